@@ -1,0 +1,106 @@
+/** What the rules need from the world. The folders beside `domain` implement these; tests use the real parts. */
+import type { PrismaClient } from '../platform/prisma/client.ts'
+
+/** One SQL statement, prepared once per connection under its name. `Row` is what it returns. */
+export interface Statement<Row> {
+  readonly name: string
+  readonly text: string
+  /** Never set; carries the row's type. */
+  readonly row?: Row
+}
+
+export const statement = <Row>(name: string, text: string): Statement<Row> => ({ name, text })
+
+/** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
+type ReadMethods = 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
+type ReadModels = 'user' | 'wallet' | 'asset' | 'commit' | 'commitRelay' | 'accessToken' | 'apiKey' | 'transfer' | 'entry'
+export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], ReadMethods> }
+
+export interface Database {
+  /** Reads in Prisma's language. */
+  readonly read: ReadClient
+  /** One round trip. A single statement is a transaction of its own, READ COMMITTED. Raises UNAVAILABLE when the database is down. */
+  query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
+  /** Several statements in one transaction. Nothing but SQL belongs inside `work`. */
+  transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>
+}
+
+export interface StoredFile {
+  /** CIDv1: raw leaf for one block, dag-pb above. */
+  cid: string
+  /** 64 lowercase hex digits. */
+  sha256: string
+  /** Bytes. */
+  size: number
+}
+
+/** The file network: blocks under their CIDs. */
+export interface ContentStore {
+  /** Streams a file into blocks on disk. Memory stays flat. Blocks of a file that nobody pins are garbage. */
+  importFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
+  /** The identity a small document would have, without storing it. */
+  describe(bytes: Uint8Array): { cid: string; sha256: string }
+  /** Stores a document as one raw block. */
+  putDocument(bytes: Uint8Array): Promise<string>
+  /** A file's bytes, or a part of them. Raises NOT_FOUND. */
+  read(cid: string, range?: { offset: number; length: number }): AsyncIterable<Uint8Array>
+  /** Bytes of the whole file. Raises NOT_FOUND. */
+  size(cid: string): Promise<number>
+  /** Raises NOT_FOUND. */
+  readBlock(cid: string): Promise<Uint8Array>
+  /** The file's blocks as a CAR stream, depth first. */
+  exportCar(cid: string): AsyncIterable<Uint8Array>
+  /** Removes every block that no pinned CID reaches and that is older than `graceSeconds`; returns how many. */
+  collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number): Promise<number>
+}
+
+/** Wraps and unwraps data keys under a key-encryption key that never leaves the vault. */
+export interface KeyVault {
+  /** The key-encryption key that `wrap` uses now. */
+  readonly currentKeyId: string
+  /** `context` is bound as additional authenticated data. */
+  wrap(dataKey: Uint8Array, context: string): Promise<Uint8Array>
+  /** Raises when the bytes were not wrapped by `keyId` for exactly this context. */
+  unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
+  /** A key for one purpose, derived from the current key: for signatures of our own links. */
+  derive(purpose: string): Uint8Array
+}
+
+/** A custodial private key as it lies in the database. */
+export interface SealedKey {
+  vaultKeyId: string
+  wrappedDataKey: Uint8Array
+  sealedPrivateKey: Uint8Array
+}
+
+/** Custodial key pairs. Private keys exist in the clear only inside these calls. */
+export interface Custody {
+  /** A new key pair for `userId`; only the address is public. */
+  create(userId: string): Promise<SealedKey & { address: string }>
+  /** EIP-191 personal_sign of `text`, 0x-prefixed. */
+  sign(userId: string, key: SealedKey, text: string): Promise<string>
+}
+
+/** Passwords, hashed with argon2id behind a bounded queue. */
+export interface PasswordHasher {
+  /** Raises UNAVAILABLE when too many are waiting. */
+  hash(password: string): Promise<string>
+  /** Takes the same time for an unknown account: pass undefined. Raises UNAVAILABLE when too many are waiting. */
+  verify(encoded: string | undefined, password: string): Promise<boolean>
+}
+
+/** The chain as rules and presenters see it. */
+export interface Chain {
+  /** Is told that a commit waits; returns at once. */
+  wake(): void
+  /** Where a person can look at a transaction, or null when no explorer is configured. */
+  explorerUrl(transactionHash: string): string | null
+}
+
+export interface Log {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+  child(fields: object): Log
+}
