@@ -25,6 +25,10 @@ export interface Database {
   transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>
 }
 
+/** The constraint or unique index that refused a statement, or undefined when the error is another one. */
+export const violatedConstraint = (error: unknown): string | undefined =>
+  error instanceof Error && 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined
+
 export interface StoredFile {
   /** CIDv1: raw leaf for one block, dag-pb above. */
   cid: string

@@ -1,0 +1,138 @@
+/** The one composition root: makes the services and the two doors from their parts. Listens to nothing, reads no environment. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { createExplorerUrl } from './chain/explorer.ts'
+import type { Config } from './config.ts'
+import type { Context, Publication, Services } from './context.ts'
+import { createAccountService } from './domain/account/account-service.ts'
+import { actionDocuments, actionNids } from './domain/asset/action.ts'
+import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
+import { createAssetService } from './domain/asset/asset-service.ts'
+import { validationFailed } from './domain/errors.ts'
+import { createIdempotency } from './domain/idempotency.ts'
+import { createLimits } from './domain/limits.ts'
+import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
+import type { Chain, ContentStore, Custody, Database, KeyVault, Log, PasswordHasher } from './domain/ports.ts'
+import { createPricing } from './domain/wallet/pricing.ts'
+import { createFileLinks } from './files/file-links.ts'
+import { createGateway } from './files/gateway.ts'
+import { schema } from './graphql/schema.ts'
+import { createGraphQLHandler } from './graphql/yoga.ts'
+import { homePage } from './pages/home.ts'
+import type { Door } from './platform/http-server.ts'
+import { createDirectRoutes } from './rest/direct-routes.ts'
+import { createRestHandler } from './rest/rest-handler.ts'
+import { routes } from './rest/routes.ts'
+
+export interface Dependencies {
+  config: Config
+  database: Database
+  contentStore: ContentStore
+  custody: Custody
+  passwords: PasswordHasher
+  vault: KeyVault
+  /** Told that a commit waits. */
+  relay: { wake(): void }
+  log: Log
+  /** Where callers reach the service, without a trailing slash. */
+  publicUrl: string
+  /** What is not ready; empty when everything can be served. */
+  missing(): Promise<string[]>
+}
+
+export interface App {
+  services: Services
+  maintenance: Maintenance
+  publication: Publication
+  doors: Door[]
+  /** Stores the documents that commits refer to. */
+  prepare(): Promise<void>
+}
+
+const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
+const MAX_KEY_LENGTH = 255
+
+/** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
+const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
+
+const versionOf = () => '0.1.0'
+
+export function createApp(deps: Dependencies): App {
+  const { config, database, contentStore, vault, log, publicUrl } = deps
+  const nids = actionNids(contentStore)
+  const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
+  const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
+  const chain: Chain = { wake: () => deps.relay.wake(), explorerUrl }
+  const publication: Publication = { publicUrl, provider: config.chain.provider, explorerUrl, actionNids: nids, signFileUrl: links.sign }
+
+  const idempotency = createIdempotency({ database })
+  const limits = createLimits({ database })
+  const pricing = createPricing(config.money)
+  const services: Services = {
+    idempotency,
+    pricing,
+    accounts: createAccountService({
+      ...deps,
+      limits,
+      idempotency,
+      config: { signUpPoints: config.money.signUpPoints, requireApiKeyForSignUp: config.requireApiKeyForSignUp, ...config.limits },
+    }),
+    assets: createAssetService({ database, contentStore, chain, idempotency, pricing }),
+  }
+
+  async function createContext(req: IncomingMessage, res: ServerResponse): Promise<Context> {
+    const { headers } = req
+    const requestId = randomUUID()
+    res.setHeader('X-Request-Id', requestId)
+    const key = headers['idempotency-key'] as string | undefined
+    if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
+      throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
+    }
+    const actor = await services.accounts.authenticate({
+      token: tokenOf(headers.authorization),
+      apiKey: headers['x-api-key'] as string | undefined,
+      address: req.socket.remoteAddress ?? '',
+    })
+    return {
+      actor,
+      services,
+      database,
+      publication,
+      requestId,
+      log: log.child({ requestId }),
+      attempt: { key, replayed: false },
+    }
+  }
+
+  const graphql = createGraphQLHandler({ schema, createContext, log, maxFileBytes: MAX_FILE_BYTES })
+  const rest = createRestHandler({
+    schema,
+    routes,
+    directRoutes: createDirectRoutes({
+      missing: deps.missing,
+      version: versionOf(),
+      homePage: String(homePage(publicUrl)),
+      publicDocuments: new Set(Object.values(nids)),
+      links,
+      gateway: createGateway({ contentStore }),
+    }),
+    createContext,
+    fallback: { log },
+    publicUrl,
+    uploads: { dir: join(config.dir, 'uploads'), maxFileBytes: MAX_FILE_BYTES },
+  })
+
+  return {
+    services,
+    maintenance: createMaintenance({ database, contentStore, limits, documents: Object.values(nids) }),
+    publication,
+    doors: [
+      { knows: (path) => path === '/graphql' || path.startsWith('/graphql/'), handle: (req, res) => graphql(req, res) },
+      { knows: () => true, handle: (req, res) => rest.handle(req, res) },
+    ],
+    async prepare() {
+      for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))
+    },
+  }
+}

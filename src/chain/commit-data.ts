@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { CommitData } from '../domain/asset/commit-data.ts'
+
+/** The text that goes onto the chain. Its keys are written one by one: their order is part of the layout. */
+export const encodeCommitData = (data: CommitData): string =>
+  JSON.stringify({
+    assetTreeCid: data.assetTreeCid,
+    assetTreeSha256: data.assetTreeSha256,
+    assetTreeSignature: data.assetTreeSignature,
+    author: data.author,
+    committer: data.committer,
+    provider: data.provider,
+    timestampCreated: data.timestampCreated,
+    action: data.action,
+    actionResult: data.actionResult,
+    actionName: data.actionName,
+    abstract: data.abstract,
+  } satisfies CommitData)
+
+const commitDataShape = z.object({
+  assetTreeCid: z.string(),
+  assetTreeSha256: z.string(),
+  assetTreeSignature: z.string().nullable(),
+  author: z.string(),
+  committer: z.string(),
+  provider: z.string(),
+  timestampCreated: z.number(),
+  action: z.string(),
+  actionResult: z.string(),
+  actionName: z.enum(['action-initial-registration', 'action-commit']),
+  abstract: z.string(),
+})
+
+/** What stands in a log, or undefined when somebody wrote something else there: the registry takes any text from anyone. */
+export const parseCommitData = (text: string): CommitData | undefined => {
+  try {
+    return commitDataShape.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Compiles `registry.sol` into `registry.json`, which is committed, so that nobody needs the compiler to run Annal.
+ *
+ *     node src/chain/compile.ts            writes the artefact
+ *     node src/chain/compile.ts --check    exits with 1 when the committed artefact differs
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import solc from 'solc'
+
+const sourceFile = new URL('registry.sol', import.meta.url)
+export const artefactFile = new URL('registry.json', import.meta.url)
+
+interface CompilerOutput {
+  errors?: { severity: string; formattedMessage: string }[]
+  contracts?: { [file: string]: { [contract: string]: { abi: unknown; evm: { bytecode: { object: string } } } } }
+}
+
+/** The artefact's exact text. Raises with the compiler's messages when the source does not compile cleanly. */
+export const compileRegistry = async (): Promise<string> => {
+  const input = {
+    language: 'Solidity',
+    sources: { 'registry.sol': { content: await readFile(sourceFile, 'utf8') } },
+    settings: {
+      // Paris has no PUSH0, so the bytecode runs on every EVM chain since the merge, also on those that lag behind.
+      evmVersion: 'paris',
+      optimizer: { enabled: true, runs: 10_000 },
+      // Without the metadata's hash the bytecode depends on the code alone, not on comments and paths.
+      metadata: { bytecodeHash: 'none', appendCBOR: false },
+      outputSelection: { 'registry.sol': { CommitRegistry: ['abi', 'evm.bytecode.object'] } },
+    },
+  }
+  const output = JSON.parse(solc.compile(JSON.stringify(input))) as CompilerOutput
+  const contract = output.contracts?.['registry.sol']?.['CommitRegistry']
+  if (output.errors?.length || !contract) {
+    throw new Error(output.errors?.map((each) => each.formattedMessage).join('\n') ?? 'The compiler returned nothing.')
+  }
+  const { evmVersion, optimizer } = input.settings
+  const compiler = { version: solc.version(), evmVersion, optimizer }
+  return `${JSON.stringify({ compiler, bytecode: `0x${contract.evm.bytecode.object}`, abi: contract.abi }, null, 2)}\n`
+}
+
+if (import.meta.main) {
+  const artefact = await compileRegistry()
+  if (!process.argv.includes('--check')) await writeFile(artefactFile, artefact)
+  else if ((await readFile(artefactFile, 'utf8').catch(() => '')) !== artefact) {
+    process.stderr.write(
+      `${fileURLToPath(artefactFile)} is not what registry.sol compiles to. Run: node src/chain/compile.ts\n`,
+    )
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,41 @@
+/** Keeps signing from slowing down the requests that share the process. */
+import { performance } from 'node:perf_hooks'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+
+export interface Pace {
+  /** Runs one short piece of work, then lets others have their turn; a longer one while they are busy. */
+  turn<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** Above this share of the event loop taken by others, we are in their way. */
+const busyShare = 0.5
+/** While others are busy, we rest this many times as long as we worked. */
+const restFactor = 8
+/** Milliseconds between two looks at how busy the others are. */
+const window = 50
+
+export function createPace(): Pace {
+  let since = performance.eventLoopUtilization()
+  let ownTime = 0
+  let isBusy = false
+
+  const look = () => {
+    const { active, idle } = performance.eventLoopUtilization(since)
+    if (active + idle < window) return
+    isBusy = (active - ownTime) / (active + idle) > busyShare
+    since = performance.eventLoopUtilization()
+    ownTime = 0
+  }
+
+  return {
+    async turn(work) {
+      const start = performance.now()
+      const result = await work()
+      const spent = performance.now() - start
+      ownTime += spent
+      look()
+      await (isBusy ? delay(spent * restFactor) : nextTurn())
+      return result
+    },
+  }
+}

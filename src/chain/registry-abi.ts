@@ -1,0 +1,33 @@
+/** The registry's calls and events, encoded and decoded. */
+import { id, Interface } from 'ethers'
+import artefact from './registry.json' with { type: 'json' }
+
+const registry = new Interface(artefact.abi)
+const commitEvent = registry.getEvent('Commit')
+if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node src/chain/compile.ts')
+
+/** Creation code; the constructor takes nothing. */
+export const registryBytecode: string = artefact.bytecode
+
+export const encodeCommit = (nid: string, commitData: string): string =>
+  registry.encodeFunctionData('commit', [nid, commitData])
+
+/** The asset and the text of a `commit` call. Raises for any other call. */
+export const decodeCommit = (callData: string): { nid: string; commitData: string } => {
+  const [nid, commitData] = registry.decodeFunctionData('commit', callData) as unknown as [string, string]
+  return { nid, commitData }
+}
+
+export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])
+
+/** Block numbers, one for each commit. */
+export const decodeGetCommits = (answer: string): number[] =>
+  (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
+
+/** The log filter of an asset's commits: only the hash of its identifier is in the log. */
+export const commitTopics = (nid: string): [string, null, string] => [commitEvent.topicHash, null, id(nid)]
+
+export const decodeCommitLog = (log: { topics: string[]; data: string }): { recorder: string; commitData: string } => {
+  const values = registry.decodeEventLog(commitEvent, log.data, log.topics)
+  return { recorder: values.recorder as string, commitData: values.commitData as string }
+}

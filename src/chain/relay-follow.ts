@@ -1,0 +1,139 @@
+/** Reads what became of sent transactions: included, settled, displaced, or without effect. */
+import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import {
+  type BlockRow,
+  failCommit,
+  findIncluded,
+  findRaw,
+  findSigned,
+  type InFlightRow,
+  markDisplaced,
+  markFinal,
+  markIncluded,
+  releaseCommit,
+} from './relay-statements.ts'
+import { quantity, resultOf } from './rpc.ts'
+import { nonceOf } from './transaction.ts'
+import { type ChainView, readBlockHashes } from './view.ts'
+
+interface Receipt {
+  transactionHash: string
+  status: string
+  blockNumber: string
+  blockHash: string
+  logs: unknown[]
+}
+
+/** Milliseconds that a node may take to show the receipt of a nonce that is used. */
+const receiptPatience = 60_000
+/** Transactions without effect after which a commit is given up. */
+const attemptLimit = 3
+
+/**
+ * Brings the rows of a lane up to what the chain says in `view`. Only nonces below the account's count can have a
+ * receipt, and nothing changes while head and count stay.
+ */
+export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
+  const count = view.counts.get(lane.address) ?? 0
+  const moment = `${view.head.hash}:${count}`
+  if (lane.seen === moment) return
+  const settledAll = await readReceipts(parts, lane, view, inFlight.filter(({ nonce }) => nonce < count))
+  const hadDisplaced = await checkIncluded(parts, lane, view)
+  if (settledAll) report(parts, lane, 'receipts', '')
+  lane.seen = settledAll && !hadDisplaced ? moment : ''
+}
+
+/** Returns whether every row has its outcome. */
+const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
+  const hashes = rows.flatMap((row) => row.hashes)
+  if (hashes.length === 0) return true
+  const outcomes = await parts.rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
+  const receipts = new Map(hashes.map((hash, index) => [hash, resultOf<Receipt | null>(outcomes[index])]))
+  const included: { row: InFlightRow; receipt: Receipt }[] = []
+  let settledAll = true
+  for (const row of rows) {
+    const found = row.hashes.flatMap((hash) => receipts.get(hash) ?? [])
+    // A call to an address without a contract succeeds and logs nothing.
+    const receipt = found.find(({ status, logs }) => status === '0x1' && logs.length > 0)
+    if (receipt) {
+      included.push({ row, receipt })
+      continue
+    }
+    settledAll = false
+    await settleWithoutEffect(parts, lane, view, row, found)
+  }
+  if (included.length > 0) {
+    await parts.database.query(markIncluded, [
+      included.map(({ row }) => row.commit_id),
+      included.map(({ receipt }) => receipt.transactionHash),
+      included.map(({ receipt }) => Number(receipt.blockNumber)),
+      included.map(({ receipt }) => receipt.blockHash),
+    ])
+  }
+  return settledAll
+}
+
+/** Settles what is deep enough and finds what lost its block. Returns whether something did. */
+const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Promise<boolean> => {
+  const rows = await parts.database.query(findIncluded, [lane.address])
+  if (rows.length === 0) return false
+  const canonical = await readBlockHashes(parts.rpc, [...new Set(rows.map((row) => row.block_number))])
+  const displaced = rows.filter((row) => canonical.get(row.block_number) !== row.block_hash)
+  const isDeep = (row: BlockRow) =>
+    canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
+  const deep = rows.filter(isDeep)
+  if (deep.length > 0) {
+    await parts.database.query(markFinal, [deep.map((row) => row.commit_id), deep.map((row) => row.block_hash)])
+  }
+  if (displaced.length > 0) await displace(parts, lane, displaced)
+  return displaced.length > 0
+}
+
+/** Back to sent, and to be sent again: the pool may have dropped it together with the block. */
+export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
+  parts.log.warn({ lane: lane.address, commits: rows.length }, 'The chain was reorganised; sending transactions again')
+  await parts.database.query(markDisplaced, [rows.map((row) => row.commit_id)])
+  for (const row of rows) lane.sentAt.delete(row.commit_id)
+  lane.seen = ''
+}
+
+/**
+ * The nonce is used, but not by a commit: our transaction had no effect, or somebody else used the account. A new nonce is
+ * taken only once that is settled as deep as a commit would be; otherwise both might count.
+ */
+const settleWithoutEffect = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  row: InFlightRow,
+  receipts: readonly Receipt[],
+) => {
+  const deepest = view.head.number - parts.confirmations
+  if (deepest < 0) return
+  const raws = await parts.database.query(findRaw, [receipts.map((receipt) => receipt.transactionHash)])
+  const ours = new Set(raws.filter(({ raw }) => nonceOf(raw) === row.nonce).map(({ hash }) => hash))
+  const futile = receipts.find((receipt) => ours.has(receipt.transactionHash))
+  if (futile) {
+    report(parts, lane, 'receipts', `${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`)
+    if (Number(futile.blockNumber) <= deepest) await release(parts, row, `${futile.transactionHash} had no effect`)
+    return
+  }
+  const since = lane.missingSince.get(row.commit_id) ?? performance.now()
+  lane.missingSince.set(row.commit_id, since)
+  if (performance.now() - since < receiptPatience) return
+  const used = Number(await parts.rpc.call<string>('eth_getTransactionCount', lane.address, quantity(deepest)))
+  if (used <= row.nonce) return
+  report(parts, lane, 'receipts', `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`)
+  await release(parts, row, `nonce ${row.nonce} was used by somebody else`)
+}
+
+const release = async (parts: RelayParts, row: InFlightRow, reason: string) => {
+  const signed = await parts.database.query(findSigned, [row.commit_id])
+  const attempts = new Set(signed.map(({ raw }) => nonceOf(raw))).size
+  if (attempts < attemptLimit) {
+    await parts.database.query(releaseCommit, [row.commit_id, row.nonce])
+    return
+  }
+  parts.log.error({ commit: row.commit_id, attempts }, `A commit failed and is refunded: ${reason}`)
+  await parts.database.query(failCommit, [row.commit_id, reason])
+}

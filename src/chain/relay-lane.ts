@@ -1,0 +1,87 @@
+import type { DescribeCommit } from '../domain/asset/commit-data.ts'
+import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import type { Fees } from './fees.ts'
+import type { RelayAccount } from './keys.ts'
+import type { Pace } from './pace.ts'
+import type { Lease } from './relay-lease.ts'
+import type { Rpc } from './rpc.ts'
+
+/** What every part of the relay works with. */
+export interface RelayParts {
+  database: Database
+  lease: Lease
+  contentStore: ContentStore
+  custody: Custody
+  rpc: Rpc
+  pace: Pace
+  log: Log
+  describe: DescribeCommit
+  chainId: number
+  /** Address of the registry. */
+  registry: string
+  /** Blocks on top of a commit's block until it is settled. */
+  confirmations: number
+  /** Wei; nothing above is ever offered. */
+  maxFeePerGas: bigint
+}
+
+/**
+ * One relay account and its nonces, in order. What stands here is only memory of what was done lately: everything that
+ * must survive is in the database, and a fresh lane does the right thing with it.
+ */
+export interface Lane {
+  address: string
+  /** Missing for an account that is no longer configured: what it signed is still sent and followed. */
+  signer: { account: RelayAccount; index: number; lanes: number } | undefined
+  /** The chain as it was when receipts were last read; equal means there is nothing new. */
+  seen: string
+  /** When a commit's bytes were last taken by the node, by commit. */
+  sentAt: Map<string, number>
+  /** How often in a row the node refused a commit's newest bytes, by hash. */
+  refusals: Map<string, number>
+  /** The head's number when a transaction was first seen waiting, by hash. */
+  waitingFrom: Map<string, number>
+  /** Since when a nonce is used and no receipt is to be found, by commit. */
+  missingSince: Map<string, number>
+  /** Assets whose next commit could not be built, and when to try again. */
+  failing: Map<string, number>
+  gapSince: number | undefined
+  /** Empty transactions sent for nonces that nothing of ours takes. */
+  fillers: Map<number, { fees: Fees; sentAt: number }>
+  /** What was logged last, by topic. */
+  troubles: Map<Topic, string>
+}
+
+export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
+  address,
+  signer,
+  seen: '',
+  sentAt: new Map(),
+  refusals: new Map(),
+  waitingFrom: new Map(),
+  missingSince: new Map(),
+  failing: new Map(),
+  gapSince: undefined,
+  fillers: new Map(),
+  troubles: new Map(),
+})
+
+type Topic = 'sending' | 'fees' | 'receipts'
+
+/** Logs a lane's trouble once for as long as it lasts; an empty text says that it is over. */
+export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, trouble: string) => {
+  if (trouble && trouble !== lane.troubles.get(topic)) log.warn({ lane: lane.address }, trouble)
+  lane.troubles.set(topic, trouble)
+}
+
+/** Forgets what is no longer on its way. */
+export const forgetSettled = (lane: Lane, inFlight: readonly { commit_id: string; hash: string }[]) => {
+  const commits = new Set(inFlight.map((row) => row.commit_id))
+  const hashes = new Set(inFlight.map((row) => row.hash))
+  for (const memory of [lane.sentAt, lane.missingSince]) {
+    for (const key of memory.keys()) if (!commits.has(key)) memory.delete(key)
+  }
+  for (const memory of [lane.refusals, lane.waitingFrom]) {
+    for (const key of memory.keys()) if (!hashes.has(key)) memory.delete(key)
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Closes gaps between the chain's count of an account and the first nonce that waits. They come from a chain that lost
+ * blocks which counted as settled: an embedded one that was killed, or a development chain that was thrown away.
+ */
+import { chooseFees, raiseFees } from './fees.ts'
+import { toHex } from './keys.ts'
+import { displace } from './relay-follow.ts'
+import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import { findLastNonce, findNonces, type InFlightRow } from './relay-statements.ts'
+import { RpcError } from './rpc.ts'
+import { signTransaction } from './transaction.ts'
+import { type ChainView, readBlockHashes } from './view.ts'
+
+/** Milliseconds that a gap must last: a node may be a block behind another. */
+const patience = 3_000
+/** Milliseconds until a filler that is not included is offered more. */
+const fillerPatience = 30_000
+/** Nonces looked at in one step. */
+const batch = 64
+
+/** Returns whether there is a gap. While there is one, nothing new is signed. */
+export const closeGap = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  inFlight: readonly InFlightRow[],
+): Promise<boolean> => {
+  const count = view.counts.get(lane.address) ?? 0
+  const [last] = inFlight.length > 0 ? [] : await parts.database.query(findLastNonce, [lane.address])
+  const firstWaiting = inFlight[0]?.nonce ?? (last?.nonce ?? -1) + 1
+  if (count >= firstWaiting) {
+    lane.gapSince = undefined
+    lane.fillers.clear()
+    return false
+  }
+  lane.gapSince ??= performance.now()
+  if (performance.now() - lane.gapSince < patience) return true
+
+  const end = Math.min(firstWaiting, count + batch)
+  const rows = await parts.database.query(findNonces, [lane.address, count, end])
+  const placed = rows.filter(({ status }) => status === 'INCLUDED' || status === 'FINAL')
+  const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
+  const lost = placed.filter((row) => canonical.get(row.block_number) !== row.block_hash)
+  if (lost.length > 0) {
+    parts.log.warn({ lane: lane.address, commits: lost.length }, 'The chain lost commits that it had; sending them again')
+    await displace(parts, lane, lost)
+  }
+  // A failed commit was refunded: its bytes must not get another chance, so its nonce is filled as well.
+  const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))
+  for (let nonce = count; nonce < end; nonce += 1) if (!ours.has(nonce)) await fill(parts, lane, view, nonce)
+  return true
+}
+
+/** An empty transaction to ourselves. It has no effect, so losing it or sending it twice does no harm. */
+const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: number) => {
+  const { signer } = lane
+  const earlier = lane.fillers.get(nonce)
+  const now = performance.now()
+  if (!signer || (earlier && now - earlier.sentAt < fillerPatience)) return
+  const fees = earlier ? raiseFees(earlier.fees, view, parts.maxFeePerGas) : chooseFees(view, parts.maxFeePerGas)
+  if (!fees) return
+  lane.fillers.set(nonce, { fees, sentAt: now })
+  const plan = { ...fees, chainId: parts.chainId, nonce, to: lane.address, data: '0x', gasLimit: 60_000n }
+  parts.log.warn({ lane: lane.address, nonce }, 'Filling a nonce that no commit takes')
+  try {
+    await parts.rpc.call('eth_sendRawTransaction', toHex(signTransaction(signer.account, plan).raw))
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    report(parts, lane, 'sending', `The node does not take a filling transaction: ${error.message}`)
+  }
+}

@@ -1,0 +1,68 @@
+import { raiseFees } from './fees.ts'
+import { decodeCommit } from './registry-abi.ts'
+import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import { type Outgoing, send } from './relay-send.ts'
+import { columnsOf, estimateGas } from './relay-sign.ts'
+import { findRaw, type InFlightRow, storeReplaced } from './relay-statements.ts'
+import { parseTransaction, type SignedTransaction, signTransaction } from './transaction.ts'
+import type { ChainView } from './view.ts'
+
+/** A transaction at the front that pays enough and is not included: seconds and blocks until it is raised. */
+const stuckSeconds = 45
+const stuckBlocks = 3
+/** Refusals in a row after which the same bytes are not tried again. */
+const refusalLimit = 3
+/** Replacements in one step; those behind wait for these anyway. */
+const batch = 16
+
+/** Offers more for what the market has outgrown, at the same nonces. */
+export const replaceStuck = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
+  const { signer } = lane
+  if (!signer) return
+  const count = view.counts.get(lane.address) ?? 0
+  const due = inFlight.filter((row) => row.nonce >= count && isDue(lane, view, count, row)).slice(0, batch)
+  if (due.length === 0) return
+
+  const rows = await parts.database.query(findRaw, [due.map(({ hash }) => hash)])
+  const raws = new Map(rows.map(({ commit_id, raw }) => [commit_id, raw]))
+  const signed: { commitId: string; transaction: SignedTransaction }[] = []
+  for (const row of due) {
+    const raw = raws.get(row.commit_id)
+    if (!raw) continue
+    const previous = {
+      maxFeePerGas: BigInt(row.max_fee_per_gas),
+      maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+    }
+    const fees = raiseFees(previous, view, parts.maxFeePerGas)
+    if (!fees) {
+      report(parts, lane, 'fees', 'The market asks for more than the relay may pay; what was sent waits until fees fall.')
+      break
+    }
+    const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
+    // Asserts that these are the bytes of a commit before they are signed once more.
+    decodeCommit(data)
+    const newLimit = isRefused(lane, row) ? await estimateGas(parts, lane, [data]) : oldLimit
+    const gasLimit = newLimit > oldLimit ? newLimit : oldLimit
+    const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }
+    const transaction = await parts.pace.turn(async () => signTransaction(signer.account, plan))
+    signed.push({ commitId: row.commit_id, transaction })
+  }
+  if (signed.length === 0) return
+  const stored = await parts.lease.transaction((query) => query(storeReplaced, [lane.address, ...columnsOf(signed)]))
+  const ids = new Set(stored.map(({ commit_id }) => commit_id))
+  const outgoing: Outgoing[] = signed
+    .filter(({ commitId }) => ids.has(commitId))
+    .map(({ commitId, transaction: { hash, raw } }) => ({ commitId, hash, raw }))
+  parts.log.info({ lane: lane.address, commits: outgoing.length }, 'Raised the fees of transactions that wait')
+  await send(parts, lane, outgoing)
+}
+
+const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash) ?? 0) >= refusalLimit
+
+const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => {
+  if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
+  if (row.nonce !== count) return false
+  const from = lane.waitingFrom.get(row.hash) ?? view.head.number
+  lane.waitingFrom.set(row.hash, from)
+  return row.age > stuckSeconds && view.head.number - from >= stuckBlocks
+}

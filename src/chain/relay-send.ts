@@ -1,0 +1,69 @@
+import { toHex } from './keys.ts'
+import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import { findRaw, type InFlightRow, markBroadcast } from './relay-statements.ts'
+import type { RpcError } from './rpc.ts'
+
+export interface Outgoing {
+  commitId: string
+  hash: string
+  raw: Uint8Array
+}
+
+/** Milliseconds after which bytes that are still not included are sent again: pools forget. */
+const resendAfter = 15_000
+
+/**
+ * The node has these bytes, or others of ours at the same nonce. Receipts decide which; sending again would change nothing.
+ */
+const isTaken = ({ message }: RpcError) =>
+  /already known|known transaction|already (imported|exists|in)|nonce (is )?too low|replacement transaction underpriced/i.test(
+    message,
+  )
+
+/**
+ * Sends bytes that are stored. However often this happens, at most one transaction per nonce gets into the chain, so any
+ * doubt about the outcome ends in sending again. Raises UNAVAILABLE when the node does not answer.
+ */
+export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
+  if (outgoing.length === 0) return
+  const outcomes = await parts.rpc.batch(
+    outgoing.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raw)] })),
+  )
+  const taken: string[] = []
+  let trouble = ''
+  outgoing.forEach(({ commitId, hash }, index) => {
+    const error = outcomes[index]?.error
+    if (!error || isTaken(error)) {
+      taken.push(commitId)
+      lane.sentAt.set(commitId, performance.now())
+      lane.refusals.delete(hash)
+      // Used up already: the receipt is to be read, even if the head does not move.
+      if (error) lane.seen = ''
+      return
+    }
+    const isPoor = /insufficient funds/i.test(error.message)
+    if (!isPoor) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
+    trouble ||= isPoor
+      ? `The relay account ${lane.address} cannot pay for gas. Send it funds; its commits wait until then.`
+      : `The node does not take a transaction: ${error.message}`
+  })
+  report(parts, lane, 'sending', trouble)
+  if (taken.length > 0) await parts.database.query(markBroadcast, [taken])
+}
+
+/** Sends what is stored and was never taken, was forgotten, or lost its block. */
+export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, inFlight: readonly InFlightRow[]) => {
+  const now = performance.now()
+  const due = inFlight.filter(({ commit_id, nonce, status }) => {
+    const sentAt = lane.sentAt.get(commit_id)
+    return nonce >= count && (status === 'PENDING' || sentAt === undefined || now - sentAt > resendAfter)
+  })
+  if (due.length === 0) return
+  const rows = await parts.database.query(findRaw, [due.map(({ hash }) => hash)])
+  const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
+  const outgoing = due.flatMap(({ commit_id: commitId, hash }) => {
+    const raw = raws.get(hash)
+    return raw ? [{ commitId, hash, raw }] : []
+  })
+  await send(parts, lane, outgoing)
+}

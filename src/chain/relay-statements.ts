@@ -1,0 +1,270 @@
+/** What the relay reads and writes. A commit without a lane is unsigned; one with a lane has its bytes stored. */
+import { statement } from '../domain/ports.ts'
+
+export const hasOpenCommits = statement<{ open: boolean }>(
+  'relay_has_open',
+  `select exists (
+     select from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status <> 'FINAL'
+   ) as open`,
+)
+
+/** Lanes that still carry something, also those whose key is no longer configured. */
+export const findOpenLanes = statement<{ lane: string }>(
+  'relay_open_lanes',
+  `select distinct lane from commit_relays
+   where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status <> 'FINAL' and lane is not null`,
+)
+
+export interface CandidateRow {
+  commit_id: string
+  asset_id: string
+  nid: string
+  deleted: boolean
+  sequence: number
+  author_id: string
+  message: string
+  tree: string
+  tree_cid: string
+  tree_sha256: string
+  created_at: Date
+  tree_signature: string | null
+  creator_address: string
+  committer_address: string
+  vault_key_id: string | null
+  wrapped_data_key: Buffer | null
+  sealed_private_key: Buffer | null
+  /** Set while the asset's commit before this one is itself unsigned. */
+  unsigned_predecessor: string | null
+}
+
+/**
+ * Unsigned commits of a lane, oldest first: $1 lane, $2 its index, $3 how many lanes there are, $4 assets to leave out,
+ * $5 how many. A commit whose predecessor is on its way in another lane waits until that one is in the chain.
+ */
+export const findCandidates = statement<CandidateRow>(
+  'relay_candidates',
+  `select c.id as commit_id, c.asset_id, a.nid, a.deleted_at is not null as deleted, c.sequence, c.author_id, c.message,
+     c.tree, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature,
+     creator.address as creator_address, committer.address as committer_address,
+     k.vault_key_id, k.wrapped_data_key, k.sealed_private_key,
+     case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor
+   from commit_relays r
+     join commits c on c.id = r.commit_id
+     join assets a on a.id = c.asset_id
+     join wallets creator on creator.user_id = a.creator_id
+     join wallets committer on committer.user_id = c.author_id
+     left join user_keys k on k.user_id = c.author_id
+     left join commits p on p.asset_id = c.asset_id and p.sequence = c.sequence - 1
+     left join commit_relays pr on pr.commit_id = p.id
+   where r.status = 'PENDING' and r.lane is null
+     and (hashtextextended(c.asset_id::text, 0) & 9223372036854775807) % $3::int = $2::int
+     and c.asset_id <> all ($4::uuid[])
+     and (pr.commit_id is null or pr.lane is null or pr.lane = $1 or pr.status in ('INCLUDED', 'FINAL', 'FAILED'))
+   order by r.commit_id
+   limit $5`,
+)
+
+/** Signatures and pins of prepared commits: $1 commits, $2 signatures. */
+export const storePrepared = statement(
+  'relay_store_prepared',
+  `with signed as (
+     update commit_relays r set tree_signature = item.signature, updated_at = now()
+     from unnest($1::uuid[], $2::text[]) as item (commit_id, signature)
+     where r.commit_id = item.commit_id
+     returning r.commit_id
+   )
+   insert into pins (cid, asset_id, kind)
+   select c.tree_cid, c.asset_id, 'TREE'
+   from signed join commits c on c.id = signed.commit_id join assets a on a.id = c.asset_id
+   where a.deleted_at is null
+   on conflict do nothing`,
+)
+
+/** The highest nonce ever taken on a lane. */
+export const findLastNonce = statement<{ nonce: number | null }>(
+  'relay_last_nonce',
+  'select max(nonce) as nonce from commit_relays where lane = $1',
+)
+
+/** Takes nonces: $1 lane, $2 commits, $3 nonces, $4 hashes, $5 bytes, $6 and $7 fees. Returns what was taken. */
+export const storeSigned = statement<{ commit_id: string }>(
+  'relay_store_signed',
+  `with item as (
+     select * from unnest($2::uuid[], $3::int[], $4::text[], $5::bytea[], $6::numeric[], $7::numeric[])
+       as t (commit_id, nonce, hash, raw, fee, tip)
+   ),
+   taken as (
+     update commit_relays r set lane = $1, nonce = item.nonce, transaction_hash = item.hash, updated_at = now()
+     from item where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
+     returning r.commit_id
+   )
+   insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
+   select item.hash, item.commit_id, item.raw, item.fee, item.tip from item join taken using (commit_id)
+   returning commit_id`,
+)
+
+/** The same nonces with higher fees; parameters as above. A commit that was settled meanwhile is left alone. */
+export const storeReplaced = statement<{ commit_id: string }>(
+  'relay_store_replaced',
+  `with item as (
+     select * from unnest($2::uuid[], $3::int[], $4::text[], $5::bytea[], $6::numeric[], $7::numeric[])
+       as t (commit_id, nonce, hash, raw, fee, tip)
+   ),
+   taken as (
+     update commit_relays r set transaction_hash = item.hash, updated_at = now()
+     from item
+     where r.commit_id = item.commit_id and r.lane = $1 and r.nonce = item.nonce and r.status in ('PENDING', 'BROADCAST')
+     returning r.commit_id
+   )
+   insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
+   select item.hash, item.commit_id, item.raw, item.fee, item.tip from item join taken using (commit_id)
+   returning commit_id`,
+)
+
+export interface InFlightRow {
+  commit_id: string
+  status: 'PENDING' | 'BROADCAST'
+  nonce: number
+  /** Of the newest transaction. */
+  hash: string
+  /** Of every transaction ever signed for the commit. */
+  hashes: string[]
+  max_fee_per_gas: string
+  max_priority_fee_per_gas: string
+  /** Seconds since the newest transaction was signed, on the database's clock. */
+  age: number
+}
+
+/** What is signed and not in the chain, in the order of nonces. */
+export const findInFlight = statement<InFlightRow>(
+  'relay_in_flight',
+  `select r.commit_id, r.status, r.nonce, r.transaction_hash as hash, t.hashes, t.max_fee_per_gas::text,
+     t.max_priority_fee_per_gas::text, t.age
+   from commit_relays r, lateral (
+     select array_agg(hash) as hashes, max(max_fee_per_gas) as max_fee_per_gas,
+       max(max_priority_fee_per_gas) as max_priority_fee_per_gas,
+       extract(epoch from now() - max(created_at))::float8 as age
+     from chain_transactions where commit_id = r.commit_id
+   ) t
+   where r.status in ('PENDING', 'BROADCAST') and r.status <> 'FINAL' and r.lane = $1
+   order by r.nonce
+   limit 256`,
+)
+
+export const findRaw = statement<{ hash: string; commit_id: string; raw: Buffer }>(
+  'relay_raw',
+  'select hash, commit_id, raw from chain_transactions where hash = any ($1::text[])',
+)
+
+export const findSigned = statement<{ hash: string; raw: Buffer }>(
+  'relay_signed',
+  'select hash, raw from chain_transactions where commit_id = $1',
+)
+
+export const markBroadcast = statement(
+  'relay_broadcast',
+  `update commit_relays set status = 'BROADCAST', updated_at = now()
+   where commit_id = any ($1::uuid[]) and status = 'PENDING' and lane is not null`,
+)
+
+export interface BlockRow {
+  commit_id: string
+  nonce: number
+  block_number: number
+  block_hash: string
+}
+
+export const findIncluded = statement<BlockRow>(
+  'relay_included',
+  `select commit_id, nonce, block_number, block_hash from commit_relays
+   where status = 'INCLUDED' and status <> 'FINAL' and lane = $1`,
+)
+
+/** $1 commits, $2 hashes, $3 block numbers, $4 block hashes. */
+export const markIncluded = statement(
+  'relay_mark_included',
+  `update commit_relays r set status = 'INCLUDED', transaction_hash = item.hash, block_number = item.block_number,
+     block_hash = item.block_hash, updated_at = now()
+   from unnest($1::uuid[], $2::text[], $3::int[], $4::text[]) as item (commit_id, hash, block_number, block_hash)
+   where r.commit_id = item.commit_id and r.status in ('PENDING', 'BROADCAST', 'INCLUDED')`,
+)
+
+/** Their block is gone: $1 commits. */
+export const markDisplaced = statement(
+  'relay_mark_displaced',
+  `update commit_relays set status = 'BROADCAST', block_number = null, block_hash = null, updated_at = now()
+   where commit_id = any ($1::uuid[]) and status in ('INCLUDED', 'FINAL')`,
+)
+
+/**
+ * Settled for good: $1 commits, $2 their block hashes. What a commit of a deleted asset told is erased now: until here
+ * the tree had to be kept, because the commit was paid for and belongs on the chain.
+ */
+export const markFinal = statement(
+  'relay_mark_final',
+  `with settled as (
+     update commit_relays r set status = 'FINAL', updated_at = now()
+     from unnest($1::uuid[], $2::text[]) as item (commit_id, block_hash)
+     where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.block_hash = item.block_hash
+     returning r.commit_id
+   ),
+   deleted as (
+     select c.id, c.asset_id from settled join commits c on c.id = settled.commit_id join assets a on a.id = c.asset_id
+     where a.deleted_at is not null
+   ),
+   unpinned as (
+     delete from pins using deleted where pins.asset_id = deleted.asset_id
+   )
+   update commits c set tree = '', message = '', changes = '{}' from deleted where c.id = deleted.id`,
+)
+
+/** Rows of a lane from nonce $2 to below nonce $3. */
+export const findNonces = statement<BlockRow & { status: string }>(
+  'relay_nonces',
+  `select commit_id, nonce, status, block_number, block_hash from commit_relays
+   where lane = $1 and nonce >= $2 and nonce < $3 order by nonce`,
+)
+
+/** Back among the unsigned, when its nonce $2 is used up without effect. */
+export const releaseCommit = statement(
+  'relay_release',
+  `update commit_relays
+   set status = 'PENDING', lane = null, nonce = null, transaction_hash = null, block_number = null, block_hash = null,
+     updated_at = now()
+   where commit_id = $1 and nonce = $2 and status in ('PENDING', 'BROADCAST')`,
+)
+
+/**
+ * A commit that can never reach the chain: $1 commit, $2 why. Its charge is given back by a transfer that negates it;
+ * the reference's unique index makes a second refund impossible.
+ */
+export const failCommit = statement<{ commit_id: string }>(
+  'relay_fail',
+  `with failed as (
+     update commit_relays set status = 'FAILED', failure = $2, block_number = null, block_hash = null, updated_at = now()
+     where commit_id = $1::uuid and status in ('PENDING', 'BROADCAST')
+     returning commit_id
+   ),
+   charge as (
+     select e.* from failed
+       join transfers t on t.reference = 'commit:' || failed.commit_id
+       join entries e on e.transfer_id = t.id
+   ),
+   refund as (
+     insert into transfers (reference) select distinct 'refund:' || failed.commit_id from failed, charge returning id
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select refund.id, charge.position, charge.wallet_id, charge.book, charge.currency, -charge.amount from refund, charge
+   ),
+   credited as (
+     update wallets w set num = w.num - sums.num, points = w.points - sums.points
+     from (
+       select wallet_id, coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+         coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
+       from charge where wallet_id is not null group by wallet_id
+     ) sums
+     where w.user_id = sums.wallet_id
+   )
+   select commit_id from failed`,
+)

@@ -1,0 +1,235 @@
+/**
+ * The relay gets accepted commits onto the chain exactly once. It never stands in a request's way: requests write rows,
+ * the relay works them off, and whatever goes wrong with the chain only makes it later.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DescribeCommit } from '../domain/asset/commit-data.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import { createRelayAccount } from './keys.ts'
+import { createPace } from './pace.ts'
+import { ensureRegistry } from './registry-deploy.ts'
+import { type Registry, WrongChainError } from './registry.ts'
+import { follow } from './relay-follow.ts'
+import { createLane, forgetSettled, type Lane, type RelayParts } from './relay-lane.ts'
+import { createLease } from './relay-lease.ts'
+import { closeGap } from './relay-recover.ts'
+import { replaceStuck } from './relay-replace.ts'
+import { send, sendAgain } from './relay-send.ts'
+import { signNext } from './relay-sign.ts'
+import { findInFlight, findOpenLanes, hasOpenCommits } from './relay-statements.ts'
+import { type ChainView, readView } from './view.ts'
+
+export interface RelayOptions {
+  database: Database
+  /** For the connection that holds the relay's locks: a session of its own, not through a statement pooler. */
+  databaseUrl: string
+  registry: Registry
+  contentStore: ContentStore
+  custody: Custody
+  log: Log
+  describe: DescribeCommit
+  /** Private keys, one for each lane. The first one deploys the registry where there is none. */
+  relayKeys: readonly string[]
+  /** Blocks on top of a commit's block until it is FINAL; 0 settles it with its own block. */
+  confirmations: number
+  /** Wei; 500 gwei when missing. */
+  maxFeePerGas?: bigint
+}
+
+export interface RelayStatus {
+  /** `standby`: another process has the lanes. `waiting`: for the chain or the database, see `trouble`. */
+  state: 'stopped' | 'starting' | 'working' | 'standby' | 'waiting'
+  trouble: string | null
+  chainId: number | null
+  registry: string | null
+  headNumber: number | null
+  lanes: { address: string; isHeld: boolean; inFlight: number }[]
+}
+
+export interface Relay {
+  start(): void
+  /** Says that a commit was accepted. Returns at once. */
+  wake(): void
+  /** Fulfilled when the step in hand is finished and the lanes are given up. */
+  stop(): Promise<void>
+  status(): RelayStatus
+}
+
+/** Transactions of a lane that are not in the chain: pools guarantee an account few places. */
+const window = 64
+/** Commits taken in one step. */
+const batch = 32
+/** Milliseconds: without work; while transactions wait for a block; after sending; between two wakes. */
+const pauses = { idle: 1_000, waiting: 500, sent: 25, woken: 20 }
+const longestBackoff = 5_000
+
+export function createRelay(options: RelayOptions): Relay {
+  const { database, registry, log } = options
+  const stopping = new AbortController()
+  const lease = createLease({ databaseUrl: options.databaseUrl, log })
+  const rpc = registry.rpc.until(stopping.signal)
+  const accounts = options.relayKeys.map(createRelayAccount)
+  const lanes = accounts.map((account, index) =>
+    createLane(account.address, { account, index, lanes: accounts.length }),
+  )
+  const inFlightCounts = new Map<string, number>()
+  const state: Omit<RelayStatus, 'lanes'> = {
+    state: 'stopped',
+    trouble: null,
+    chainId: null,
+    registry: null,
+    headNumber: null,
+  }
+  let running: Promise<void> | undefined
+  let parts: RelayParts | undefined
+  let hasLookedOnce = false
+  let isWoken = false
+  let wakeUp: (() => void) | undefined
+
+  /** Finds or deploys the registry, and the lanes of accounts that are no longer configured. Undefined on standby. */
+  const connect = async (): Promise<RelayParts | undefined> => {
+    const [account] = accounts
+    if (!account) throw new Error('No relay key is configured; set CHAIN_RELAY_KEYS.')
+    const chainId = await registry.readChainId()
+    if (!(await lease.acquire(account.address))) return undefined
+    const maxFeePerGas = options.maxFeePerGas ?? 500_000_000_000n
+    const { signal } = stopping
+    const address = await ensureRegistry({ registry, database, account, log, maxFeePerGas, signal })
+    for (const { lane } of await database.query(findOpenLanes)) {
+      if (lanes.some((known) => known.address === lane)) continue
+      log.warn({ lane }, 'A relay key is gone that still has transactions on their way; they are sent, but fees cannot be raised')
+      lanes.push(createLane(lane))
+    }
+    Object.assign(state, { chainId, registry: address })
+    const { contentStore, custody, describe, confirmations } = options
+    const shared = { database, lease, contentStore, custody, rpc, log, describe, confirmations, maxFeePerGas }
+    return { ...shared, pace: createPace(), chainId, registry: address }
+  }
+
+  /** One pass over all lanes that are ours. Returns how long to rest, in milliseconds. */
+  const step = async (): Promise<number> => {
+    parts ??= await connect()
+    if (!parts) return standBy()
+    if (hasLookedOnce) {
+      const [row] = await database.query(hasOpenCommits)
+      if (!row?.open) return pauses.idle
+    }
+    const mine: Lane[] = []
+    for (const lane of lanes) if (await lease.acquire(lane.address)) mine.push(lane)
+    if (mine.length === 0) return standBy()
+    const shared = parts
+    const view = await readView(rpc, [...mine.map(({ address }) => address), shared.registry])
+    await assertSameChain(shared, view)
+    Object.assign(state, { state: 'working', headNumber: view.head.number })
+    const results = await Promise.allSettled(mine.map((lane) => runLane(shared, lane, view)))
+    const outcomes = results.map((result) => {
+      if (result.status === 'rejected') throw result.reason
+      return result.value
+    })
+    hasLookedOnce = outcomes.every(({ hasGap }) => !hasGap)
+    return Math.min(...outcomes.map(({ pause }) => pause))
+  }
+
+  /** Nothing is signed or sent on a chain that is not ours, or that lost the registry: a call into nothing succeeds. */
+  const assertSameChain = async ({ chainId, registry: address }: RelayParts, view: ChainView) => {
+    await registry.assertChain(view.chainId)
+    if (view.chainId !== chainId) throw new WrongChainError(`The node changed from chain ${chainId} to chain ${view.chainId}.`)
+    // A contract's own count starts at 1.
+    if (view.counts.get(address) === 0) throw new Error(`The registry at ${address} is gone from the chain.`)
+  }
+
+  const standBy = () => {
+    state.state = 'standby'
+    return pauses.idle
+  }
+
+  const runLane = async (shared: RelayParts, lane: Lane, view: ChainView) => {
+    const inFlight = await database.query(findInFlight, [lane.address])
+    inFlightCounts.set(lane.address, inFlight.length)
+    forgetSettled(lane, inFlight)
+    await follow(shared, lane, view, inFlight)
+    const count = view.counts.get(lane.address) ?? 0
+    const waiting = inFlight.filter(({ nonce }) => nonce >= count)
+    const hasGap = await closeGap(shared, lane, view, waiting)
+    await sendAgain(shared, lane, count, waiting)
+    await replaceStuck(shared, lane, view, waiting)
+    const signed = hasGap ? [] : await signNext(shared, lane, view, Math.min(batch, window - waiting.length))
+    await send(shared, lane, signed)
+    if (signed.length > 0) return { hasGap, pause: signed.length === batch ? 0 : pauses.sent }
+    return { hasGap, pause: inFlight.length > 0 || hasGap ? pauses.waiting : pauses.idle }
+  }
+
+  /** Waits, shorter when woken. While something is down, waking does not help. */
+  const rest = async (milliseconds: number, isWakeable: boolean) => {
+    const ending = new AbortController()
+    const signal = AbortSignal.any([ending.signal, stopping.signal])
+    wakeUp = () => {
+      if (isWakeable) ending.abort()
+    }
+    if (isWoken) wakeUp()
+    await delay(milliseconds, undefined, { signal }).catch(() => {})
+    wakeUp = undefined
+    // Gathers what arrives together into one step.
+    if (isWoken && isWakeable) await delay(pauses.woken, undefined, { signal: stopping.signal }).catch(() => {})
+    isWoken = false
+  }
+
+  const run = async () => {
+    let failures = 0
+    state.state = 'starting'
+    while (!stopping.signal.aborted) {
+      try {
+        const pause = await step()
+        if (failures > 0) log.info({ failures }, 'The relay works again')
+        failures = 0
+        state.trouble = null
+        await rest(pause, true)
+      } catch (error) {
+        if (stopping.signal.aborted) break
+        failures += 1
+        // After an outage the chain may have lost blocks, and the registry with them.
+        parts = undefined
+        hasLookedOnce = false
+        const trouble = explain(error)
+        if (trouble !== state.trouble) {
+          const level = error instanceof WrongChainError ? 'error' : 'warn'
+          log[level]({ err: error }, `Commits wait for the chain: ${trouble}`)
+        }
+        Object.assign(state, { state: 'waiting', trouble })
+        await rest(Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff), false)
+      }
+    }
+    await lease.close()
+    state.state = 'stopped'
+  }
+
+  return {
+    start() {
+      running ??= run()
+    },
+    wake() {
+      isWoken = true
+      wakeUp?.()
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+    status: () => ({
+      ...state,
+      lanes: lanes.map(({ address }) => ({
+        address,
+        isHeld: lease.isHeld(address),
+        inFlight: inFlightCounts.get(address) ?? 0,
+      })),
+    }),
+  }
+}
+
+/** What an operator reads: the outermost sentence, and what was behind it. */
+const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const isOutage = error instanceof DomainError && error.code === 'UNAVAILABLE'
+  return isOutage && error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+}

@@ -1,0 +1,160 @@
+/**
+ * JSON-RPC over HTTP to a chain node. The library's own provider polls, retries and remembers behind our back; the relay
+ * must know what was answered and what was not.
+ */
+import { unavailable } from '../domain/errors.ts'
+
+/** The node understood and said no. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export interface RpcCall {
+  method: string
+  params: readonly unknown[]
+}
+
+export type RpcOutcome = { result: unknown; error?: undefined } | { result?: undefined; error: RpcError }
+
+export interface Rpc {
+  /** For messages: the host alone, because providers put their secrets into the path. */
+  readonly host: string
+  /** Raises RpcError for a refusal, UNAVAILABLE when there was no usable answer. */
+  call<T>(method: string, ...params: unknown[]): Promise<T>
+  /** Outcomes in the order of the calls. Raises UNAVAILABLE when there was no usable answer to one of them. */
+  batch(calls: readonly RpcCall[]): Promise<RpcOutcome[]>
+  /** The same node, for somebody who gives up when `signal` says so. */
+  until(signal: AbortSignal): Rpc
+}
+
+export interface RpcOptions {
+  url: string
+  /** Milliseconds until a request counts as unanswered. */
+  timeout?: number
+  /** Calls in one HTTP request. Public nodes allow between 10 and 1,000. */
+  batchSize?: number
+  signal?: AbortSignal
+}
+
+/** "Too many requests", as nodes say it inside an answer. They come back later with the same call. */
+const limitCodes = new Set([429, -32005, -32029])
+
+interface Reply {
+  id?: number | null
+  result?: unknown
+  error?: { code?: number; message?: string }
+}
+
+const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function createRpc(options: RpcOptions): Rpc {
+  const { url, timeout = 10_000, batchSize = 50 } = options
+  const { username, password, ...target } = splitCredentials(url)
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  // `fetch` refuses credentials inside an address.
+  if (username) headers.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  let isBatching = true
+  let lastId = 0
+
+  const noAnswer = (why: string, cause?: unknown) => unavailable('The chain', new Error(`${target.host} ${why}`, { cause }))
+
+  const post = async (body: object): Promise<unknown> => {
+    try {
+      const deadline = AbortSignal.timeout(timeout)
+      const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
+      const response = await fetch(target.href, { method: 'POST', headers, body: JSON.stringify(body), signal, redirect: 'error' })
+      const text = await response.text()
+      const parsed = parseJson(text)
+      // Some nodes answer a JSON-RPC error with an HTTP error status; the error inside says more.
+      if (parsed !== undefined && (response.ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))) {
+        if (response.status !== 429) return parsed
+      }
+      throw new Error(response.ok ? 'answered with something other than JSON' : `answered with status ${response.status}`)
+    } catch (error) {
+      const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
+      throw noAnswer(reason instanceof Error ? reason.message : 'did not answer', error)
+    }
+  }
+
+  const read = (reply: unknown): RpcOutcome => {
+    if (!isReply(reply)) throw noAnswer('answered with something other than JSON-RPC')
+    if (reply.error) {
+      const error = new RpcError(reply.error.code ?? 0, reply.error.message ?? 'no reason given')
+      if (limitCodes.has(error.code)) throw noAnswer(`limits us: ${error.message}`)
+      return { error }
+    }
+    if (reply.result === undefined) throw noAnswer('answered without a result')
+    return { result: reply.result }
+  }
+
+  const encode = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: ++lastId, method, params })
+
+  const sendTogether = async (calls: readonly RpcCall[]): Promise<RpcOutcome[] | undefined> => {
+    const bodies = calls.map(encode)
+    const replies = await post(bodies)
+    if (!Array.isArray(replies)) return undefined
+    const byId = new Map(replies.filter(isReply).map((reply) => [reply.id, reply]))
+    return bodies.map(({ id }) => read(byId.get(id)))
+  }
+
+  const sendSingly = async (calls: readonly RpcCall[]): Promise<RpcOutcome[]> => {
+    const outcomes: RpcOutcome[] = []
+    for (const each of calls) outcomes.push(read(await post(encode(each))))
+    return outcomes
+  }
+
+  const batch: Rpc['batch'] = async (calls) => {
+    const outcomes: RpcOutcome[] = []
+    for (let start = 0; start < calls.length; start += batchSize) {
+      const part = calls.slice(start, start + batchSize)
+      const together = isBatching && part.length > 1 ? await sendTogether(part) : undefined
+      // One answer for many calls: this node takes no batches.
+      if (isBatching && part.length > 1 && !together) isBatching = false
+      outcomes.push(...(together ?? (await sendSingly(part))))
+    }
+    return outcomes
+  }
+
+  return {
+    host: target.host,
+    batch,
+    until: (signal) => createRpc({ ...options, signal }),
+    async call<T>(method: string, ...params: unknown[]) {
+      const outcome = read(await post(encode({ method, params })))
+      if (outcome.error) throw outcome.error
+      return outcome.result as T
+    },
+  }
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function splitCredentials(text: string) {
+  const url = new URL(text)
+  const username = decodeURIComponent(url.username)
+  const password = decodeURIComponent(url.password)
+  url.username = ''
+  url.password = ''
+  return { username, password, host: url.host, href: url.href }
+}
+
+/** The result of an outcome. Raises its RpcError. */
+export const resultOf = <T>(outcome: RpcOutcome | undefined): T => {
+  if (!outcome) throw new TypeError('A batch answered fewer calls than it was given.')
+  if (outcome.error) throw outcome.error
+  return outcome.result as T
+}
+
+/** A number as JSON-RPC writes quantities. */
+export const quantity = (value: number | bigint) => `0x${value.toString(16)}`

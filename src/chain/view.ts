@@ -1,0 +1,65 @@
+import { unavailable } from '../domain/errors.ts'
+import type { FeeMarket } from './fees.ts'
+import { quantity, type Rpc, type RpcOutcome, resultOf } from './rpc.ts'
+
+export interface BlockId {
+  number: number
+  hash: string
+}
+
+/** The chain at one moment, read in one request. */
+export interface ChainView extends FeeMarket {
+  chainId: number
+  head: BlockId
+  /** Transactions of an account in the chain: the next nonce that can be included. */
+  counts: ReadonlyMap<string, number>
+}
+
+interface BlockReply {
+  number: string
+  hash: string
+  baseFeePerGas?: string
+}
+
+/** Where a node suggests nothing. */
+const defaultTip = 1_000_000_000n
+
+/** Raises UNAVAILABLE when the node does not answer, an Error when the chain has no EIP-1559 fees. */
+export const readView = async (rpc: Rpc, accounts: readonly string[]): Promise<ChainView> => {
+  const [chainId, head, history, tip, ...counts] = await rpc.batch([
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'eth_feeHistory', params: ['0x1', 'latest', []] },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+    ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'latest'] })),
+  ])
+  const block = resultOf<BlockReply | null>(head)
+  if (!block) throw unavailable('The chain', new Error(`${rpc.host} knows no latest block`))
+  if (!block.baseFeePerGas) throw new Error('The chain does not price gas as EIP-1559 does; Annal cannot use it.')
+  const baseFee = BigInt(block.baseFeePerGas)
+  return {
+    chainId: Number(resultOf<string>(chainId)),
+    head: { number: Number(block.number), hash: block.hash },
+    // Without a fee history: the most that a base fee can rise in one block.
+    nextBaseFee: BigInt(optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1) ?? baseFee + baseFee / 8n),
+    tip: BigInt(optional<string>(tip) ?? defaultTip),
+    counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
+  }
+}
+
+const optional = <T>(outcome: RpcOutcome | undefined) => (outcome?.error ? undefined : (outcome?.result as T | undefined))
+
+/** The hashes that the chain has at these heights now; undefined where it has no block. */
+export const readBlockHashes = async (rpc: Rpc, numbers: readonly number[]): Promise<Map<number, string | undefined>> => {
+  const outcomes = await rpc.batch(
+    numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
+  )
+  return new Map(
+    numbers.map((number, index) => {
+      const outcome = outcomes[index]
+      // Most nodes answer null for a block they do not have; some raise an error.
+      if (outcome?.error && /not found|unknown block|beyond/i.test(outcome.error.message)) return [number, undefined]
+      return [number, resultOf<BlockReply | null>(outcome)?.hash]
+    }),
+  )
+}

@@ -1,0 +1,114 @@
+/** The only reader of the environment. All problems are told at once; an empty variable counts as unset. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const decimal = z.string().regex(/^\d{1,18}(\.\d{1,18})?$/, 'Expected a decimal number such as 0.1.')
+const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
+const port = z.coerce.number().int().min(0).max(65535)
+const count = z.coerce.number().int().min(1)
+const url = z.url()
+
+/** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
+const variables = {
+  NODE_ENV: { schema: z.string().default('development'), doc: '`production` refuses embedded parts and development conveniences.' },
+  PORT: { schema: port.default(4000), doc: 'Port to listen on.' },
+  HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
+  PUBLIC_URL: { schema: url.optional(), doc: 'Where callers reach the service; links are made from it. Default: http://localhost:PORT.' },
+  ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
+  ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
+  DATABASE_URL: { schema: z.string().regex(/^postgres(ql)?:\/\//, 'Expected a postgresql:// URL.').optional(), doc: 'PostgreSQL 18 or later. Default: embedded.', secret: true },
+  DATABASE_POOL: { schema: count.default(10), doc: 'Connections of one process.' },
+  CHAIN_RPC_URL: { schema: url.optional(), doc: 'JSON-RPC of an EVM chain. Default: embedded anvil.', secret: true },
+  CHAIN_ID: { schema: count.optional(), doc: 'The chain that CHAIN_RPC_URL must be; nothing is signed for another one.' },
+  CHAIN_REGISTRY_ADDRESS: { schema: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.').optional(), doc: 'The ERC-7053 registry. Default: deployed at first start.' },
+  CHAIN_RELAY_KEYS: { schema: z.string().optional(), doc: 'Private keys of the relay accounts, separated by commas.', secret: true },
+  CHAIN_CONFIRMATIONS: { schema: count.default(2), doc: 'Blocks until a commit counts as final.' },
+  CHAIN_EXPLORER_URL: { schema: url.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
+  IPFS_API_URL: { schema: url.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
+  KEY_ENCRYPTION_KEY: { schema: z.string().regex(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.').optional(), doc: 'Wraps the custodial keys. Default: made at first start in ANNAL_DIR/keys.', secret: true },
+  LOG_LEVEL: { schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), doc: 'Least level that is logged.' },
+  CURRENCY: { schema: z.string().default('NUM'), doc: 'Name of the currency unit.' },
+  ASSET_UPDATE_FEE: { schema: decimal.default('0.1'), doc: 'Charged for creating or updating an asset, in currency units.' },
+  GAS_FEE: { schema: decimal.default('0.079'), doc: 'Charged for a chain transaction, in currency units.' },
+  SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
+  REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Sign-up only through a trusted service.' },
+  LIMIT_SIGN_UPS_PER_IP: { schema: count.default(100), doc: 'Sign-ups an hour from one address.' },
+  LIMIT_SIGN_INS_PER_IP: { schema: count.default(20), doc: 'Sign-ins a minute from one address.' },
+  PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
+} satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>
+
+type Name = keyof typeof variables
+type Values = { [N in Name]: z.output<(typeof variables)[N]['schema']> }
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Raises ConfigError that names every problem. */
+function read(env: NodeJS.ProcessEnv): Values {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, variable] of Object.entries(variables)) {
+    const file = 'secret' in variable ? env[`${name}_FILE`] : undefined
+    const raw = file ? readFileSync(file, 'utf8').trim() : env[name]
+    const parsed = variable.schema.safeParse(raw === '' ? undefined : raw)
+    if (parsed.success) values[name] = parsed.data
+    else problems.push(`${name}: ${parsed.error.issues.map((issue) => issue.message).join(' ')}`)
+  }
+  if (problems.length) throw new ConfigError(`The configuration has problems:\n  ${problems.join('\n  ')}`)
+  return values as Values
+}
+
+export type Config = ReturnType<typeof readConfig>
+
+/** Raises ConfigError. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+  const values = read(env)
+  const production = values.NODE_ENV === 'production'
+  const embedded = [
+    !values.DATABASE_URL && 'the database (set DATABASE_URL)',
+    !values.CHAIN_RPC_URL && 'the chain (set CHAIN_RPC_URL and CHAIN_RELAY_KEYS)',
+    !values.IPFS_API_URL && 'the file store (set IPFS_API_URL)',
+    !values.KEY_ENCRYPTION_KEY && 'the key vault (set KEY_ENCRYPTION_KEY)',
+  ].filter((part) => part !== false)
+  if (production && embedded.length && !values.ANNAL_EMBEDDED) {
+    throw new ConfigError(
+      `In production an embedded part is refused: ${embedded.join(', ')}. ANNAL_EMBEDDED=true allows embedded parts.`,
+    )
+  }
+  if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
+    throw new ConfigError('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
+  }
+  return Object.freeze({
+    production,
+    port: values.PORT,
+    host: values.HOST,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    dir: resolve(values.ANNAL_DIR),
+    logLevel: values.LOG_LEVEL,
+    database: { url: values.DATABASE_URL, pool: values.DATABASE_POOL },
+    chain: {
+      rpcUrl: values.CHAIN_RPC_URL,
+      id: values.CHAIN_ID,
+      registryAddress: values.CHAIN_REGISTRY_ADDRESS,
+      relayKeys: values.CHAIN_RELAY_KEYS?.split(',').map((key) => key.trim()),
+      confirmations: values.CHAIN_CONFIRMATIONS,
+      explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
+      provider: values.PROVIDER,
+    },
+    files: { ipfsApiUrl: values.IPFS_API_URL },
+    keyEncryptionKey: values.KEY_ENCRYPTION_KEY,
+    money: {
+      assetUpdateFee: values.ASSET_UPDATE_FEE,
+      gasFee: values.GAS_FEE,
+      currency: values.CURRENCY,
+      signUpPoints: values.SIGN_UP_POINTS,
+    },
+    limits: { signUpsPerHour: values.LIMIT_SIGN_UPS_PER_IP, signInsPerMinute: values.LIMIT_SIGN_INS_PER_IP },
+    requireApiKeyForSignUp: values.REQUIRE_API_KEY_FOR_SIGN_UP,
+  })
+}
+
+/** For the README and the `config` command: every variable with its meaning. */
+export const describeConfig = () => Object.entries(variables).map(([name, { doc }]) => ({ name, doc }))

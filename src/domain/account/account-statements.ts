@@ -1,0 +1,73 @@
+import type { User } from '../../platform/prisma/client.ts'
+import { rememberSql } from '../idempotency.ts'
+import { statement } from '../ports.ts'
+
+/** Everything a request needs to know of its caller, in one read. */
+export const findByToken = statement<{
+  token_id: string
+  id: string
+  username: string
+  role: User['role']
+  address: string
+  num: string
+  points: string
+}>(
+  'account_by_token',
+  `select t.id as token_id, u.id, u.username, u.role, w.address, w.num, w.points
+   from access_tokens t join users u on u.id = t.user_id join wallets w on w.user_id = u.id
+   where t.hash = $1 and (t.expires_at is null or t.expires_at > now())`,
+)
+
+export const findCredentials = statement<{ id: string; password_hash: string }>(
+  'account_credentials',
+  'select id, password_hash from users where lower(email) = lower($1)',
+)
+
+export const findApiKey = statement<{ id: string }>(
+  'api_key_by_hash',
+  'select id from api_keys where hash = $1 and revoked_at is null',
+)
+
+/** User, wallet, key pair and the points they start with: all or nothing. */
+export const insertUser = statement<{ id: string }>(
+  'account_sign_up',
+  `with created as (
+     insert into users (id, username, email, password_hash, display_name, language, referral_code, role)
+     values ($1::uuid, $2, $3, $4, $2, $5, $6, $7::role) returning id
+   ),
+   opened as (
+     insert into wallets (user_id, address, points) select id, $8, $9::numeric from created
+   ),
+   sealed as (
+     insert into user_keys (user_id, vault_key_id, wrapped_data_key, sealed_private_key)
+     select id, $10, $11::bytea, $12::bytea from created
+   ),
+   moved as (
+     insert into transfers (id, reference) select $13::uuid, 'sign-up:' || id from created where $9::numeric > 0
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select $13::uuid, line.position, line.wallet_id, line.book, 'POINTS', line.amount
+     from created, lateral (values (1, created.id, null::book, $9::numeric), (2, null, 'PROMOTION', -$9::numeric))
+       as line (position, wallet_id, book, amount)
+     where $9::numeric > 0
+   ),
+   ${rememberSql('$14', '$15', '$1::text', 'created')}
+   select id from created`,
+)
+
+export const insertToken = statement<never>(
+  'account_token_insert',
+  `with inserted as (
+     insert into access_tokens (user_id, hash) values ($1::uuid, $2) on conflict (hash) do nothing returning user_id
+   ),
+   ${rememberSql('$3', '$4', '$1::text', 'inserted')}
+   select 1`,
+)
+
+export const deleteToken = statement<never>('account_token_delete', 'delete from access_tokens where id = $1')
+
+export const insertApiKey = statement<{ id: string }>(
+  'api_key_insert',
+  'insert into api_keys (name, prefix, hash) values ($1, $2, $3) returning id',
+)

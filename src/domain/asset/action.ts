@@ -1,0 +1,31 @@
+/** What a commit did, in the words of the public layout. */
+import type { ContentStore } from '../ports.ts'
+
+export const actionNames = ['action-initial-registration', 'action-commit'] as const
+export type ActionName = (typeof actionNames)[number]
+
+export const actionNameOf = (sequence: number): ActionName =>
+  sequence === 1 ? 'action-initial-registration' : 'action-commit'
+
+/** The documents that describe the actions. A commit names one by its CID, so their bytes never change. */
+export const actionDocuments: Record<ActionName, string> = {
+  'action-initial-registration': JSON.stringify(
+    { name: 'action-initial-registration', description: 'A file was registered, and its first asset tree written.' },
+    null,
+    2,
+  ),
+  'action-commit': JSON.stringify(
+    { name: 'action-commit', description: "A registered asset's metadata was changed, and a new asset tree written." },
+    null,
+    2,
+  ),
+}
+
+/** What came of it: where the asset can be read. */
+export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
+
+/** The nid of each action's document. */
+export const actionNids = ({ describe }: Pick<ContentStore, 'describe'>): Record<ActionName, string> => ({
+  'action-initial-registration': describe(Buffer.from(actionDocuments['action-initial-registration'])).cid,
+  'action-commit': describe(Buffer.from(actionDocuments['action-commit'])).cid,
+})

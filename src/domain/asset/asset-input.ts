@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { validationFailed } from '../errors.ts'
+import { jsonText, text } from '../input.ts'
+
+export const MAX_FILE_BYTES = 250_000_000
+const MAX_CUSTOM_BYTES = 10 * 1024
+const MAX_CUSTOM_DEPTH = 16
+
+/** Keys of the asset tree that are the platform's own; custom fields may not pose as them. */
+const reservedKeys = new Set([
+  'assetCid',
+  'assetSha256',
+  'encodingFormat',
+  'assetTimestampCreated',
+  'assetCreator',
+  'creatorWallet',
+  'abstract',
+  'headline',
+])
+
+const depth = (value: unknown): number =>
+  value && typeof value === 'object' ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0
+
+const hasNul = (value: unknown) => JSON.stringify(value).includes('\\u0000')
+
+const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= MAX_CUSTOM_BYTES
+const tooLarge = 'Ensure this field has no more than 10 KB.'
+
+/** The limit holds for what an asset carries, not only for what one request adds. Raises VALIDATION_FAILED. */
+export function assertCustomFits(custom: Record<string, unknown>): void {
+  if (!fits(custom)) throw validationFailed({ nitCommitCustom: [tooLarge] })
+}
+
+/** Custom fields by top-level key: strings or nested JSON; `null` removes the key. */
+const nitCommitCustom = z
+  .record(z.string(), z.json(), { error: 'Expected a JSON object.' })
+  .refine(fits, tooLarge)
+  .refine((value) => depth(value) <= MAX_CUSTOM_DEPTH, `Ensure this field has no more than ${MAX_CUSTOM_DEPTH} levels.`)
+  .refine((value) => !hasNul(value), 'Null characters are not allowed.')
+  .refine(
+    (value) => !Object.keys(value).some((key) => key === '' || key === '__proto__' || reservedKeys.has(key)),
+    `Keys may not be empty, "__proto__" or one of: ${[...reservedKeys].join(', ')}.`,
+  )
+
+const metadata = {
+  caption: text(4000),
+  headline: text(25),
+  tag: text(255),
+  publicAccess: z.boolean({ error: 'Expected true or false.' }),
+  nitCommitCustom,
+  signedMetadata: jsonText(100_000),
+  signature: jsonText(100_000),
+  commitMessage: text(1000),
+}
+
+const given = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.object(shape).partial()
+
+export const registerInput = given({
+  ...metadata,
+  assetFileMimeType: text(255).refine(
+    (value) => /^[\w.+-]+\/[\w.+-]+(\s*;.*)?$/.test(value),
+    'Enter a MIME type such as image/jpeg.',
+  ),
+  meta: jsonText(100_000),
+})
+
+/** Only what is given changes. */
+export const updateInput = given(metadata)
+
+/** The name a file keeps: without any path that a caller sent along. */
+export const fileNameOf = (name: string | undefined) => {
+  const base = (name ?? '').replace(/[\0-\x1f\x7f]/g, '').split(/[\\/]/).at(-1) ?? ''
+  return [...base].slice(0, 255).join('') || 'file'
+}
+
+export const filterInput = given({
+  owner: text(254),
+  proofHash: text(64),
+  tag: text(255),
+  isOriginalOwner: z.boolean(),
+})
+
+export type RegisterInput = z.input<typeof registerInput>
+export type UpdateInput = z.input<typeof updateInput>
+export type AssetFilter = z.input<typeof filterInput>

@@ -1,0 +1,280 @@
+/** Registering, changing, reading and deleting assets. Contract: `/api/v3/assets/` and the asset parts of the schema. */
+import { randomUUIDv7 } from 'node:crypto'
+import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
+import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { fromId, isNid, toId } from '../ids.ts'
+import { parse } from '../input.ts'
+import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
+import { type Chain, type ContentStore, type Database, type StoredFile, violatedConstraint } from '../ports.ts'
+import { canPay, commitShortfall, type Pricing } from '../wallet/pricing.ts'
+import {
+  type AssetFilter,
+  assertCustomFits,
+  fileNameOf,
+  filterInput,
+  type RegisterInput,
+  registerInput,
+  type UpdateInput,
+  updateInput,
+} from './asset-input.ts'
+import {
+  type AssetRow,
+  type AssetWithCreatorRow,
+  deleteAsset,
+  findAsset,
+  findRegistered,
+  insertAsset,
+  updateAsset,
+} from './asset-statements.ts'
+import { type Changes, compare, type Metadata, mergeCustom, nothing, writeTree } from './asset-tree.ts'
+
+/** A file on its way in. */
+export interface IncomingFile {
+  filename: string
+  mimeType: string
+  /** Raises PAYLOAD_TOO_LARGE when the file is over the limit. */
+  open(): AsyncIterable<Uint8Array>
+}
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+  chain: Chain
+  idempotency: Idempotency
+  pricing: Pricing
+}
+
+/** A stale writer tries again from what is there now; more rounds than this mean a storm on one asset. */
+const ROUNDS = 10
+
+const metadataOf = (row: AssetRow): Metadata => ({
+  caption: row.caption,
+  headline: row.headline,
+  tag: row.tag,
+  publicAccess: row.public_access,
+  custom: row.custom,
+  signedMetadata: row.signed_metadata,
+  signature: row.signature,
+})
+
+const duplicate = (nid: string) =>
+  new DomainError('DUPLICATE_ASSET', 'This file is registered already.', { details: [{ id: nid, cid: nid }] })
+
+export type AssetService = ReturnType<typeof createAssetService>
+
+export function createAssetService({ database, contentStore, chain, idempotency, pricing }: Dependencies) {
+  const fees = [pricing.assetUpdateFee, pricing.gasFee] as const
+
+  async function load(nid: string): Promise<AssetWithCreatorRow | undefined> {
+    if (!isNid(nid)) return undefined
+    const [row] = await database.query(findAsset, [nid])
+    return row
+  }
+
+  const facts = (row: AssetWithCreatorRow) => ({
+    ownerId: row.owner_id,
+    publicAccess: row.public_access,
+  })
+
+  /** What a commit writes about itself: id, author, message, changes, and the tree with its identity. */
+  function commitValues(actor: UserActor, message: string, changes: Changes, tree: string) {
+    const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
+    return [randomUUIDv7(), actor.id, message, JSON.stringify(changes), tree, cid, sha256] as const
+  }
+
+  function currentFunds(actor: UserActor) {
+    return database.read.wallet.findUniqueOrThrow({ where: { userId: actor.id } })
+  }
+
+  /** One try of an update on the asset as it is now. False: somebody else was quicker, or the wallet cannot pay. */
+  async function tryUpdate(
+    actor: UserActor,
+    row: AssetWithCreatorRow,
+    { nitCommitCustom, commitMessage = '', ...given }: ReturnType<typeof updateInput.parse>,
+    attempt: Attempt,
+  ): Promise<boolean> {
+    const before = metadataOf(row)
+    const after = { ...before, ...given, custom: mergeCustom(before.custom, nitCommitCustom ?? {}) }
+    assertCustomFits(after.custom)
+    const changes = compare(before, after)
+    if (Object.keys(changes).length === 0) return true
+    const tree = writeTree({
+      ...after,
+      nid: row.nid,
+      sha256: row.sha256,
+      mimeType: row.mime_type,
+      uploadedAt: row.uploaded_at,
+      creatorName: row.creator_name,
+      creatorAddress: row.creator_address,
+    })
+    const commit = commitValues(actor, commitMessage, changes, tree)
+    const [written] = await database.query(updateAsset, [
+      ...commit,
+      ...[row.id, row.head_sequence, ...fees, randomUUIDv7()],
+      ...[after.caption, after.headline, after.tag, after.publicAccess, JSON.stringify(after.custom)],
+      ...[after.signedMetadata, after.signature],
+      ...markValues(attempt),
+      row.nid,
+    ])
+    if (written) chain.wake()
+    return written !== undefined
+  }
+
+  return {
+    /** The asset, or null when there is none that this actor may see. */
+    async find(actor: Actor, nid: string, query: AssetQuery = {}): Promise<Asset | null> {
+      if (!isNid(nid)) return null
+      return database.read.asset.findFirst({ ...query, where: { nid, ...visibleAssets(actor) } })
+    },
+
+    /** The asset. Raises NOT_FOUND. */
+    async get(actor: Actor, nid: string, query?: AssetQuery): Promise<Asset> {
+      const asset = await this.find(actor, nid, query)
+      if (!asset) throw notFound('Asset')
+      return asset
+    },
+
+    /** What file or tree a CID is, of an asset that this actor may see; else null. */
+    async findFile(actor: Actor, cid: string): Promise<Pick<Asset, 'nid' | 'fileName' | 'mimeType' | 'publicAccess'> | null> {
+      if (!isNid(cid)) return null
+      const select = { nid: true, fileName: true, mimeType: true, publicAccess: true }
+      return database.read.asset.findFirst({ select, where: { ...visibleAssets(actor), pins: { some: { cid } } } })
+    },
+
+    /** A commit of an asset that this actor may see, by its UUID; else null. */
+    async findCommit(actor: Actor, id: string): Promise<Commit | null> {
+      return database.read.commit.findFirst({ where: { id, asset: visibleAssets(actor) } })
+    },
+
+    /**
+     * A user's own assets, or the public ones for an anonymous actor; with a filter, every visible asset that fits it.
+     * Newest first. Raises VALIDATION_FAILED.
+     */
+    async list(actor: Actor, filter: AssetFilter, query: AssetQuery): Promise<Asset[]> {
+      return database.read.asset.findMany({ ...query, orderBy: { id: 'desc' }, where: listed(actor, filter) })
+    },
+
+    /** How many assets `list` would give in all. */
+    async count(actor: Actor, filter: AssetFilter): Promise<number> {
+      return database.read.asset.count({ where: listed(actor, filter) })
+    },
+
+    /**
+     * Registers a file, writes its first commit, and charges the update fee and gas; returns the nid.
+     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, ASSET_COMMIT_INSUFFICIENT_FUND.
+     */
+    async register(actor: Actor, file: IncomingFile, rawInput: RegisterInput, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'asset:register')
+      assertUser(actor)
+      const input = parse(registerInput, rawInput)
+      // Nobody sends 250 MB only to hear that the wallet is empty. A retry with a key may have been charged already.
+      if (!attempt.key && !canPay(pricing.total, actor.wallet)) throw commitShortfall(pricing.total, actor.wallet)
+      const stored = await contentStore.importFile(file.open())
+      if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
+      const mimeType = input.assetFileMimeType ?? (file.mimeType || 'application/octet-stream')
+      const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
+      return idempotency.once(actor, attempt, 'registerAsset', { ...facts, nid: stored.cid }, () =>
+        insert(actor, stored, facts, attempt),
+      )
+    },
+
+    /**
+     * Changes what is given of an asset's metadata in one commit and charges for it; nothing to change means no commit and
+     * no charge. `expectedHead` is the id of the head commit the writer saw. Returns the nid.
+     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, ASSET_COMMIT_INSUFFICIENT_FUND.
+     */
+    async update(actor: Actor, nid: string, rawInput: UpdateInput, attempt: Attempt, expectedHead?: string): Promise<string> {
+      assertMay(actor, 'asset:update')
+      assertUser(actor)
+      const input = parse(updateInput, rawInput)
+      return idempotency.once(actor, attempt, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
+        for (let round = 0; round < ROUNDS; round++) {
+          const row = await load(nid)
+          assertMayOnAsset(actor, 'asset:update', row && facts(row))
+          assertHead(row!, expectedHead)
+          if (await tryUpdate(actor, row!, input, attempt)) return nid
+          const wallet = await currentFunds(actor)
+          if (!canPay(pricing.total, wallet)) throw commitShortfall(pricing.total, wallet)
+        }
+        throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
+      })
+    },
+
+    /**
+     * Takes an asset out of the service: its metadata is erased and its file and trees are unpinned. The chain keeps its commits.
+     * Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.
+     */
+    async remove(actor: Actor, nid: string, attempt: Attempt): Promise<string> {
+      return idempotency.once(actor, attempt, 'deleteAsset', { nid }, async () => {
+        const row = await load(nid)
+        assertMayOnAsset(actor, 'asset:delete', row && facts(row))
+        const [gone] = await database.query(deleteAsset, [row!.id, ...markValues(attempt)])
+        if (!gone) throw notFound('Asset')
+        return gone.nid
+      })
+    },
+  }
+
+  function listed(actor: Actor, rawFilter: AssetFilter): Prisma.AssetWhereInput {
+    const filter = parse(filterInput, rawFilter)
+    const filtered = Object.values(filter).some((value) => value !== undefined)
+    const scope = actor.kind === 'user' && !filtered ? { ownerId: actor.id } : {}
+    return {
+      ...visibleAssets(actor),
+      ...scope,
+      ...(filter.owner !== undefined && { owner: { email: filter.owner } }),
+      ...(filter.proofHash !== undefined && { sha256: filter.proofHash }),
+      ...(filter.tag !== undefined && { tag: filter.tag }),
+      // Assets never change hands yet, so every owner is the original one.
+      ...(filter.isOriginalOwner === false && { id: { in: [] } }),
+    }
+  }
+
+  function assertHead(row: AssetRow, expectedHead: string | undefined) {
+    if (expectedHead === undefined || expectedHead === '*') return
+    if (fromId(expectedHead, 'commit')?.uuid === row.head_commit_id) return
+    const head = toId('commit', row.head_commit_id)
+    throw new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })
+  }
+
+  async function insert(
+    actor: UserActor,
+    file: StoredFile,
+    given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
+    attempt: Attempt,
+  ): Promise<string> {
+    if ((await database.query(findRegistered, [file.cid])).length) throw duplicate(file.cid)
+    const { nitCommitCustom = {}, commitMessage = '', meta = null, mimeType, fileName, ...rest } = given
+    const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
+    const uploadedAt = new Date()
+    const tree = writeTree({
+      ...metadata,
+      nid: file.cid,
+      sha256: file.sha256,
+      mimeType,
+      uploadedAt,
+      creatorName: actor.username,
+      creatorAddress: actor.wallet.address,
+    })
+    const [row] = await database
+      .query(insertAsset, [
+        ...commitValues(actor, commitMessage, compare(nothing, metadata), tree),
+        ...fees,
+        ...[randomUUIDv7(), randomUUIDv7(), file.cid, fileName, mimeType, file.size, file.sha256],
+        ...[metadata.caption, metadata.headline, metadata.tag, metadata.publicAccess, JSON.stringify(metadata.custom)],
+        ...[meta, metadata.signedMetadata, metadata.signature, uploadedAt],
+        ...markValues(attempt),
+      ])
+      .catch((error: unknown) => {
+        throw violatedConstraint(error) === 'assets_nid_key' ? duplicate(file.cid) : error
+      })
+    if (!row) throw commitShortfall(pricing.total, await currentFunds(actor))
+    chain.wake()
+    return row.nid
+  }
+}

@@ -1,0 +1,117 @@
+import { rememberSql } from '../idempotency.ts'
+import { statement } from '../ports.ts'
+import { chargeSql } from '../wallet/charge-sql.ts'
+
+export interface AssetRow {
+  id: string
+  nid: string
+  owner_id: string
+  creator_id: string
+  file_name: string
+  mime_type: string
+  file_size: string
+  sha256: string
+  caption: string
+  headline: string
+  tag: string
+  public_access: boolean
+  custom: Record<string, unknown>
+  meta: string | null
+  signed_metadata: string | null
+  signature: string | null
+  head_sequence: number
+  head_commit_id: string
+  uploaded_at: Date
+  updated_at: Date
+  deleted_at: Date | null
+}
+
+export interface AssetWithCreatorRow extends AssetRow {
+  creator_name: string
+  creator_address: string
+}
+
+export const findAsset = statement<AssetWithCreatorRow>(
+  'asset_with_creator',
+  `select a.*, c.username as creator_name, w.address as creator_address
+   from assets a join users c on c.id = a.creator_id join wallets w on w.user_id = a.creator_id
+   where a.nid = $1 and a.deleted_at is null`,
+)
+
+export const findRegistered = statement<{ nid: string }>(
+  'asset_registered',
+  'select nid from assets where nid = $1 and deleted_at is null',
+)
+
+/** Commit and relay row of the asset that the part `changed` tells. */
+const commitSql = (sequence: string) => `
+  committed as (
+    insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
+    select $1::uuid, changed.id, ${sequence}, $2::uuid, $3, $4::jsonb, $5, $6, $7 from changed
+  ),
+  relayed as (
+    insert into commit_relays (commit_id) select $1::uuid from changed
+  )`
+
+/**
+ * One accepted update: the asset's row is locked only while its head is the one the writer saw, then the wallet pays,
+ * then the asset changes. Whatever does not hold leaves no row, and nothing happened.
+ */
+export const updateAsset = statement<{ id: string }>(
+  'asset_update',
+  `with target as (
+     select id from assets where id = $8::uuid and head_sequence = $9::int and deleted_at is null for update
+   ),
+   ${chargeSql({ from: 'target', payer: '$2::uuid', fee: '$10', gas: '$11', transfer: '$12', reference: `'commit:' || $1::uuid` })},
+   changed as (
+     update assets a set caption = $13, headline = $14, tag = $15, public_access = $16, custom = $17::jsonb,
+       signed_metadata = $18, signature = $19, head_sequence = $9::int + 1, head_commit_id = $1::uuid, updated_at = now()
+     from charge where a.id = $8::uuid
+     returning a.id
+   ),
+   ${commitSql('$9::int + 1')},
+   ${rememberSql('$20', '$21', '$22::text', 'changed')}
+   select id from changed`,
+)
+
+/** A registration: like an update, but the asset is new. Raises the unique index on nid when the file is registered already. */
+export const insertAsset = statement<{ nid: string }>(
+  'asset_insert',
+  `with payer as (select user_id from wallets where user_id = $2::uuid),
+   ${chargeSql({ from: 'payer', payer: 'payer.user_id', fee: '$8', gas: '$9', transfer: '$10', reference: `'commit:' || $1::uuid` })},
+   changed as (
+     insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, tag,
+       public_access, custom, meta, signed_metadata, signature, head_sequence, head_commit_id, uploaded_at, updated_at)
+     select $11::uuid, $12, $2::uuid, $2::uuid, $13, $14, $15::bigint, $16, $17, $18, $19, $20, $21::jsonb, $22, $23, $24,
+       1, $1::uuid, $25::timestamptz, $25::timestamptz
+     from charge returning id, nid
+   ),
+   ${commitSql('1')},
+   pinned as (
+     insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from changed
+   ),
+   ${rememberSql('$26', '$27', '$12', 'changed')}
+   select nid from changed`,
+)
+
+/**
+ * Empties the asset and what its commits tell. Commits that the relay has not prepared keep their tree until it has:
+ * they are paid for and belong on the chain.
+ */
+export const deleteAsset = statement<{ nid: string }>(
+  'asset_delete',
+  `with gone as (
+     update assets set deleted_at = now(), updated_at = now(), caption = '', headline = '', tag = '', custom = '{}', meta = null,
+       signed_metadata = null, signature = null, file_name = '', public_access = false
+     where id = $1 and deleted_at is null returning id, nid
+   ),
+   erased as (
+     update commits c set tree = '', message = '', changes = '{}' from gone, commit_relays r
+     where c.asset_id = gone.id and r.commit_id = c.id and r.status = 'FINAL'
+   ),
+   unpinned as (
+     delete from pins using gone where pins.asset_id = gone.id
+   ),
+   ${rememberSql('$2', '$3', 'gone.nid', 'gone')}
+   select nid from gone`,
+)

@@ -1,0 +1,66 @@
+/** What a commit says on the chain, and the history repeats. The layout is public: third parties read it. */
+
+/** In the order in which the keys are written. */
+export interface CommitData {
+  assetTreeCid: string
+  /** 64 lowercase hex digits. */
+  assetTreeSha256: string
+  /** EIP-191 signature of `assetTreeSha256` as text; null until the tree was signed. */
+  assetTreeSignature: string | null
+  /** Address of the asset's creator. */
+  author: string
+  /** Address of the user who made the commit and signed the tree. */
+  committer: string
+  provider: string
+  /** Unix seconds. */
+  timestampCreated: number
+  /** Identifier of the document that describes the action. */
+  action: string
+  /** Where the asset can be read. */
+  actionResult: string
+  actionName: ActionName
+  abstract: string
+}
+
+export type ActionName = 'action-initial-registration' | 'action-commit'
+
+export interface CommitFacts {
+  nid: string
+  sequence: number
+  treeCid: string
+  treeSha256: string
+  treeSignature: string | null
+  creatorAddress: string
+  committerAddress: string
+  createdAt: Date
+  message: string
+}
+
+export interface CommitDataConfig {
+  provider: string
+  /** Without a slash at the end. */
+  publicUrl: string
+  /** Identifiers of the actions' description documents. */
+  actionNids: Record<ActionName, string>
+}
+
+export type DescribeCommit = (facts: CommitFacts) => CommitData
+
+export const createDescribeCommit =
+  ({ provider, publicUrl, actionNids }: CommitDataConfig): DescribeCommit =>
+  (facts) => {
+    const actionName = facts.sequence === 1 ? 'action-initial-registration' : 'action-commit'
+    return {
+      assetTreeCid: facts.treeCid,
+      assetTreeSha256: facts.treeSha256,
+      assetTreeSignature: facts.treeSignature,
+      author: facts.creatorAddress,
+      committer: facts.committerAddress,
+      provider,
+      timestampCreated: Math.floor(facts.createdAt.getTime() / 1000),
+      action: actionNids[actionName],
+      actionResult: `${publicUrl}/api/v3/assets/${facts.nid}/`,
+      actionName,
+      abstract: facts.message,
+    }
+  }

@@ -1,0 +1,107 @@
+/**
+ * Safe retries. A key is written by the very statement that has the effect, so it is finished or absent (invariant I8).
+ * What is kept is which thing the effect made; a retry reads that thing again, and the REST door keeps its answer's body.
+ */
+import { createHash } from 'node:crypto'
+import type { Actor } from './actor.ts'
+import { DomainError } from './errors.ts'
+import { type Database, statement } from './ports.ts'
+
+/** One request's wish to be carried out once. `mark` is set when a service method took the key. */
+export interface Attempt {
+  readonly key: string | undefined
+  mark?: Mark
+  replayed: boolean
+}
+
+/** SHA-256 digests: who asked with which key, and for what. */
+export interface Mark {
+  scope: Buffer
+  payloadHash: Buffer
+}
+
+interface Remembered {
+  payload_hash: Buffer
+  result: string
+  answer: unknown
+}
+
+const findKey = statement<Remembered>(
+  'idempotency_find',
+  'select payload_hash, result, answer from idempotency_keys where scope = $1',
+)
+const keepAnswer = statement<never>('idempotency_keep', 'update idempotency_keys set answer = $2 where scope = $1')
+
+const digest = (...parts: string[]) => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${part.length}:`).update(part)
+  return hash.digest()
+}
+
+/** JSON with sorted keys, so that equal inputs have equal digests. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, v: unknown) =>
+    v && typeof v === 'object' && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  ) ?? ''
+
+/** Columns of a statement's `remembered` part; both null when the caller sent no key. */
+export const markValues = (attempt: Attempt) => [attempt.mark?.scope ?? null, attempt.mark?.payloadHash ?? null] as const
+
+/** The part of a writing statement that keeps the key with its effect. `from` names the part that tells the effect happened. */
+export const rememberSql = (scope: string, payloadHash: string, result: string, from: string) => `
+  remembered as (
+    insert into idempotency_keys (scope, payload_hash, result)
+    select ${scope}::bytea, ${payloadHash}::bytea, ${result} from ${from} where ${scope}::bytea is not null)`
+
+export interface Idempotency {
+  /**
+   * Runs `work` unless this key was used before, and returns the id of what the effect made.
+   * Raises IDEMPOTENCY_KEY_REUSED when the key came with another payload.
+   */
+  once(actor: Actor, attempt: Attempt, operation: string, input: unknown, work: () => Promise<string>): Promise<string>
+  /** The REST body that answered the first time, if it was kept. */
+  recall(attempt: Attempt): Promise<unknown>
+  keep(attempt: Attempt, answer: unknown): Promise<void>
+}
+
+export function createIdempotency({ database }: { database: Database }): Idempotency {
+  async function find(attempt: Attempt & { mark: Mark }): Promise<string | undefined> {
+    const [row] = await database.query(findKey, [attempt.mark.scope])
+    if (!row) return undefined
+    if (!row.payload_hash.equals(attempt.mark.payloadHash)) {
+      throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used with another request.')
+    }
+    attempt.replayed = true
+    return row.result
+  }
+
+  return {
+    async once(actor, attempt, operation, input, work) {
+      if (attempt.key === undefined) return work()
+      const who = actor.kind === 'user' ? actor.id : actor.kind
+      const marked = Object.assign(attempt, {
+        mark: { scope: digest(who, attempt.key), payloadHash: digest(operation, canonical(input)) },
+      })
+      const before = await find(marked)
+      if (before !== undefined) return before
+      try {
+        return await work()
+      } catch (error) {
+        // Somebody with the same key was quicker: their effect is ours. Any refusal may be their doing, too.
+        const theirs = await find(marked)
+        if (theirs !== undefined) return theirs
+        throw error
+      }
+    },
+    async recall(attempt) {
+      if (!attempt.mark) return undefined
+      const [row] = await database.query(findKey, [attempt.mark.scope])
+      return row?.answer ?? undefined
+    },
+    async keep(attempt, answer) {
+      if (attempt.mark) await database.query(keepAnswer, [attempt.mark.scope, JSON.stringify(answer)])
+    },
+  }
+}

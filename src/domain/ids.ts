@@ -1,0 +1,43 @@
+import { TypeID } from 'typeid-js'
+
+/**
+ * Identifiers as callers see them: an asset's is its nid, the others are TypeIDs, a prefix and a sortable UUID
+ * (`user_01h2x…`). The same on both doors; the database holds the plain UUID.
+ */
+export type IdPrefix = 'user' | 'commit' | 'key' | 'token' | 'transfer'
+
+const prefixes: Record<string, IdPrefix> = { user: 'user', commit: 'commit', key: 'key', token: 'token', transfer: 'transfer' }
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+/** Every pair of base-32 digits, by its ten bits. */
+const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`)
+
+/**
+ * A UUID's TypeID. The library's encoder takes 4 µs an id, a third of the time of a page of 41 rows, so this direction
+ * is ours (0.3 µs); a test holds it to the library's.
+ */
+export function toId(prefix: IdPrefix, uuid: string): string {
+  const hex = uuid.replaceAll('-', '')
+  // 128 bits, read from the right in groups of 20 bits (four base-32 digits); 8 bits remain on the left.
+  let id = ''
+  for (let end = 32; end > 2; end -= 5) {
+    const bits = Number.parseInt(hex.slice(end - 5, end), 16)
+    id = PAIRS[bits >> 10]! + PAIRS[bits & 1023]! + id
+  }
+  return `${prefix}_${PAIRS[Number.parseInt(hex.slice(0, 2), 16)]}${id}`
+}
+
+/** The UUID behind a TypeID, or undefined when it is not one (of this prefix). */
+export function fromId(id: string, prefix?: IdPrefix): { prefix: IdPrefix; uuid: string } | undefined {
+  const separator = id.indexOf('_')
+  const found = prefixes[id.slice(0, separator)]
+  if (!found || (prefix && found !== prefix)) return undefined
+  try {
+    return { prefix: found, uuid: TypeID.fromString(id).toUUID() }
+  } catch {
+    return undefined
+  }
+}
+
+/** CIDv1 in base32, as nids are written: raw leaf or dag-pb, sha2-256. */
+export const isNid = (text: string) => /^baf(kre|ybe)i[a-z2-7]{52}$/.test(text)

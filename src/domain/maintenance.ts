@@ -1,0 +1,42 @@
+/** What must be tidied now and then. Safe to run in several processes at once. */
+import type { Limits } from './limits.ts'
+import { type ContentStore, type Database, statement } from './ports.ts'
+
+const forgetKeys = statement<never>('idempotency_sweep', `delete from idempotency_keys where created_at < now() - interval '7 days'`)
+const forgetTokens = statement<never>('token_sweep', 'delete from access_tokens where expires_at < now()')
+const nextPins = statement<{ cid: string }>('pins_after', 'select distinct cid from pins where cid > $1 order by cid limit 1000')
+
+/** Seconds that a block may lie unpinned: longer than any upload takes from its first block to its pin. */
+const GRACE = 3_600
+
+export function createMaintenance({ database, contentStore, limits, documents }: {
+  database: Database
+  contentStore: ContentStore
+  limits: Limits
+  /** Nids that are kept though no asset pins them. */
+  documents: string[]
+}) {
+  async function* pinned() {
+    yield* documents
+    for (let last = ''; ; ) {
+      const page = await database.query(nextPins, [last])
+      for (const { cid } of page) yield cid
+      const end = page.at(-1)
+      if (!end) return
+      last = end.cid
+    }
+  }
+
+  return {
+    /** Forgets idempotency keys of last week, ended sessions and windows of limits. */
+    async sweep(): Promise<void> {
+      await database.query(forgetKeys)
+      await database.query(forgetTokens)
+      await limits.sweep()
+    },
+    /** Removes blocks that nothing pins; returns how many. */
+    collectGarbage: () => contentStore.collectGarbage(pinned(), GRACE),
+  }
+}
+
+export type Maintenance = ReturnType<typeof createMaintenance>

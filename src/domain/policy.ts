@@ -1,0 +1,66 @@
+/**
+ * Who may do what, and who sees what. `can` answers for one subject; the `visibleX` filters say the same for lists and
+ * relations. An administrator runs the store and the service; people's private assets stay theirs alone.
+ */
+import type { Asset, Prisma } from '../platform/prisma/client.ts'
+import type { Actor } from './actor.ts'
+import { DomainError, notAuthenticated, notFound } from './errors.ts'
+
+export type Action =
+  | 'account:create'
+  | 'account:read'
+  | 'asset:delete'
+  | 'asset:read'
+  | 'asset:register'
+  | 'asset:update'
+  | 'session:create'
+  | 'session:end'
+  | 'store:administer'
+
+type AssetFacts = Pick<Asset, 'ownerId' | 'publicAccess'>
+
+const open: ReadonlySet<Action> = new Set<Action>(['account:create', 'asset:read', 'session:create'])
+
+/**
+ * May this actor try this kind of thing at all? Asked before a body is read.
+ * Raises NOT_AUTHENTICATED, PERMISSION_DENIED.
+ */
+export function assertMay(actor: Actor, action: Action): void {
+  if (actor.kind === 'system' || open.has(action)) return
+  if (actor.kind === 'anonymous') throw notAuthenticated()
+  if (action === 'store:administer' && actor.role !== 'ADMIN') {
+    throw new DomainError('PERMISSION_DENIED', 'Only an administrator may do this.')
+  }
+}
+
+export const owns = (actor: Actor, asset: Pick<Asset, 'ownerId'>) =>
+  actor.kind === 'system' || (actor.kind === 'user' && actor.id === asset.ownerId)
+
+export const canSeeAsset = (actor: Actor, asset: AssetFacts) => asset.publicAccess || owns(actor, asset)
+
+/**
+ * May this actor do this to that asset?
+ * Raises NOT_AUTHENTICATED, NOT_FOUND (what you may not see does not exist), ASSET_WRITE_PERMISSION_DENIED.
+ */
+export function assertMayOnAsset(
+  actor: Actor,
+  action: 'asset:read' | 'asset:update' | 'asset:delete',
+  asset: AssetFacts | null | undefined,
+): asserts asset is AssetFacts {
+  assertMay(actor, action)
+  if (!asset || !canSeeAsset(actor, asset)) throw notFound('Asset')
+  if (action !== 'asset:read' && !owns(actor, asset)) {
+    throw new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
+  }
+}
+
+/** What only the person themselves sees of a user's record: e-mail, balances, settings. */
+export const canSeePrivateParts = (actor: Actor, userId: string) =>
+  actor.kind === 'system' || (actor.kind === 'user' && actor.id === userId)
+
+/** The rows of `assets` an actor may see. */
+export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
+  if (actor.kind === 'system') return { deletedAt: null }
+  if (actor.kind === 'anonymous') return { deletedAt: null, publicAccess: true }
+  return { deletedAt: null, OR: [{ publicAccess: true }, { ownerId: actor.id }] }
+}

@@ -1,0 +1,44 @@
+/**
+ * The parts of a writing statement that charge a wallet for a commit. They stand in one statement with the effect, so
+ * that both happen or neither: a wallet that cannot pay yields no row, and everything after it does nothing.
+ */
+
+export interface ChargeParts {
+  /** The part that names the payer's row once the effect is allowed, and its column with the user's id. */
+  from: string
+  payer: string
+  /** Placeholders: decimal strings. */
+  fee: string
+  gas: string
+  /** Placeholder: the transfer's UUID. */
+  transfer: string
+  /** SQL text expression: the transfer's reference. */
+  reference: string
+}
+
+/** Points are spent first. `charge` tells what was taken: `(user_id, points, num)`. */
+export const chargeSql = ({ from, payer, fee, gas, transfer, reference }: ChargeParts) => `
+  charge as (
+    update wallets w set
+      points = w.points - least(w.points, ${fee}::numeric + ${gas}::numeric),
+      num = w.num - (${fee}::numeric + ${gas}::numeric - least(w.points, ${fee}::numeric + ${gas}::numeric))
+    from ${from}
+    where w.user_id = ${payer} and w.points + w.num >= ${fee}::numeric + ${gas}::numeric
+    returning w.user_id, old.points - new.points as points, old.num - new.num as num
+  ),
+  moved as (
+    insert into transfers (id, reference) select ${transfer}::uuid, ${reference} from charge
+  ),
+  booked as (
+    insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+    select ${transfer}::uuid, line.position, line.wallet_id, line.book, line.currency, line.amount
+    from charge, lateral (values
+      (1, charge.user_id, null::book, 'POINTS'::currency, -charge.points),
+      (2, charge.user_id, null, 'NUM', -charge.num),
+      (3, null, 'REVENUE', 'POINTS', least(charge.points, ${fee}::numeric)),
+      (4, null, 'REVENUE', 'NUM', ${fee}::numeric - least(charge.points, ${fee}::numeric)),
+      (5, null, 'GAS', 'POINTS', charge.points - least(charge.points, ${fee}::numeric)),
+      (6, null, 'GAS', 'NUM', charge.num - ${fee}::numeric + least(charge.points, ${fee}::numeric))
+    ) as line (position, wallet_id, book, currency, amount)
+    where line.amount <> 0
+  )`

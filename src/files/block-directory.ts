@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { NextToLast } from 'blockstore-fs/sharding'
+import type { CID } from 'multiformats/cid'
+import { notFound, unavailable } from '../domain/errors.ts'
+
+/**
+ * Blocks on disk in the layout of `blockstore-fs`, so that its tools read them. Writing and reading are our own, because
+ * that library does not sync, gives two writers of one block the same temporary file (the slower one then writes into
+ * a block that is already in place), and reports every failed read, such as too many open files, as a missing block.
+ */
+export type BlockDirectory = ReturnType<typeof createBlockDirectory>
+
+const sharding = new NextToLast()
+/** Ends the names of files being written, and of blocks moved aside by garbage collection. Neither is a block. */
+const temporary = '.part'
+const aside = '.aside'
+const errno = (error: unknown) => (error as NodeJS.ErrnoException).code
+const isMissing = (error: unknown) => errno(error) === 'ENOENT'
+const fileStoreFailed = (error: unknown) => unavailable('The file store', error)
+
+const syncPath = async (path: string) => {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+export const createBlockDirectory = (dir: string) => {
+  const place = (cid: CID) => {
+    const at = sharding.encode(cid)
+    return { shard: join(dir, at.dir), path: join(dir, at.dir, at.file) }
+  }
+
+  /** A block that is already there becomes young again, so that garbage collection spares it until its file is pinned. */
+  const renew = async (path: string, length: number) => {
+    try {
+      const now = new Date()
+      await utimes(path, now, now)
+      return (await stat(path)).size === length
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
+  }
+
+  const write = async (shard: string, path: string, bytes: Uint8Array) => {
+    const part = `${path}.${randomUUID()}${temporary}`
+    const create = () => open(part, 'wx')
+    const handle = await create().catch(async (error) => {
+      if (!isMissing(error)) throw error
+      await mkdir(shard, { recursive: true })
+      await syncPath(dir)
+      return create()
+    })
+    try {
+      try {
+        await handle.writeFile(bytes)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await rename(part, path)
+    } catch (error) {
+      await rm(part, { force: true }).catch(() => undefined)
+      throw error
+    }
+  }
+
+  return {
+    /**
+     * Writes a block whole or not at all: a block under its name is complete and on the disk. Its name is only sure to
+     * outlive a power cut after `syncNames`. Returns the directory that holds the name. Raises UNAVAILABLE.
+     */
+    async put(cid: CID, bytes: Uint8Array): Promise<string> {
+      const { shard, path } = place(cid)
+      try {
+        if (!(await renew(path, bytes.byteLength))) await write(shard, path, bytes)
+        return shard
+      } catch (error) {
+        throw fileStoreFailed(error)
+      }
+    },
+
+    /** Makes the names in these directories durable. Raises UNAVAILABLE. */
+    async syncNames(shards: Iterable<string>): Promise<void> {
+      try {
+        for (const shard of shards) await syncPath(shard)
+      } catch (error) {
+        throw fileStoreFailed(error)
+      }
+    },
+
+    /** Raises NOT_FOUND, UNAVAILABLE. */
+    async get(cid: CID): Promise<Uint8Array> {
+      try {
+        return await readFile(place(cid).path)
+      } catch (error) {
+        throw isMissing(error) ? notFound('File') : fileStoreFailed(error)
+      }
+    },
+
+    /** Bytes of one block. Raises NOT_FOUND, UNAVAILABLE. */
+    async length(cid: CID): Promise<number> {
+      try {
+        return (await stat(place(cid).path)).size
+      } catch (error) {
+        throw isMissing(error) ? notFound('File') : fileStoreFailed(error)
+      }
+    },
+
+    /**
+     * Removes blocks last written or renewed before `before` (milliseconds) unless `keep` says so, and what interrupted
+     * writes left behind. Returns how many blocks. Raises UNAVAILABLE.
+     */
+    async sweep(keep: (name: string) => boolean, before: number): Promise<number> {
+      let removed = 0
+      try {
+        for (const shard of await readdir(dir, { withFileTypes: true }).catch(noneWhenMissing)) {
+          if (!shard.isDirectory()) continue
+          for (const file of await readdir(join(dir, shard.name))) {
+            const path = join(dir, shard.name, file)
+            if (file.endsWith(sharding.extension)) {
+              if (!keep(file) && (await removeOld(path, before))) removed += 1
+            } else if (file.endsWith(aside)) {
+              await settleAside(path, before)
+            } else if (file.endsWith(temporary) && (await isOlder(path, before))) {
+              await rm(path, { force: true })
+            }
+          }
+        }
+      } catch (error) {
+        throw fileStoreFailed(error)
+      }
+      return removed
+    },
+  }
+}
+
+/** The name that `sweep` asks about. */
+export const blockName = (cid: CID): string => sharding.encode(cid).file
+
+const noneWhenMissing = (error: unknown) => {
+  if (isMissing(error)) return []
+  throw error
+}
+
+const isOlder = async (path: string, before: number) => {
+  try {
+    return (await stat(path)).mtimeMs < before
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}
+
+/**
+ * An import may renew the block between our look at its age and its removal. So the block is moved aside first: from
+ * then on an import writes it anew, and an import that renewed it before shows in its age, and it is put back.
+ */
+const removeOld = async (path: string, before: number) => {
+  if (!(await isOlder(path, before))) return false
+  const moved = `${path}${aside}`
+  if (!(await moveIfThere(path, moved))) return false
+  return settleAside(moved, before)
+}
+
+/** Also finishes what a killed process left aside. True when the block was removed. */
+const settleAside = async (moved: string, before: number) => {
+  if (await isOlder(moved, before)) {
+    await rm(moved, { force: true })
+    return true
+  }
+  await moveIfThere(moved, moved.slice(0, -aside.length))
+  return false
+}
+
+/** False when another process was faster. */
+const moveIfThere = async (from: string, to: string) => {
+  try {
+    await rename(from, to)
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
+}

@@ -1,0 +1,122 @@
+import { exporter } from 'ipfs-unixfs-exporter'
+import { importFile } from 'ipfs-unixfs-importer'
+import { fixedSize } from 'ipfs-unixfs-importer/chunker'
+import { balanced } from 'ipfs-unixfs-importer/layout'
+import type { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import { DomainError, notFound } from '../domain/errors.ts'
+import type { ContentStore } from '../domain/ports.ts'
+import { type BlockDirectory, blockName, createBlockDirectory } from './block-directory.ts'
+import { carOf } from './car.ts'
+import { describeDocument, linksOf, measure, parseCid } from './cids.ts'
+
+/**
+ * What `ipfs add --cid-version=1` does: 256 KiB chunks, a balanced tree with 174 children, raw leaves, and a file of
+ * one chunk is that leaf. Spelled out, because an asset's nid hangs on it and the importer's defaults may change.
+ */
+const kuboLayout = () => ({
+  cidVersion: 1 as const,
+  rawLeaves: true,
+  reduceSingleLeafToSelf: true,
+  chunker: fixedSize({ chunkSize: 262_144 }),
+  layout: balanced({ maxChildrenPerNode: 174 }),
+  // Chunks in memory at a time, and writes that may wait for the disk together.
+  blockWriteConcurrency: 8,
+})
+
+/** The exporter reads on while its consumer is slow. Asked for so many bytes at a time, it stays flat. */
+const readWindow = 4 * 1024 * 1024
+
+/** The content store on this machine's disk, under `dir`. Several processes may share it. */
+export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
+  const blocks = createBlockDirectory(dir)
+
+  return {
+    async importFile(source) {
+      const shards = new Set<string>()
+      const { stream, result } = measure(source)
+      const put = async (cid: CID, bytes: unknown) => {
+        shards.add(await blocks.put(cid, bytes as Uint8Array))
+        return cid
+      }
+      const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
+      await blocks.syncNames(shards)
+      return { cid: cid.toString(), ...result() }
+    },
+
+    describe(bytes) {
+      const { cid, sha256 } = describeDocument(bytes)
+      return { cid: cid.toString(), sha256 }
+    },
+
+    async putDocument(bytes) {
+      const { cid } = describeDocument(bytes)
+      await blocks.syncNames([await blocks.put(cid, bytes)])
+      return cid.toString()
+    },
+
+    async *read(cid, range) {
+      const file = await openFile(blocks, parseCid(cid))
+      const start = Math.min(range?.offset ?? 0, file.size)
+      const end = Math.min(range === undefined ? file.size : start + range.length, file.size)
+      for (let offset = start; offset < end; ) {
+        // Windows end on multiples of their length, so that no chunk lies in two of them.
+        const length = Math.min(readWindow - (offset % readWindow), end - offset)
+        yield* file.content({ offset, length })
+        offset += length
+      }
+    },
+
+    async size(cid) {
+      const parsed = parseCid(cid)
+      return parsed.code === raw.code ? blocks.length(parsed) : (await openFile(blocks, parsed)).size
+    },
+
+    async readBlock(cid) {
+      return blocks.get(parseCid(cid))
+    },
+
+    async *exportCar(cid) {
+      yield* carOf(parseCid(cid), blocks.get)
+    },
+
+    async collectGarbage(pinned, graceSeconds) {
+      // Taken before the pins are read: what is pinned later was imported or renewed later.
+      const before = Date.now() - graceSeconds * 1000
+      const kept = new Set<string>()
+      for await (const cid of pinned) await mark(blocks, parseCid(cid), kept)
+      return blocks.sweep((name) => kept.has(name), before)
+    },
+  }
+}
+
+/** Raises NOT_FOUND for what is missing and for a DAG that is not a file. */
+const openFile = async (blocks: BlockDirectory, cid: CID) => {
+  const storage = {
+    async *get(key: CID) {
+      yield await blocks.get(key)
+    },
+  }
+  const entry = await exporter(cid, storage).catch((error) => {
+    throw error instanceof DomainError ? error : notFound('File')
+  })
+  if (entry.type === 'raw') return { size: Number(entry.size), content: entry.content }
+  if (entry.type === 'file') return { size: Number(entry.unixfs.fileSize()), content: entry.content }
+  throw notFound('File')
+}
+
+/** Adds the names of all blocks of a DAG. A missing block has nothing below it to keep; leaves are not read. */
+const mark = async (blocks: BlockDirectory, root: CID, kept: Set<string>) => {
+  const stack = [root]
+  for (let cid = stack.pop(); cid; cid = stack.pop()) {
+    const name = blockName(cid)
+    if (kept.has(name)) continue
+    kept.add(name)
+    if (cid.code === raw.code) continue
+    const bytes = await blocks.get(cid).catch((error) => {
+      if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
+      throw error
+    })
+    if (bytes) stack.push(...linksOf(cid, bytes))
+  }
+}

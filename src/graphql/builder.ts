@@ -1,0 +1,54 @@
+/** The schema builder: plugins, scalars and defaults. Types stand in their own files. */
+import SchemaBuilder from '@pothos/core'
+import PrismaPlugin from '@pothos/plugin-prisma'
+import RelayPlugin from '@pothos/plugin-relay'
+import type { Context } from '../context.ts'
+import type PrismaTypes from '../platform/prisma/pothos-types.ts'
+import { getDatamodel } from '../platform/prisma/pothos-types.ts'
+import type { Scalars } from './scalars.ts'
+
+export const builder = new SchemaBuilder<{
+  Context: Context
+  PrismaTypes: PrismaTypes
+  Scalars: Scalars
+  DefaultFieldNullability: false
+  DefaultInputFieldRequiredness: false
+  DefaultEdgesNullability: { list: false; items: false }
+  DefaultNodeNullability: false
+}>({
+  plugins: [PrismaPlugin, RelayPlugin],
+  defaultFieldNullability: false,
+  prisma: {
+    client: (context) => context.database.read as never,
+    dmmf: getDatamodel(),
+    defaultConnectionSize: 20,
+    maxConnectionSize: 100,
+    onUnusedQuery: null,
+  },
+  relay: {
+    // Identifiers are the same on both doors, so `node` needs no encoding of its own: see node.ts.
+    nodeQueryOptions: false,
+    nodesQueryOptions: false,
+    cursorType: 'String',
+    nodeTypeOptions: { description: 'A thing with an identifier of its own.' },
+    pageInfoTypeOptions: { description: 'Where a page of a connection stands.' },
+    edgesFieldOptions: { nullable: { list: false, items: false }, description: 'The items of this page, with their cursors.' },
+    nodesOnConnection: { description: 'The items of this page.' },
+    nodeFieldOptions: { description: 'The item.' },
+    cursorFieldOptions: { description: 'Where this item stands: pass it as `after` or `before`.' },
+    pageInfoFieldOptions: { description: 'Where this page stands.' },
+    hasNextPageFieldOptions: { description: 'Whether items follow.' },
+    hasPreviousPageFieldOptions: { description: 'Whether items precede.' },
+    startCursorFieldOptions: { description: 'Cursor of the first item.' },
+    endCursorFieldOptions: { description: 'Cursor of the last item.' },
+    firstArgOptions: { description: 'At most so many items, from the start.' },
+    lastArgOptions: { description: 'At most so many items, from the end.' },
+    afterArgOptions: { description: 'Only items after this cursor.' },
+    beforeArgOptions: { description: 'Only items before this cursor.' },
+  },
+})
+
+builder.queryType({ description: 'Reading. Nothing here changes anything or costs anything.' })
+builder.mutationType({
+  description: 'Changing. Every mutation may carry an `Idempotency-Key` header: sent again with it, it is carried out once.',
+})

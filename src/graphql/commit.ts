@@ -1,0 +1,102 @@
+import { actionNameOf, actionResultOf } from '../domain/asset/action.ts'
+import { toId } from '../domain/ids.ts'
+import { builder } from './builder.ts'
+import { Node } from './node.ts'
+import { UserType } from './user.ts'
+
+export const CommitStatus = builder.enumType('CommitStatus', {
+  description: "Where a commit's chain transaction stands. A reorganisation of the chain moves INCLUDED back to BROADCAST.",
+  values: {
+    PENDING: { description: 'Accepted and paid for; not yet sent to the chain.' },
+    BROADCAST: { description: 'Signed and sent to the chain.' },
+    INCLUDED: { description: 'In a block, though not yet deep enough to be settled.' },
+    FINAL: { description: 'Settled.' },
+    FAILED: { description: 'Can never reach the chain; the charge was refunded.' },
+  } as const,
+})
+
+const relay = { relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } } } as const
+const author = { author: { select: { wallet: { select: { address: true } } } } } as const
+const creator = { asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } } } as const
+
+export const CommitType = builder.prismaObject('Commit', {
+  description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
+  interfaces: [Node],
+  select: { id: true, sequence: true, message: true, treeCid: true, treeSha256: true, createdAt: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
+    sequence: t.int({ description: 'Position in the history of the asset; 1 is its registration.', resolve: ({ sequence }) => sequence }),
+    message: t.string({ description: 'What the author said about it.', resolve: ({ message }) => message }),
+    changes: t.field({
+      type: 'JSONObject',
+      description: 'What changed: `{"caption": ["old", "new"]}`.',
+      select: { changes: true },
+      resolve: ({ changes }) => changes,
+    }),
+    createdAt: t.field({ type: 'DateTime', description: 'When it was accepted.', resolve: ({ createdAt }) => createdAt }),
+    user: t.relation('author', { type: UserType, description: 'Who made the change.' }),
+    treeCid: t.field({ type: 'CID', description: 'Where the asset tree at this commit is stored.', resolve: ({ treeCid }) => treeCid }),
+    treeSha256: t.string({ description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.", resolve: ({ treeSha256 }) => treeSha256 }),
+    treeSignature: t.string({
+      nullable: true,
+      description: "The committer's EIP-191 signature over `treeSha256`; null until it is signed, shortly after acceptance.",
+      select: relay,
+      resolve: (commit) => commit.relay?.treeSignature ?? null,
+    }),
+    author: t.field({
+      type: 'Address',
+      description: "Address of the asset's creator.",
+      select: creator,
+      resolve: ({ asset }) => asset.creator.wallet!.address,
+    }),
+    committer: t.field({
+      type: 'Address',
+      description: 'Address of who made and signed the change.',
+      select: author,
+      resolve: (commit) => commit.author.wallet!.address,
+    }),
+    provider: t.string({
+      description: 'The service that wrote the commit.',
+      resolve: (_commit, _args, { publication }) => publication.provider,
+    }),
+    actionName: t.string({
+      description: '`action-initial-registration` or `action-commit`.',
+      resolve: ({ sequence }) => actionNameOf(sequence),
+    }),
+    action: t.field({
+      type: 'CID',
+      description: 'Where the description of the action is stored.',
+      resolve: ({ sequence }, _args, { publication }) => publication.actionNids[actionNameOf(sequence)]!,
+    }),
+    actionResult: t.string({
+      description: 'What came of the action: the URL of the asset.',
+      select: creator,
+      resolve: ({ asset }, _args, { publication }) => actionResultOf(publication.publicUrl, asset.nid),
+    }),
+    status: t.field({
+      type: CommitStatus,
+      description: 'Where its chain transaction stands.',
+      select: relay,
+      resolve: (commit) => commit.relay?.status ?? 'PENDING',
+    }),
+    transactionHash: t.string({
+      nullable: true,
+      description: 'Hash of the chain transaction; null until it is signed.',
+      select: relay,
+      resolve: (commit) => commit.relay?.transactionHash ?? null,
+    }),
+    blockNumber: t.int({
+      nullable: true,
+      description: 'Block that includes it; null until then.',
+      select: relay,
+      resolve: (commit) => commit.relay?.blockNumber ?? null,
+    }),
+    explorerUrl: t.string({
+      nullable: true,
+      description: 'Where a person can look at the transaction, if an explorer is known for the chain.',
+      select: relay,
+      resolve: (commit, _args, { publication }) =>
+        commit.relay?.transactionHash ? publication.explorerUrl(commit.relay.transactionHash) : null,
+    }),
+  }),
+})

@@ -1,0 +1,45 @@
+/** What a caller learns of an error. Expected refusals keep their code; everything else becomes one fixed sentence and a log line. */
+import { PothosValidationError } from '@pothos/core'
+import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
+import { DomainError, type ErrorCode } from '../domain/errors.ts'
+import type { Log } from '../domain/ports.ts'
+
+export const INTERNAL_MESSAGE = 'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
+
+const SYNTAX_ERROR = /^Syntax Error/
+
+const shown = (message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) =>
+  new GraphQLError(message, {
+    nodes: from?.nodes,
+    source: from?.source,
+    positions: from?.positions,
+    path: from?.path,
+    extensions: { code, ...extras, ...http },
+  } as GraphQLErrorOptions)
+
+/** The expected refusal inside an error, if it is one. */
+export function domainErrorOf(error: unknown): DomainError | undefined {
+  if (error instanceof DomainError) return error
+  if (error instanceof GraphQLError && error.originalError) return domainErrorOf(error.originalError)
+  return undefined
+}
+
+export function maskError(error: unknown, log: Log): GraphQLError {
+  const from = error instanceof GraphQLError ? error : undefined
+  const refusal = domainErrorOf(error)
+  if (refusal) {
+    const { code, details, shortfall, retryAfter } = refusal
+    if (code === 'UNAVAILABLE') log.warn({ err: refusal.cause ?? refusal }, refusal.message)
+    return shown(refusal.message, code, from, { details, ...shortfall, retryAfter })
+  }
+  const cause = from?.originalError ?? error
+  if (cause instanceof PothosValidationError) return shown(cause.message, 'VALIDATION_FAILED', from)
+  // An error of GraphQL itself: the document or its variables.
+  if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
+    const code = SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED'
+    const http = from.extensions.http ? { http: from.extensions.http } : undefined
+    return shown(from.message, code, from, {}, http)
+  }
+  log.error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
+  return shown(INTERNAL_MESSAGE, 'INTERNAL', from)
+}

@@ -1,0 +1,78 @@
+import { queryFromInfo } from '@pothos/plugin-prisma'
+import { builder } from './builder.ts'
+import { given } from './given.ts'
+import { UserType } from './user.ts'
+
+const SignUpInput = builder.inputType('SignUpInput', {
+  description: 'What a new account needs.',
+  fields: (t) => ({
+    username: t.string({ required: true, description: 'At most 21 characters; unique without regard to case.' }),
+    email: t.string({ required: true, description: 'A valid address; it receives all notifications.' }),
+    password: t.string({ required: true, description: '8 to 32 characters.' }),
+    language: t.string({ description: 'Language of mails, as in en-us.' }),
+    referralCode: t.string({ description: 'Code of whoever sent them here.' }),
+  }),
+})
+
+const SignInInput = builder.inputType('SignInInput', {
+  description: 'Who signs in.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'Address of the account.' }),
+    password: t.string({ required: true, description: 'Its password.' }),
+  }),
+})
+
+const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('SignUpPayload').implement({
+  description: 'The new account.',
+  fields: (t) => ({
+    user: t.field({
+      type: UserType,
+      description: 'The account as everybody sees it; sign in to see what is private.',
+      resolve: ({ userId }, _args, context, info) =>
+        context.services.accounts.find(userId, queryFromInfo({ context, info })) as never,
+    }),
+    email: t.exposeString('email', { description: 'The address that was given.' }),
+  }),
+})
+
+builder.mutationField('signUp', (t) =>
+  t.field({
+    type: SignUpPayload,
+    description:
+      'Makes an account with a wallet, a key pair and the points it starts with. ' +
+      'Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL, UNTRUSTED_CLIENT, THROTTLED.',
+    args: { input: t.arg({ type: SignUpInput, required: true, description: 'The account to make.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      userId: await services.accounts.signUp(actor, given(input), attempt),
+      email: input.email.trim(),
+    }),
+  }),
+)
+
+const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').implement({
+  description: 'A session.',
+  fields: (t) => ({
+    token: t.exposeString('token', { description: 'Access token, seen only now: send it as `Authorization: token <token>`.' }),
+  }),
+})
+
+builder.mutationField('signIn', (t) =>
+  t.field({
+    type: SignInPayload,
+    description: 'Starts a session. Raises INCORRECT_LOGIN_CREDENTIALS, THROTTLED.',
+    args: { input: t.arg({ type: SignInInput, required: true, description: 'Who signs in.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      token: await services.accounts.signIn(actor, input, attempt),
+    }),
+  }),
+)
+
+builder.mutationField('signOut', (t) =>
+  t.boolean({
+    description: 'Ends the session whose token came with the request. Raises NOT_AUTHENTICATED.',
+    resolve: async (_root, _args, { actor, services }) => {
+      await services.accounts.signOut(actor)
+      return true
+    },
+  }),
+)

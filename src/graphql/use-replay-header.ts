@@ -1,0 +1,13 @@
+import type { Plugin } from 'graphql-yoga'
+import type { Context } from '../context.ts'
+import type { NodeContext } from './yoga.ts'
+
+/** Tells a caller that the answer is that of an earlier request with the same idempotency key. */
+export const useReplayHeader = (): Plugin<Context & NodeContext> => ({
+  onExecute: () => ({
+    onExecuteDone({ args }) {
+      const { attempt, res } = args.contextValue
+      if (attempt.replayed) res.setHeader('Idempotency-Replayed', 'true')
+    },
+  }),
+})

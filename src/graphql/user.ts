@@ -1,0 +1,107 @@
+import { toId } from '../domain/ids.ts'
+import { canSeePrivateParts, visibleAssets } from '../domain/policy.ts'
+import { builder } from './builder.ts'
+import { Node } from './node.ts'
+import { WalletType } from './wallet.ts'
+
+export const Role = builder.enumType('Role', {
+  description: 'What an account may do beyond its own things.',
+  values: {
+    USER: { description: 'Nothing beyond.' },
+    ADMIN: { description: 'Runs the store: network apps, API keys, grants.' },
+  } as const,
+})
+
+const own = 'Only you see yours; null for others.'
+
+export const UserType = builder.prismaObject('User', {
+  description: "A person's account. What is private is null for everybody else.",
+  interfaces: [Node],
+  select: {
+    id: true,
+    username: true,
+    email: true,
+    role: true,
+    language: true,
+    emailVerified: true,
+    displayName: true,
+    description: true,
+    defaultTag: true,
+    referralCode: true,
+    allowC2paDownload: true,
+    createdAt: true,
+  },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
+    username: t.string({ description: 'At most 21 characters, unique.', resolve: ({ username }) => username }),
+    displayName: t.string({ description: 'The name shown to others.', resolve: ({ displayName }) => displayName }),
+    description: t.string({ description: 'What the person says about themselves.', resolve: ({ description }) => description }),
+    address: t.field({
+      type: 'Address',
+      description: 'Address of the custodial key pair: the author of commits on the chain.',
+      select: { wallet: { select: { address: true } } },
+      resolve: ({ wallet }) => wallet!.address,
+    }),
+    createdAt: t.field({ type: 'DateTime', description: 'When the account was made.', resolve: ({ createdAt }) => createdAt }),
+    email: t.string({
+      nullable: true,
+      description: `Address that notifications go to. ${own}`,
+      resolve: ({ id, email }, _args, { actor }) => (canSeePrivateParts(actor, id) ? email : null),
+    }),
+    emailVerified: t.boolean({
+      nullable: true,
+      description: `Whether the address is known to be theirs. ${own}`,
+      resolve: ({ id, emailVerified }, _args, { actor }) => (canSeePrivateParts(actor, id) ? emailVerified : null),
+    }),
+    role: t.field({
+      type: Role,
+      nullable: true,
+      description: `What the account may do. ${own}`,
+      resolve: ({ id, role }, _args, { actor }) => (canSeePrivateParts(actor, id) ? role : null),
+    }),
+    language: t.string({
+      nullable: true,
+      description: `Language of mails, as in en-us. ${own}`,
+      resolve: ({ id, language }, _args, { actor }) => (canSeePrivateParts(actor, id) ? language : null),
+    }),
+    defaultTag: t.string({
+      nullable: true,
+      description: `Tag that clients offer for new assets. ${own}`,
+      resolve: ({ id, defaultTag }, _args, { actor }) => (canSeePrivateParts(actor, id) ? defaultTag : null),
+    }),
+    referralCode: t.string({
+      nullable: true,
+      description: `Code the person signed up with. ${own}`,
+      resolve: ({ id, referralCode }, _args, { actor }) => (canSeePrivateParts(actor, id) ? referralCode : null),
+    }),
+    allowC2paDownload: t.boolean({
+      nullable: true,
+      description: `Whether clients may offer files with content credentials. ${own}`,
+      resolve: ({ id, allowC2paDownload }, _args, { actor }) => (canSeePrivateParts(actor, id) ? allowC2paDownload : null),
+    }),
+    wallet: t.field({
+      type: WalletType,
+      nullable: true,
+      description: `Key pair and balances. ${own}`,
+      select: (_args, _context, nested) => ({ wallet: nested(true) }),
+      resolve: ({ id, wallet }, _args, { actor }) => (canSeePrivateParts(actor, id) ? (wallet as never) : null),
+    }),
+    assetCount: t.relationCount('ownedAssets', {
+      description: 'How many of their assets you may see.',
+      where: (_args, { actor }) => visibleAssets(actor),
+    }),
+    assets: t.relatedConnection('ownedAssets', {
+      cursor: 'id',
+      description: 'Their assets that you may see, newest first.',
+      query: (_args, { actor }) => ({ orderBy: { id: 'desc' }, where: visibleAssets(actor) }),
+    }),
+  }),
+})
+
+builder.queryField('me', (t) =>
+  t.prismaField({
+    type: UserType,
+    description: 'You. Raises NOT_AUTHENTICATED.',
+    resolve: (query, _root, _args, { actor, services }) => services.accounts.me(actor, query),
+  }),
+)

@@ -1,0 +1,44 @@
+import { add } from '../domain/money.ts'
+import type { Pricing } from '../domain/wallet/pricing.ts'
+import { builder } from './builder.ts'
+
+export const WalletType = builder.prismaObject('Wallet', {
+  description: "A user's custodial key pair and balances.",
+  select: { userId: true, address: true, num: true, points: true },
+  fields: (t) => ({
+    address: t.field({
+      type: 'Address',
+      description: "The key pair's address on the chain. Deposits to it are credited to the wallet.",
+      resolve: (wallet) => wallet.address,
+    }),
+    num: t.field({ type: 'Decimal', description: 'Balance in currency units.', resolve: (wallet) => wallet.num }),
+    points: t.field({
+      type: 'Decimal',
+      description: 'Balance in credits; one point pays for one currency unit, and points are spent first.',
+      resolve: (wallet) => wallet.points,
+    }),
+    spendable: t.field({
+      type: 'Decimal',
+      description: 'What can be spent: num and points together.',
+      resolve: (wallet) => add(wallet.num, wallet.points),
+    }),
+  }),
+})
+
+const PricingType = builder.objectRef<Pricing>('Pricing').implement({
+  description: 'What paid operations cost, in currency units.',
+  fields: (t) => ({
+    assetUpdateFee: t.expose('assetUpdateFee', { type: 'Decimal', description: 'Charged for each commit: registering or updating an asset.' }),
+    gasFee: t.expose('gasFee', { type: 'Decimal', description: 'Charged for the chain transaction that carries a commit.' }),
+    total: t.expose('total', { type: 'Decimal', description: 'What one commit takes from the wallet.' }),
+    currency: t.exposeString('currency', { description: 'Name of the currency unit.' }),
+  }),
+})
+
+builder.queryField('pricing', (t) =>
+  t.field({
+    type: PricingType,
+    description: 'What paid operations cost.',
+    resolve: (_root, _args, context) => context.services.pricing,
+  }),
+)

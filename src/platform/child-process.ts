@@ -1,0 +1,163 @@
+/** Servers that we start beside us and that may outlive us. */
+import { execFile, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+const maximumLogBytes = 8 * 1024 * 1024
+
+export interface ServerCommand {
+  binary: string
+  args: string[]
+  env: Record<string, string>
+  cwd: string
+  /** Where its output goes. A pipe would break when we die before it does. */
+  logFile: string
+  /** The user to run as; ours when missing. */
+  user?: { uid: number; gid: number }
+}
+
+export interface DetachedServer {
+  pid: number
+  /** Fulfilled with the reason when the process has ended. Never rejected. */
+  ended: Promise<string>
+}
+
+/**
+ * Starts a server in a process group of its own: Ctrl-C in a terminal signals our whole group, and draining still needs
+ * the server. It does not keep our event loop alive.
+ */
+export const spawnServer = async (command: ServerCommand): Promise<DetachedServer> => {
+  const { logFile } = command
+  const size = await stat(logFile).then(
+    (found) => found.size,
+    () => 0,
+  )
+  if (size > maximumLogBytes) await rename(logFile, `${logFile}.old`)
+  const output = openSync(logFile, 'a', 0o600)
+  try {
+    const child = spawn(command.binary, command.args, {
+      cwd: command.cwd,
+      env: command.env,
+      detached: true,
+      stdio: ['ignore', output, output],
+      ...command.user,
+    })
+    const ended = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message))
+      child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`))
+    })
+    if (child.pid === undefined) throw new Error(`${command.binary} could not be started: ${await ended}`)
+    child.unref()
+    return { pid: child.pid, ended }
+  } finally {
+    closeSync(output)
+  }
+}
+
+/**
+ * Whether `pid` is a living process that was started with `argument`. A bare signal 0 would take a reused pid or a
+ * zombie, which nobody reaps in a container without an init, for the server.
+ */
+export const isServerAlive = async (pid: number, argument: string): Promise<boolean> => {
+  if (process.platform === 'linux') {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    return commandLine.split('\0').includes(argument)
+  }
+  const { stdout } = await run('ps', ['-p', String(pid), '-o', 'command=']).catch(() => ({ stdout: '' }))
+  return stdout.includes(argument)
+}
+
+/** A port on 127.0.0.1 that nobody listens on at this moment. */
+export const findFreePort = () =>
+  new Promise<number>((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => (address && typeof address === 'object' ? resolve(address.port) : reject(new Error('No free port.'))))
+    })
+  })
+
+/** Calls `check` every 10 ms until it returns something other than undefined, or until `milliseconds` are over. */
+export const waitFor = async <T>(milliseconds: number, check: () => Promise<T | undefined>): Promise<T | undefined> => {
+  const deadline = performance.now() + milliseconds
+  for (;;) {
+    const result = await check()
+    if (result !== undefined || performance.now() > deadline) return result
+    await delay(10)
+  }
+}
+
+/** Replaces a file in one step, so that a reader or a crash never sees half of it. */
+export const replaceFile = async (path: string, content: string | Uint8Array, mode = 0o600) => {
+  const temporary = `${path}.${process.pid}.tmp`
+  const file = await open(temporary, 'w', mode)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(temporary, path)
+}
+
+/** The end of a server's log, for an error message. */
+export const readLogTail = async (logFile: string, lines = 12) => {
+  const text = await readFile(logFile, 'utf8').catch(() => '')
+  return text.trimEnd().split('\n').slice(-lines).join('\n')
+}
+
+/** Tells a process from a later one with the same number. Undefined when there is none. */
+const identify = async (pid: number): Promise<string | undefined> => {
+  if (process.platform === 'linux') {
+    const fields = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    // After the name in parentheses: the state, then 18 fields, then when it started.
+    const [state, ...rest] = fields.slice(fields.lastIndexOf(')') + 2).split(' ')
+    return state === '' || state === 'Z' ? undefined : `${pid}-${rest[18]}`
+  }
+  const { stdout } = await run('ps', ['-p', String(pid), '-o', 'lstart=']).catch(() => ({ stdout: '' }))
+  return stdout.trim() === '' ? undefined : `${pid}-${Date.parse(stdout)}`
+}
+
+export interface Presence {
+  /** Whether we came first of all that live. */
+  isFirst(): Promise<boolean>
+  /** Leaves; true when nobody else is there. */
+  leave(): Promise<boolean>
+}
+
+let entries = 0
+
+/**
+ * Who uses a server: one file for each user in `folder`, named so that the first comes first. The files of processes
+ * that were killed count no more.
+ */
+export const enterPresence = async (folder: string): Promise<Presence> => {
+  await mkdir(folder, { recursive: true })
+  entries += 1
+  const name = `${String(Date.now()).padStart(15, '0')}.${await identify(process.pid)}.${entries}`
+  await writeFile(join(folder, name), '')
+  const living = async () => {
+    const names = (await readdir(folder)).sort()
+    const checks = names.map(async (candidate) => {
+      const identity = candidate.split('.')[1]
+      if ((await identify(Number.parseInt(identity ?? '', 10))) === identity) return candidate
+      await rm(join(folder, candidate), { force: true })
+      return undefined
+    })
+    return (await Promise.all(checks)).filter((candidate) => candidate !== undefined)
+  }
+  return {
+    isFirst: async () => (await living())[0] === name,
+    leave: async () => {
+      await rm(join(folder, name), { force: true })
+      return (await living()).length === 0
+    },
+  }
+}

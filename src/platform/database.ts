@@ -1,0 +1,91 @@
+/** The one way to PostgreSQL: a pool of `pg` connections, shared by named statements, fast reads and Prisma. */
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { DomainError, unavailable } from '../domain/errors.ts'
+import type { Database, Log, Statement } from '../domain/ports.ts'
+import { PrismaClient } from './prisma/client.ts'
+import { createReads } from './reads/reads.ts'
+
+export interface ConnectedDatabase extends Database {
+  readonly prisma: PrismaClient
+  /** Whether it answers right now. */
+  isReachable(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Waiting longer for a connection, a lock or an answer helps nobody: callers retry after 20 s. Milliseconds. */
+const CONNECT_TIMEOUT = 3_000
+const LOCK_TIMEOUT = 5_000
+const STATEMENT_TIMEOUT = 8_000
+
+const LOCK_NOT_AVAILABLE = '55P03'
+const QUERY_CANCELED = '57014'
+/** Classes: connection exception, insufficient resources, operator intervention; and the driver's own words. */
+const down = /^(08|53|57)/
+const gone = /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+
+/** An expected trouble of the database as UNAVAILABLE; anything else as it is. */
+function translate(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (code === LOCK_NOT_AVAILABLE) {
+    return new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The same thing is being changed right now. Try again.', { retryAfter: 1, cause: error })
+  }
+  if (code === QUERY_CANCELED || down.test(code) || gone.test(code) || gone.test(error.message)) return unavailable('The database', error)
+  return error
+}
+
+export function createDatabase({ url, pool: size, log }: { url: string; pool: number; log: Log }): ConnectedDatabase {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: size,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    idleTimeoutMillis: 0,
+    keepAlive: true,
+    statement_timeout: STATEMENT_TIMEOUT,
+    lock_timeout: LOCK_TIMEOUT,
+    application_name: 'annal',
+  })
+  // Without a listener a connection that dies while idle would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'))
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
+  const reads = createReads({ pool, prisma })
+
+  async function query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    try {
+      return (await pool.query({ name, text, values: values as unknown[] })).rows as Row[]
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  return {
+    prisma,
+    read: reads,
+    query,
+    async transaction(work) {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw translate(error)
+      })
+      let broken: Error | undefined
+      try {
+        await client.query('begin')
+        const result = await work(async ({ name, text }, values = []) => (await client.query({ name, text, values: values as unknown[] })).rows)
+        await client.query('commit')
+        return result
+      } catch (error) {
+        await client.query('rollback').catch((failure: Error) => {
+          broken = failure
+        })
+        throw translate(error)
+      } finally {
+        client.release(broken)
+      }
+    },
+    isReachable: () => pool.query('select 1').then(() => true, () => false),
+    async close() {
+      await prisma.$disconnect()
+      if (!pool.ended) await pool.end()
+    },
+  }
+}

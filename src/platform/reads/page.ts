@@ -1,0 +1,117 @@
+/** Order, `take`, `skip` and `cursor`. */
+import type { Field } from './model.ts'
+import { from, newScope, type Path, parameter, type Scope } from './scope.ts'
+import { type Arguments, isPlain, unsupported } from './shape.ts'
+import { all, compileUnique, compileWhere } from './where.ts'
+
+export interface Page {
+  /** Rows from the cursor on, or `true`. */
+  readonly condition: string
+  /** ORDER BY, LIMIT and OFFSET. */
+  readonly clauses: string
+  /** A negative `take` reads backwards; the rows are turned round again afterwards. */
+  readonly reverse: boolean
+}
+
+/** Of a to-many relation: what ties a row to its parent, and the child's columns that are thereby fixed. */
+export interface Parent {
+  readonly link: (alias: string) => string
+  readonly columns: readonly string[]
+}
+
+type Order = readonly (readonly [Field, 'asc' | 'desc'])[]
+
+const encodeCount = (value: unknown) => {
+  if (!Number.isInteger(value) || Math.abs(value as number) > 0x7fffffff) throw unsupported
+  return Math.abs(value as number)
+}
+
+const encodeSkip = (value: unknown) => {
+  if ((value as number) < 0) throw unsupported
+  return encodeCount(value)
+}
+
+/** `single`: the first row is asked for, so that `take` has no place. Raises `unsupported`. */
+export const compilePage = (scope: Scope, args: Arguments, path: Path, single: boolean, parent?: Parent): Page => {
+  const { take, skip, cursor } = args
+  if (single && take !== undefined) throw unsupported
+  const reverse = typeof take === 'number' && take < 0
+  let order = readOrder(scope, args.orderBy)
+  // Without an order a part of the rows would be any part, so Prisma orders by the identifier then. A first row is
+  // any row.
+  if (order.length === 0 && (take !== undefined || skip !== undefined || cursor !== undefined)) {
+    order = scope.model.id.map((field) => [field, 'asc'] as const)
+  }
+  if (reverse) order = order.map(([field, direction]) => [field, direction === 'asc' ? 'desc' : 'asc'] as const)
+
+  let clauses = ''
+  if (order.length > 0) {
+    const terms = order.map(([field, direction]) => `${scope.alias}.${field.column} ${direction}`)
+    clauses += ` order by ${terms.join(', ')}`
+  }
+  if (single) clauses += ' limit 1'
+  if (take !== undefined) clauses += ` limit ${parameter(scope.draft, [...path, 'take'], encodeCount)}`
+  if (skip !== undefined) clauses += ` offset ${parameter(scope.draft, [...path, 'skip'], encodeSkip)}`
+  const condition = cursor === undefined ? 'true' : compileCursor(scope, order, args, path, parent)
+  return { condition, clauses, reverse }
+}
+
+const readOrder = (scope: Scope, orderBy: unknown): Order => {
+  const items: unknown[] = Array.isArray(orderBy) ? orderBy : [orderBy]
+  return items.flatMap((item) => {
+    if (item === undefined) return []
+    if (!isPlain(item)) throw unsupported
+    const given = Object.entries(item).filter(([, direction]) => direction !== undefined)
+    if (given.length > 1) throw unsupported
+    return given.map(([name, direction]) => {
+      const field = scope.model.scalars.get(name)
+      if (!field || field.type === 'Json' || (direction !== 'asc' && direction !== 'desc')) throw unsupported
+      return [field, direction] as const
+    })
+  })
+}
+
+/**
+ * Rows from the cursor's row on, that row included. Prisma does it in two ways. When the order itself names a unique
+ * field at the root, it compares with the cursor's row, whether or not that row is in the filtered list. Otherwise it
+ * looks for that row in the list, and without it the page is empty. The second is only compiled when the order is
+ * total within the list; else rows equal to the cursor's would be told apart by chance.
+ */
+const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, parent?: Parent): string => {
+  const { model, draft } = scope
+  const { cursor, where } = args
+  if (!isPlain(cursor) || Object.values(cursor).filter((value) => value !== undefined).length !== 1) throw unsupported
+  // A null is neither before nor after anything.
+  if (order.some(([field]) => !field.required)) throw unsupported
+
+  const ordered = order.map(([field]) => field)
+  const keys = [...model.uniques.values()]
+  const free = !parent && keys.some((key) => key.length === 1 && ordered.includes(key[0] as Field))
+  const fixed = (field: Field) =>
+    ordered.includes(field) || isFixed(where, field) || parent?.columns.includes(field.column)
+  if (!free && !keys.some((key) => key.every(fixed))) throw unsupported
+
+  const bound = (field: Field) => {
+    const row = newScope(draft, model)
+    const conditions = [compileUnique(row, cursor, [...path, 'cursor'])]
+    if (!free) conditions.push(compileWhere(row, where, [...path, 'where']))
+    if (parent) conditions.push(parent.link(row.alias))
+    return `(select ${row.alias}.${field.column} from ${from(row)} where ${all(conditions)})`
+  }
+  const after = (at: number): string => {
+    const [field, direction] = order[at] as Order[number]
+    const column = `${scope.alias}.${field.column}`
+    const sign = direction === 'asc' ? '>' : '<'
+    const start = `${column} ${sign}= ${bound(field)}`
+    if (at === order.length - 1) return start
+    // The first comparison alone lets an index find the start.
+    return `(${start} and (${column} ${sign} ${bound(field)} or ${after(at + 1)}))`
+  }
+  return after(0)
+}
+
+/** Whether a filter leaves one value for a field. */
+const isFixed = (where: unknown, field: Field) => {
+  const value = isPlain(where) ? where[field.name] : undefined
+  return value !== undefined && value !== null && !isPlain(value)
+}

@@ -1,0 +1,137 @@
+/**
+ * Reads in Prisma's language, each as one prepared statement. The answer is Prisma's answer. Whatever this does not
+ * read exactly as Prisma does, unusual arguments and wrong ones alike, goes to Prisma itself.
+ */
+import type { Pool } from 'pg'
+import type { ReadClient } from '../../domain/ports.ts'
+import { Prisma, type PrismaClient } from '../prisma/client.ts'
+import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
+import type { Row } from './decode.ts'
+import { type Model, readModels } from './model.ts'
+import type { Path } from './scope.ts'
+import { type Arguments, isPlain, shapeOf, unsupported } from './shape.ts'
+
+export interface ReadsOptions {
+  /** Shared with everything else that speaks SQL. */
+  pool: Pool
+  /** Answers what is not supported here. */
+  prisma: PrismaClient
+  /** What a caller gets to see of a failure of the database. By default, the driver's error. */
+  translate?: (error: unknown) => unknown
+}
+
+/** Shapes kept compiled; the one not used for longest goes first. */
+const mostShapes = 500
+
+/**
+ * Statements with a name. A connection keeps each until it ends, so there must be a bound; beyond it statements still
+ * run, but are planned every time.
+ */
+const mostNames = 500
+
+type Delegate = Record<ReadMethod, (args: unknown) => Promise<unknown>>
+
+const models = [
+  'user',
+  'wallet',
+  'asset',
+  'commit',
+  'commitRelay',
+  'accessToken',
+  'apiKey',
+  'transfer',
+  'entry',
+] as const
+
+export const createReads = ({ pool, prisma, translate = (error) => error }: ReadsOptions): ReadClient => {
+  const described = readModels(prisma)
+  const shapes = new Map<string, Compiled | typeof unsupported>()
+  const names = new Set<string>()
+
+  const compiled = (model: Model, method: ReadMethod, args: Arguments) => {
+    const key = `${model.name}\u0001${method}\u0001${shapeOf(args)}`
+    let found = shapes.get(key)
+    // Put in again, it is the youngest.
+    if (found !== undefined) shapes.delete(key)
+    else found = refusable(() => compile(model, method, args))
+    shapes.set(key, found)
+    if (shapes.size > mostShapes) shapes.delete(shapes.keys().next().value as string)
+    return found
+  }
+
+  /** The statement and its values, or `unsupported`. */
+  const prepare = (model: Model, method: ReadMethod, args: Arguments) => {
+    const statement = compiled(model, method, args)
+    if (statement === unsupported) return unsupported
+    return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
+  }
+
+  const nameOf = ({ name }: Compiled) => {
+    if (names.has(name)) return name
+    if (names.size >= mostNames) return undefined
+    names.add(name)
+    return name
+  }
+
+  const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
+    const throws = method === 'findFirstOrThrow' || method === 'findUniqueOrThrow'
+    return async (given?: unknown) => {
+      const args = given ?? {}
+      const prepared = isPlain(args) ? refusable(() => prepare(model, method, args)) : unsupported
+      if (prepared === unsupported) return delegate[method](given)
+      const { statement, values } = prepared
+      let rows: Row[]
+      try {
+        const query = { name: nameOf(statement), text: statement.text, values, rowMode: 'array' as const }
+        rows = (await pool.query<unknown[]>(query)).rows
+      } catch (error) {
+        // A value that its column cannot hold, such as a malformed UUID: Prisma has words of its own for it.
+        if (isDataException(error)) return delegate[method](given)
+        throw translate(error)
+      }
+      const answer = statement.decode(rows)
+      if (answer !== undefined) return answer
+      if (throws) throw recordNotFound(model, method)
+      return null
+    }
+  }
+
+  const client: Record<string, Delegate> = {}
+  for (const name of models) {
+    const model = described.get(name.charAt(0).toUpperCase() + name.slice(1))
+    if (!model) throw new Error(`The data model has no ${name}. Run \`prisma generate\`.`)
+    const delegate = prisma[name] as unknown as Delegate
+    client[name] = Object.fromEntries(
+      readMethods.map((method) => [method, reader(model, method, delegate)]),
+    ) as Delegate
+  }
+  // Prisma's types compute the answer from the arguments, which only its own implementation could be checked against.
+  return client as unknown as ReadClient
+}
+
+const refusable = <T>(work: () => T): T | typeof unsupported => {
+  try {
+    return work()
+  } catch (error) {
+    if (error === unsupported) return unsupported
+    throw error
+  }
+}
+
+const valueAt = (args: Arguments, path: Path): unknown => {
+  let value: unknown = args
+  for (const key of path) value = (value as Record<string | number, unknown>)[key]
+  return value
+}
+
+/** Class 22 of PostgreSQL's error codes. */
+const isDataException = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
+
+const recordNotFound = ({ name }: Model, method: ReadMethod) =>
+  new Prisma.PrismaClientKnownRequestError(
+    `\nInvalid \`prisma.${name.charAt(0).toLowerCase()}${name.slice(1)}.${method}()\` invocation:\n\n\n` +
+      'An operation failed because it depends on one or more records that were required but not found. ' +
+      'No record was found for a query.',
+    { code: 'P2025', clientVersion: Prisma.prismaVersion.client, meta: { modelName: name, operation: 'a query' } },
+  )

@@ -1,0 +1,55 @@
+/** A route is data: method, path, a checked-in operation, its variables from the request, and a presenter for the answer. */
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Context } from '../context.ts'
+import type { Action } from '../domain/policy.ts'
+import type { Fields } from './fields.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+export interface RestRequest {
+  /** Path parameters. */
+  params: Record<string, string>
+  query: URLSearchParams
+  body: Fields
+  header(name: string): string | undefined
+  /** Absolute URL of the request's path, without its query. */
+  url: string
+  publicUrl: string
+}
+
+export interface Route<Data = unknown, Variables extends Record<string, unknown> = Record<string, unknown>> {
+  method: Method
+  /** Below `/api/v3`, without a trailing slash; `auth/…` answers without the prefix, too. */
+  path: string
+  /** Asked of the policy before a body is read. */
+  action: Action
+  operation: TypedDocumentNode<Data, Variables>
+  variables: (request: RestRequest) => Variables
+  /** 200 when left out; 204 sends no body. */
+  status?: number
+  /** Raises NOT_FOUND where the operation answered null. */
+  present: (data: Data, request: RestRequest) => unknown
+  /** The version of what is answered. */
+  etag?: (data: Data) => string | undefined
+}
+
+export interface DirectRequest {
+  req: IncomingMessage
+  res: ServerResponse
+  params: Record<string, string>
+  query: URLSearchParams
+  context: Context
+}
+
+/** What cannot be an operation. The table names the reason. */
+export interface DirectRoute {
+  method: Method
+  path: string
+  reason: string
+  handle: (input: DirectRequest) => Promise<void>
+}
+
+/** Ties the operation's types to variables and presenter; then the table holds them as one kind. */
+export const defineRoute = <Data, Variables extends Record<string, unknown>>(route: Route<Data, Variables>): Route =>
+  route as unknown as Route

@@ -1,0 +1,64 @@
+/** What cannot be an operation, with the reason for each. */
+import { notFound } from '../domain/errors.ts'
+import type { DirectRequest, DirectRoute } from './define-route.ts'
+
+export interface DirectParts {
+  /** What is not ready; empty when everything can be served. */
+  missing(): Promise<string[]>
+  version: string
+  homePage: string
+  /** Nids of documents that everybody may read: the descriptions of actions. */
+  publicDocuments: ReadonlySet<string>
+  links: { verify(cid: string, query: URLSearchParams): boolean }
+  gateway: {
+    send(
+      req: DirectRequest['req'],
+      res: DirectRequest['res'],
+      cid: string,
+      query: URLSearchParams,
+      file: { mimeType: string; fileName: string },
+      shared: boolean,
+    ): Promise<void>
+  }
+}
+
+export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
+  const get = (path: string, reason: string, handle: DirectRoute['handle']): DirectRoute => ({ method: 'GET', path, reason, handle })
+
+  const probe = (path: string, reason: string, answer: () => Promise<{ status: number; body: object }>) =>
+    get(path, reason, async ({ res }) => {
+      const { status, body } = await answer()
+      res.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(JSON.stringify(body))
+    })
+
+  return [
+    probe('/healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.', async () => ({
+      status: 200,
+      body: { status: 'ok' },
+    })),
+    probe('/readyz', 'Asked by balancers: tells whether requests can be served.', async () => {
+      const missing = await parts.missing()
+      return missing.length ? { status: 503, body: { status: 'unavailable', missing } } : { status: 200, body: { status: 'ok' } }
+    }),
+    probe('/version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
+    get('/', 'A page for people.', async ({ res }) => {
+      const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      res.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy }).end(parts.homePage)
+    }),
+    get('/ipfs/:cid', 'Bytes of a file, with ranges, streamed.', (request) => sendFile(parts, request)),
+  ]
+}
+
+async function sendFile({ gateway, links, publicDocuments }: DirectParts, { req, res, params, query, context }: DirectRequest) {
+  const cid = params.cid!
+  if (publicDocuments.has(cid)) {
+    return gateway.send(req, res, cid, query, { mimeType: 'application/json', fileName: `${cid}.json` }, true)
+  }
+  const { actor, services } = context
+  const linked = links.verify(cid, query)
+  const asset = await services.assets.findFile(linked ? { kind: 'system' } : actor, cid)
+  if (!asset) throw notFound('File')
+  const isTree = asset.nid !== cid
+  const file = isTree ? { mimeType: 'application/json', fileName: `${cid}.json` } : asset
+  await gateway.send(req, res, cid, query, file, asset.publicAccess)
+}

@@ -1,0 +1,70 @@
+/** Carries a route out: its operation runs in-process on the same schema, with the same context and the same masking. */
+import { execute, type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
+import type { Context } from '../context.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+import { maskError } from '../graphql/mask-error.ts'
+import type { RestRequest, Route } from './define-route.ts'
+import type { Refusal } from './status.ts'
+
+export interface Answer {
+  status: number
+  body: unknown
+  etag?: string
+}
+
+/** A refusal on its way to the error body. */
+export class RouteRefused extends Error {
+  override readonly name = 'RouteRefused'
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+const operationOf = ({ operation }: Route) => {
+  const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
+  if (!definition) throw new Error('A route needs a document with one operation.')
+  return definition
+}
+
+/** Holds each route to its promises, once, before anything is served. Raises an Error that names the route. */
+export function assertRoutes(schema: GraphQLSchema, routes: Route[]): void {
+  for (const route of routes) {
+    const name = `${route.method} ${route.path}`
+    const [error] = validate(schema, route.operation)
+    if (error) throw new Error(`${name}: ${error.message}`)
+    // Execution in-process skips the check that GraphQL over HTTP makes: a GET must never change anything.
+    if (route.method === 'GET' && operationOf(route).operation !== OperationTypeNode.QUERY) {
+      throw new Error(`${name}: a GET route holds a query.`)
+    }
+  }
+}
+
+export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusal => {
+  if (error instanceof RouteRefused) return error.refusal
+  const { message, extensions } = maskError(error, context.log)
+  return {
+    code: extensions.code as ErrorCode,
+    message,
+    details: extensions.details,
+    retryAfter: extensions.retryAfter as number | undefined,
+  }
+}
+
+/** Raises RouteRefused with the first error of the execution. */
+export async function executeRoute(schema: GraphQLSchema, route: Route, request: RestRequest, context: Context): Promise<Answer> {
+  const result = (await execute({
+    schema,
+    document: route.operation,
+    variableValues: route.variables(request),
+    contextValue: context,
+  })) as ExecutionResult
+  const [error] = result.errors ?? []
+  if (error) throw new RouteRefused(refusalOf(error, context))
+  const answer: Answer = { status: route.status ?? 200, body: route.present(result.data, request) }
+  const version = route.etag?.(result.data)
+  if (version) answer.etag = `"${version}"`
+  return answer
+}

@@ -1,0 +1,76 @@
+/** The fields of a request's body, whatever its encoding: every encoding reads every type the way old callers send it. */
+import { Upload } from 'graphql-upload-ts'
+import { validationFailed } from '../domain/errors.ts'
+
+export type FieldValue = unknown
+
+export interface UploadedFile {
+  filename: string
+  mimeType: string
+  open(): NodeJS.ReadableStream
+}
+
+export interface Fields {
+  /** Undefined when the field was not sent. Numbers and booleans of JSON bodies count as their text. */
+  text(name: string): string | undefined
+  /** `true`/`false` in any case, `1`/`0`. Raises VALIDATION_FAILED. */
+  flag(name: string): boolean | undefined
+  /** An object, or JSON text of one. Raises VALIDATION_FAILED. */
+  object(name: string): Record<string, unknown> | undefined
+  /** JSON text; other JSON is put into text. */
+  json(name: string): string | undefined
+  /** As GraphQL's Upload scalar takes it. Raises VALIDATION_FAILED when no file was sent. */
+  upload(name: string): Upload
+}
+
+const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
+
+function parseObject(name: string, value: unknown): Record<string, unknown> {
+  let parsed = value
+  if (typeof value === 'string') {
+    try {
+      parsed = JSON.parse(value)
+    } catch {
+      throw invalid(name, 'Value must be valid JSON.')
+    }
+  }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>
+  throw invalid(name, 'Expected a JSON object.')
+}
+
+export function createFields(values: Record<string, FieldValue>, files: Record<string, UploadedFile> = {}): Fields {
+  const get = (name: string) => (Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined)
+
+  return {
+    text(name) {
+      const value = get(name)
+      if (value === undefined || typeof value === 'string') return value
+      if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+      throw invalid(name, 'Not a valid string.')
+    },
+    flag(name) {
+      const value = get(name)
+      if (value === undefined || value === '') return undefined
+      const text = String(value).toLowerCase()
+      if (['true', '1', 'yes', 'on'].includes(text)) return true
+      if (['false', '0', 'no', 'off'].includes(text)) return false
+      throw invalid(name, 'Must be a valid boolean.')
+    },
+    object(name) {
+      const value = get(name)
+      return value === undefined || value === '' ? undefined : parseObject(name, value)
+    },
+    json(name) {
+      const value = get(name)
+      if (value === undefined || value === '') return undefined
+      return typeof value === 'string' ? value : JSON.stringify(value)
+    },
+    upload(name) {
+      const file = files[name]
+      if (!file) throw invalid(name, 'No file was submitted.')
+      const upload = new Upload()
+      upload.resolve({ filename: file.filename, mimetype: file.mimeType, createReadStream: file.open } as never)
+      return upload
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { createReadStream, createWriteStream, mkdirSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { DomainError } from '../domain/errors.ts'
+import { createFields, type UploadedFile } from './fields.ts'
+import type { ReadBody } from './read-body.ts'
+
+const MAX_FIELD_BYTES = 1_000_000
+const MAX_FIELDS = 100
+const MAX_FILES = 4
+
+type Parser = InstanceType<typeof Busboy>
+
+/** Files go to disk as they come, fields may stand before or after them, and memory stays flat. */
+export async function readMultipart(
+  req: IncomingMessage,
+  { dir, maxFileBytes }: { dir: string; maxFileBytes: number },
+): Promise<ReadBody> {
+  // Most forms carry no file: the folder is made with the first one.
+  let folder: string | undefined
+  const newPath = (index: number) => {
+    mkdirSync(dir, { recursive: true })
+    folder ??= mkdtempSync(join(dir, 'upload-'))
+    return join(folder, String(index))
+  }
+  const dispose = async () => {
+    if (folder) await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const { values, files } = await receive(req, newPath, maxFileBytes)
+    return { fields: createFields(values, files), dispose }
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+}
+
+async function receive(req: IncomingMessage, newPath: (index: number) => string, maxFileBytes: number) {
+  const values: Record<string, unknown> = Object.create(null)
+  const files: Record<string, UploadedFile> = Object.create(null)
+  const writing: Promise<void>[] = []
+  let refusal: DomainError | undefined
+  const refuse = (error: DomainError) => {
+    refusal ??= error
+  }
+  const limit = (what: string) => new DomainError('PAYLOAD_TOO_LARGE', `The body has too much of one kind: ${what}.`)
+
+  let busboy: Parser
+  try {
+    busboy = new Busboy({
+      headers: req.headers as never,
+      limits: { fieldSize: MAX_FIELD_BYTES, fields: MAX_FIELDS, files: MAX_FILES, fileSize: maxFileBytes, headerPairs: 50 },
+    })
+  } catch (error) {
+    throw new DomainError('PARSE_ERROR', `Multipart form parse error - ${(error as Error).message}`, { cause: error })
+  }
+  busboy.on('field', (name, value, _nameCut, cut) => {
+    if (cut) refuse(limit(`the field ${name}`))
+    values[name] = value
+  })
+  busboy.on('file', (name: string, stream: BusboyFileStream, filename, _encoding, mimeType) => {
+    const path = newPath(writing.length)
+    stream.on('limit', () => refuse(new DomainError('PAYLOAD_TOO_LARGE', `A file is over the limit of ${maxFileBytes} bytes.`)))
+    files[name] = { filename: filename ?? '', mimeType, open: () => createReadStream(path) }
+    const written = pipeline(stream, createWriteStream(path))
+    // Awaited below; until then nobody else must learn of its failure.
+    written.catch(() => {})
+    writing.push(written)
+  })
+  busboy.on('filesLimit', () => refuse(limit('files')))
+  busboy.on('fieldsLimit', () => refuse(limit('fields')))
+
+  try {
+    await pipeline(req, busboy)
+    await Promise.all(writing)
+  } catch (error) {
+    await Promise.allSettled(writing)
+    throw new DomainError('PARSE_ERROR', `Multipart form parse error - ${(error as Error).message}`, { cause: error })
+  }
+  if (refusal) throw refusal
+  return { values, files }
+}

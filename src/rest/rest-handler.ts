@@ -1,0 +1,168 @@
+/** The REST door: finds the route, keeps the order of checks, answers in the shapes old callers read. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import createRouter from 'find-my-way'
+import type { GraphQLSchema } from 'graphql'
+import type { Context } from '../context.ts'
+import { DomainError, notFound } from '../domain/errors.ts'
+import { assertMay } from '../domain/policy.ts'
+import type { DirectRoute, RestRequest, Route } from './define-route.ts'
+import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
+import { readBody } from './read-body.ts'
+import { presentRefusal, refusalHeaders, statuses } from './status.ts'
+
+export interface RestDependencies {
+  schema: GraphQLSchema
+  routes: Route[]
+  directRoutes: DirectRoute[]
+  /** Raises what authentication raises. */
+  createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
+  /** For what goes wrong before there is a context. */
+  fallback: Pick<Context, 'log'>
+  publicUrl: string
+  uploads: { dir: string; maxFileBytes: number }
+}
+
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PUT'] as const
+const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
+
+/** Browsers of any origin may read and call; credentials travel in headers, never in cookies. */
+export const corsHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
+}
+const preflightHeaders = {
+  'Access-Control-Allow-Headers': 'Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+  'Access-Control-Max-Age': '86400',
+}
+
+type Found = { kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute }
+
+export function createRestHandler(deps: RestDependencies) {
+  assertRoutes(deps.schema, deps.routes)
+  const router = createRouter({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })
+  const add = (found: Found, path: string) => router.on(found.route.method, path, () => {}, found)
+  for (const route of deps.routes) {
+    add({ kind: 'operation', route }, `/api/v3/${route.path}`)
+    // The phone app knows this family without the prefix.
+    if (route.path.startsWith('auth/')) add({ kind: 'operation', route }, `/${route.path}`)
+  }
+  for (const route of deps.directRoutes) add({ kind: 'direct', route }, route.path)
+
+  const find = (method: string, path: string) => router.find(method as 'GET', path)
+  const allowed = (path: string) => {
+    const found = METHODS.filter((method) => find(method, path))
+    return found.includes('GET') ? [...found, 'HEAD', 'OPTIONS'] : found.length ? [...found, 'OPTIONS'] : found
+  }
+
+  async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    let context: Context | undefined
+    try {
+      const { path, query } = split(req.url!)
+      const method = req.method === 'HEAD' ? 'GET' : req.method!
+      if (method === 'OPTIONS') return preflight(res, allowed(path))
+      const match = find(method, path)
+      if (!match) {
+        const methods = allowed(path)
+        if (!methods.length) throw notFound('Resource')
+        res.setHeader('Allow', methods.join(', '))
+        throw new DomainError('METHOD_NOT_ALLOWED', `Method "${req.method}" not allowed.`)
+      }
+      const found = match.store as Found
+      const params = match.params as Record<string, string>
+      context = await deps.createContext(req, res)
+      if (found.kind === 'direct') return await found.route.handle({ req, res, params, query, context })
+      await answer(found.route, { req, res, params, query, path }, context)
+    } catch (error) {
+      refuse(req, res, error, context)
+    }
+  }
+
+  async function answer(
+    route: Route,
+    { req, res, params, query, path }: { req: IncomingMessage; res: ServerResponse; params: Record<string, string>; query: URLSearchParams; path: string },
+    context: Context,
+  ) {
+    assertMay(context.actor, route.action)
+    const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, deps.uploads)
+    try {
+      const request: RestRequest = {
+        params,
+        query,
+        body: body.fields,
+        header: (name) => req.headers[name] as string | undefined,
+        url: deps.publicUrl + path,
+        publicUrl: deps.publicUrl,
+      }
+      const fresh = await executeRoute(deps.schema, route, request, context)
+      send(req, res, await replayable(fresh, context))
+    } finally {
+      await body.dispose()
+    }
+  }
+
+  /** A replay sends the very body of the first time; a first time keeps it. */
+  async function replayable(fresh: Answer, { attempt, services }: Context): Promise<Answer & { replayed?: boolean }> {
+    if (!attempt.mark) return fresh
+    if (attempt.replayed) {
+      const kept = (await services.idempotency.recall(attempt)) as Answer | undefined
+      return { ...(kept ?? fresh), replayed: true }
+    }
+    await services.idempotency.keep(attempt, fresh)
+    return fresh
+  }
+
+  function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context) {
+    const refusal = refusalOf(error, context ?? deps.fallback)
+    if (res.headersSent) return res.destroy()
+    // What the caller still sends is of no use: it is read to nowhere, and the connection is not used again.
+    if (!req.complete) {
+      res.setHeader('Connection', 'close')
+      req.resume()
+    }
+    for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
+    sendJson(req, res, statuses[refusal.code].status, presentRefusal(refusal))
+  }
+
+  return { handle }
+}
+
+/** A request that has no body to read. */
+const emptyBody = { headers: { 'content-length': '0' } } as IncomingMessage
+
+const noQuery = new URLSearchParams()
+
+function split(url: string): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?')
+  return mark < 0 ? { path: url, query: noQuery } : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
+}
+
+function preflight(res: ServerResponse, methods: string[]) {
+  if (methods.length) res.setHeader('Allow', methods.join(', '))
+  res.writeHead(204, { ...corsHeaders, ...preflightHeaders, 'Access-Control-Allow-Methods': methods.join(', ') || 'GET' }).end()
+}
+
+function send(req: IncomingMessage, res: ServerResponse, { status, body, etag, replayed }: Answer & { replayed?: boolean }) {
+  if (etag) res.setHeader('ETag', etag)
+  if (replayed) res.setHeader('Idempotency-Replayed', 'true')
+  if (etag && req.method === 'GET' && req.headers['if-none-match']?.includes(etag)) {
+    res.writeHead(304, corsHeaders).end()
+    return
+  }
+  if (status === 204) {
+    res.writeHead(204, corsHeaders).end()
+    return
+  }
+  sendJson(req, res, status, body)
+}
+
+function sendJson(req: IncomingMessage, res: ServerResponse, status: number, body: unknown) {
+  const bytes = Buffer.from(JSON.stringify(body))
+  res.writeHead(status, {
+    ...corsHeaders,
+    'Content-Type': 'application/json',
+    'Content-Length': bytes.length,
+    'Cache-Control': 'private, no-cache',
+    'X-Content-Type-Options': 'nosniff',
+  })
+  res.end(req.method === 'HEAD' ? undefined : bytes)
+}

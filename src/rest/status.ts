@@ -1,0 +1,61 @@
+/** Code → HTTP status and `error.type`: the only table of its kind. It does not compile when a code is missing. */
+import type { ErrorCode } from '../domain/errors.ts'
+
+export const statuses: Record<ErrorCode, { status: number; type: string }> = {
+  ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
+  ASSET_WRITE_PERMISSION_DENIED: { status: 403, type: 'asset_write_permission_denied' },
+  AUTHENTICATION_FAILED: { status: 401, type: 'authentication_failed' },
+  CONFLICT: { status: 409, type: 'conflict' },
+  DUPLICATE_ASSET: { status: 400, type: 'duplicate_asset_not_allowed' },
+  DUPLICATE_EMAIL: { status: 400, type: 'duplicate_email' },
+  DUPLICATE_USERNAME: { status: 400, type: 'duplicate_username' },
+  IDEMPOTENCY_KEY_IN_USE: { status: 409, type: 'idempotency_key_in_use' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, type: 'idempotency_key_reused' },
+  INCORRECT_LOGIN_CREDENTIALS: { status: 400, type: 'incorrect_login_credentials' },
+  INTERNAL: { status: 500, type: 'internal_error' },
+  METHOD_NOT_ALLOWED: { status: 405, type: 'method_not_allowed' },
+  NOT_AUTHENTICATED: { status: 401, type: 'not_authenticated' },
+  NOT_FOUND: { status: 404, type: 'resource_not_found' },
+  PARSE_ERROR: { status: 400, type: 'parse_error' },
+  PAYLOAD_TOO_LARGE: { status: 413, type: 'payload_too_large' },
+  PERMISSION_DENIED: { status: 403, type: 'permission_denied' },
+  THROTTLED: { status: 429, type: 'throttled' },
+  UNAVAILABLE: { status: 503, type: 'service_unavailable' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, type: 'unsupported_media_type' },
+  UNTRUSTED_CLIENT: { status: 401, type: 'untrusted_client' },
+  VALIDATION_FAILED: { status: 400, type: 'validation_error' },
+}
+
+/** Fields are named as old callers know them. */
+const renamed: Record<string, string> = { nonFieldErrors: 'non_field_errors' }
+export const snakeCase = (name: string) => renamed[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+export interface Refusal {
+  code: ErrorCode
+  message: string
+  details?: unknown
+  retryAfter?: number
+}
+
+const inSnakeCase = (details: unknown) =>
+  details && typeof details === 'object' && !Array.isArray(details)
+    ? Object.fromEntries(Object.entries(details).map(([field, messages]) => [snakeCase(field), messages]))
+    : details
+
+/** The error body every caller reads unguarded. `detail` repeats the message for two SDKs that read only that. */
+export function presentRefusal({ code, message, details }: Refusal) {
+  const { status, type } = statuses[code]
+  return {
+    error: { type, message, ...(details !== undefined && { details: inSnakeCase(details) }) },
+    status_code: status,
+    detail: message,
+  }
+}
+
+/** Headers a refusal carries. */
+export function refusalHeaders({ code, retryAfter }: Refusal): Record<string, string> {
+  return {
+    ...(statuses[code].status === 401 && { 'WWW-Authenticate': 'Token' }),
+    ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+  }
+}

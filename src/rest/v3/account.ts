@@ -1,0 +1,94 @@
+import { defineRoute } from '../define-route.ts'
+import { graphql } from '../generated/index.ts'
+import { presentPage } from '../pagination.ts'
+import { presentUser } from './present-user.ts'
+
+const signUp = defineRoute({
+  method: 'POST',
+  path: 'auth/users',
+  action: 'account:create',
+  operation: graphql(/* GraphQL */ `
+    mutation RestSignUp($input: SignUpInput!) {
+      signUp(input: $input) {
+        email
+        user {
+          id
+          username
+        }
+      }
+    }
+  `),
+  variables: ({ body }) => ({
+    input: {
+      username: body.text('username') ?? '',
+      email: body.text('email') ?? '',
+      password: body.text('password') ?? '',
+      language: body.text('language'),
+      referralCode: body.text('referral_code'),
+    },
+  }),
+  status: 201,
+  present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
+})
+
+const login = defineRoute({
+  method: 'POST',
+  path: 'auth/token/login',
+  action: 'session:create',
+  operation: graphql(/* GraphQL */ `
+    mutation RestLogin($input: SignInInput!) {
+      signIn(input: $input) {
+        token
+      }
+    }
+  `),
+  variables: ({ body }) => ({ input: { email: body.text('email') ?? '', password: body.text('password') ?? '' } }),
+  present: ({ signIn }) => ({ auth_token: signIn.token }),
+})
+
+const logout = defineRoute({
+  method: 'POST',
+  path: 'auth/token/logout',
+  action: 'session:end',
+  operation: graphql(/* GraphQL */ `
+    mutation RestLogout {
+      signOut
+    }
+  `),
+  variables: () => ({}),
+  status: 204,
+  present: () => undefined,
+})
+
+const me = defineRoute({
+  method: 'GET',
+  path: 'auth/users/me',
+  action: 'account:read',
+  operation: graphql(/* GraphQL */ `
+    query RestMe {
+      me {
+        ...UserRecord
+      }
+    }
+  `),
+  variables: () => ({}),
+  present: ({ me }) => presentUser(me),
+})
+
+const listUsers = defineRoute({
+  method: 'GET',
+  path: 'auth/users',
+  action: 'account:read',
+  operation: graphql(/* GraphQL */ `
+    query RestUsers {
+      me {
+        ...UserRecord
+      }
+    }
+  `),
+  variables: () => ({}),
+  // Old callers ask for the list to learn of themselves; nobody else stands in it.
+  present: ({ me }, request) => presentPage(request, 1, [presentUser(me)]),
+})
+
+export const accountRoutes = [signUp, login, logout, me, listUsers]

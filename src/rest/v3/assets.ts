@@ -1,0 +1,162 @@
+import { notFound } from '../../domain/errors.ts'
+import { defineRoute, type RestRequest } from '../define-route.ts'
+import { graphql } from '../generated/index.ts'
+import { pageOf, presentPage } from '../pagination.ts'
+import { presentAsset } from './present-asset.ts'
+import { presentCommit } from './present-commit.ts'
+
+/** What POST and PATCH read alike. */
+const metadataFrom = ({ body }: RestRequest) => ({
+  caption: body.text('caption'),
+  headline: body.text('headline'),
+  tag: body.text('tag'),
+  publicAccess: body.flag('public_access'),
+  nitCommitCustom: body.object('nit_commit_custom'),
+  signedMetadata: body.json('signed_metadata'),
+  signature: body.json('signature'),
+  commitMessage: body.text('commit_message'),
+})
+
+/** The head a writer saw, from `If-Match: "<commit>"`. */
+const expectedHead = (request: RestRequest) => request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '')
+
+const register = defineRoute({
+  method: 'POST',
+  path: 'assets',
+  action: 'asset:register',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRegisterAsset($input: RegisterAssetInput!) {
+      registerAsset(input: $input) {
+        asset {
+          ...AssetRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    input: {
+      ...metadataFrom(request),
+      assetFile: request.body.upload('asset_file'),
+      assetFileMimeType: request.body.text('asset_file_mime_type') || undefined,
+      meta: request.body.json('meta'),
+    },
+  }),
+  status: 201,
+  present: ({ registerAsset }) => presentAsset(registerAsset.asset),
+  etag: ({ registerAsset }) => registerAsset.asset.headId,
+})
+
+const update = defineRoute({
+  method: 'PATCH',
+  path: 'assets/:nid',
+  action: 'asset:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {
+      updateAssetMetadata(input: $input) {
+        asset {
+          ...AssetRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    input: { ...metadataFrom(request), id: request.params.nid!, expectedHead: expectedHead(request) },
+  }),
+  present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
+  etag: ({ updateAssetMetadata }) => updateAssetMetadata.asset.headId,
+})
+
+const read = defineRoute({
+  method: 'GET',
+  path: 'assets/:nid',
+  action: 'asset:read',
+  operation: graphql(/* GraphQL */ `
+    query RestAsset($id: ID!) {
+      asset(id: $id) {
+        ...AssetRecord
+      }
+    }
+  `),
+  variables: ({ params }) => ({ id: params.nid! }),
+  present: ({ asset }) => {
+    if (!asset) throw notFound('Asset')
+    return presentAsset(asset)
+  },
+  etag: ({ asset }) => asset?.headId,
+})
+
+const list = defineRoute({
+  method: 'GET',
+  path: 'assets',
+  action: 'asset:read',
+  operation: graphql(/* GraphQL */ `
+    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {
+      assets(first: $limit, offset: $offset, filter: $filter) {
+        totalCount
+        nodes {
+          ...AssetRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    ...pageOf(request),
+    filter: {
+      owner: request.query.get('owner') || undefined,
+      proofHash: request.query.get('proof_hash') || undefined,
+      tag: request.query.get('tag') || undefined,
+      isOriginalOwner: ({ true: true, false: false } as Record<string, boolean>)[request.query.get('is_original_owner') ?? ''],
+    },
+  }),
+  present: ({ assets }, request) => presentPage(request, assets.totalCount, assets.nodes.map(presentAsset)),
+})
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: 'assets/:nid',
+  action: 'asset:delete',
+  operation: graphql(/* GraphQL */ `
+    mutation RestDeleteAsset($input: DeleteAssetInput!) {
+      deleteAsset(input: $input) {
+        id
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.nid! } }),
+  status: 204,
+  present: () => undefined,
+})
+
+const historyOperation = graphql(/* GraphQL */ `
+  query RestHistory($id: ID!) {
+    asset(id: $id) {
+      nid
+      history {
+        ...CommitRecord
+      }
+    }
+  }
+`)
+
+const historyRoute = (path: string, nidOf: (request: RestRequest) => string) =>
+  defineRoute({
+    method: 'GET',
+    path,
+    action: 'asset:read',
+    operation: historyOperation,
+    variables: (request) => ({ id: nidOf(request) }),
+    present: ({ asset }) => {
+      if (!asset) throw notFound('Asset')
+      return { nid: asset.nid, commits: asset.history.map(presentCommit) }
+    },
+  })
+
+export const assetRoutes = [
+  register,
+  update,
+  read,
+  list,
+  remove,
+  historyRoute('assets/:nid/history', ({ params }) => params.nid!),
+  historyRoute('history', ({ query }) => query.get('nid') ?? ''),
+]

@@ -1,0 +1,64 @@
+import { formatAmount } from '../../domain/money.ts'
+import { graphql } from '../generated/index.ts'
+import type { UserRecordFragment } from '../generated/graphql.ts'
+
+export const UserRecord = graphql(/* GraphQL */ `
+  fragment UserRecord on User {
+    id
+    username
+    email
+    address
+    language
+    emailVerified
+    assetCount
+    referralCode
+    defaultTag
+    allowC2paDownload
+    displayName
+    description
+    wallet {
+      address
+      num
+      points
+    }
+  }
+`)
+
+export function presentUser(user: UserRecordFragment) {
+  const num = formatAmount(user.wallet!.num, 1)
+  const points = formatAmount(user.wallet!.points, 3)
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email,
+    address: user.address,
+    language: user.language,
+    email_verified: user.emailVerified,
+    phone_verified: false,
+    asset_count: user.assetCount,
+    referral_code: user.referralCode,
+    default_tag: user.defaultTag,
+    allow_c2pa_download: user.allowC2paDownload,
+    profile: {
+      display_name: user.displayName,
+      description: user.description,
+      phone_number: '',
+      profile_picture: null,
+      profile_picture_thumbnail: null,
+      profile_background: null,
+      profile_background_thumbnail: null,
+    },
+    user_wallet: {
+      asset_wallet: user.wallet!.address,
+      asset_wallet_num: num,
+      integrity_wallet: user.wallet!.address,
+      integrity_wallet_num: null,
+      points,
+      num_wallet_name: '',
+      billed_num: '0',
+    },
+    // The interface names them here, and other callers read them nested: both stand.
+    asset_wallet_num: num,
+    points,
+  }
+}

@@ -1,0 +1,210 @@
+/** A database, a content store and custody for relays under test. */
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createDescribeCommit } from '../../../src/domain/asset/commit-data.ts'
+import type { ContentStore, Custody, Log } from '../../../src/domain/ports.ts'
+import { statement } from '../../../src/domain/ports.ts'
+import { createKeyPair, signText } from '../../../src/chain/keys.ts'
+import { createRegistry, type RegistryOptions } from '../../../src/chain/registry.ts'
+import { createRelay, type Relay, type RelayOptions } from '../../../src/chain/relay.ts'
+import { createContentStore } from '../../../src/files/content-store.ts'
+import { createCustody } from '../../../src/platform/custody.ts'
+import { type ConnectedDatabase, createDatabase } from '../../../src/platform/database.ts'
+import { startEmbeddedPostgres } from '../../../src/platform/embedded-postgres.ts'
+import { createKeyVault } from '../../../src/platform/key-vault.ts'
+import { applyMigrations } from '../../../src/platform/migrations.ts'
+import { relayKeys } from './anvil.ts'
+
+/** Keeps what was logged at `warn` and above. */
+export interface TestLog extends Log {
+  lines: { level: string; message: string; fields: object }[]
+}
+
+export const createTestLog = (): TestLog => {
+  const lines: TestLog['lines'] = []
+  const keep = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields })
+  const log: TestLog = { lines, debug() {}, info() {}, warn: keep('warn'), error: keep('error'), child: () => log }
+  return log
+}
+
+export interface World {
+  database: ConnectedDatabase
+  databaseUrl: string
+  contentStore: ContentStore
+  custody: Custody
+  log: TestLog
+  addUser(): Promise<{ id: string; address: string }>
+  addAsset(owner: { id: string; address: string }): Promise<TestAsset>
+  /** Accepts one commit as the service would: charged, PENDING. Returns its identifier. */
+  addCommit(asset: TestAsset, message?: string): Promise<string>
+  addCommits(assets: number, commitsEach: number): Promise<TestAsset[]>
+  relay(rpcUrl: string, options?: Partial<RelayOptions & RegistryOptions>): Relay
+  sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
+  /** How many commits have each status. */
+  statuses(): Promise<Record<string, number>>
+  close(): Promise<void>
+}
+
+export interface TestAsset {
+  id: string
+  nid: string
+  owner: { id: string; address: string }
+  sequence: number
+}
+
+export interface TestServer {
+  /** A fresh database with all tables. */
+  createWorld(): Promise<World>
+  stop(): Promise<void>
+}
+
+export const startServer = async (): Promise<TestServer> => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-chain-'))
+  const log = createTestLog()
+  const postgres = await startEmbeddedPostgres({ dir, log })
+  await applyMigrations(postgres.url)
+  const vault = createKeyVault({ key: undefined, dir: join(dir, 'keys') })
+  const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
+  const admin = createDatabase({ url: postgres.url.replace(/annal$/, 'postgres'), pool: 1, log })
+  let worlds = 0
+  return {
+    async createWorld() {
+      worlds += 1
+      const name = `world_${worlds}`
+      await admin.query(statement(`create_${name}`, `create database ${name} template annal`))
+      const contentStore = createContentStore({ dir: join(dir, name) })
+      return createWorld(postgres.url.replace(/annal$/, name), contentStore, custody)
+    },
+    async stop() {
+      await admin.close()
+      await postgres.stop()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+const provider = { provider: 'annal-test', publicUrl: 'http://annal.test' }
+const actionNids = { 'action-initial-registration': 'bafkreiregistration', 'action-commit': 'bafkreicommit' }
+
+const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: Custody): World => {
+  const log = createTestLog()
+  const database = createDatabase({ url: databaseUrl, pool: 4, log })
+  const relays: Relay[] = []
+  const sql: World['sql'] = async (text, values = []) => (await database.prisma.$queryRawUnsafe(text, ...values)) as never
+
+  const addUser: World['addUser'] = async () => {
+    const id = randomUUID()
+    const { address, ...key } = await custody.create(id)
+    await database.transaction(async (query) => {
+      await query(insertUser, [id, `u${id.slice(0, 8)}`])
+      await query(insertWallet, [id, address])
+      await query(insertKey, [id, key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey])
+    })
+    return { id, address }
+  }
+
+  const addAsset: World['addAsset'] = async (owner) => {
+    const id = randomUUID()
+    const { cid: nid, sha256 } = contentStore.describe(Buffer.from(id))
+    await database.query(insertAsset, [id, nid, owner.id, sha256])
+    return { id, nid, owner, sequence: 0 }
+  }
+
+  const addCommit: World['addCommit'] = async (asset, message = `change ${asset.sequence + 1}`) => {
+    asset.sequence += 1
+    const tree = JSON.stringify({ assetCid: asset.nid, abstract: message, sequence: asset.sequence }, null, 2)
+    const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
+    const [row] = await database.query(insertCommit, [asset.id, asset.sequence, asset.owner.id, message, tree, cid, sha256])
+    if (!row) throw new Error('no commit')
+    return row.id
+  }
+
+  return {
+    database,
+    databaseUrl,
+    contentStore,
+    custody,
+    log,
+    sql,
+    addUser,
+    addAsset,
+    addCommit,
+    async addCommits(assets, commitsEach) {
+      const owner = await addUser()
+      const made = await Promise.all(Array.from({ length: assets }, () => addAsset(owner)))
+      for (let round = 0; round < commitsEach; round += 1) for (const asset of made) await addCommit(asset)
+      return made
+    },
+    relay(rpcUrl, { address, chainId, ...options } = {}) {
+      const registry = createRegistry({ rpcUrl, database, address, chainId })
+      const describe = createDescribeCommit({ ...provider, actionNids })
+      const defaults = { database, databaseUrl, registry, contentStore, custody, log, describe, relayKeys, confirmations: 0 }
+      const relay = createRelay({ ...defaults, ...options })
+      relays.push(relay)
+      relay.start()
+      return relay
+    },
+    async statuses() {
+      const rows = await sql<{ status: string; count: number }>(
+        'select status::text, count(*)::int as count from commit_relays group by 1',
+      )
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+    },
+    async close() {
+      await Promise.all(relays.map((relay) => relay.stop()))
+      await database.close()
+    },
+  }
+}
+
+const insertUser = statement(
+  'test_user',
+  `insert into users (id, username, email, password_hash, display_name) values ($1::uuid, $2, $2 || '@example.org', 'x', $2)`,
+)
+const insertWallet = statement('test_wallet', 'insert into wallets (user_id, address, num) values ($1::uuid, $2, 1000)')
+const insertKey = statement(
+  'test_key',
+  'insert into user_keys (user_id, vault_key_id, wrapped_data_key, sealed_private_key) values ($1::uuid, $2, $3, $4)',
+)
+const insertAsset = statement(
+  'test_asset',
+  `insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, head_commit_id)
+   values ($1::uuid, $2, $3::uuid, $3::uuid, 'a.png', 'image/png', 1, $4, $1::uuid)`,
+)
+const insertCommit = statement<{ id: string }>(
+  'test_commit',
+  `with c as (
+     insert into commits (asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
+     values ($1::uuid, $2, $3::uuid, $4, '{}', $5, $6, $7) returning id
+   ),
+   relayed as (insert into commit_relays (commit_id) select id from c),
+   paid as (update wallets set num = num - 0.179 where user_id = $3::uuid),
+   transfer as (insert into transfers (reference) select 'commit:' || id from c returning id),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select transfer.id, line.* from transfer, (values
+       (1, $3::uuid, null::book, 'NUM'::currency, -0.179), (2, null, 'REVENUE', 'NUM', 0.1), (3, null, 'GAS', 'NUM', 0.079)
+     ) as line
+   )
+   select id from c`,
+)
+
+/** Looks every 20 ms until `check` holds. Raises with what was seen last. */
+export const eventually = async <T>(
+  look: () => Promise<T>,
+  check: (value: T) => boolean,
+  milliseconds = 20_000,
+): Promise<T> => {
+  const deadline = performance.now() + milliseconds
+  for (;;) {
+    const value = await look()
+    if (check(value)) return value
+    if (performance.now() > deadline) throw new Error(`Not within ${milliseconds} ms; last seen: ${JSON.stringify(value)}`)
+    await delay(20)
+  }
+}
+
+export const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,357 @@
+import { spawn } from 'node:child_process'
+import { createCipheriv, createHash } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CarReader } from '@ipld/car/reader'
+import * as dagPb from '@ipld/dag-pb'
+import { base32upper } from 'multiformats/bases/base32'
+import { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import * as digests from 'multiformats/hashes/digest'
+import { sha256 } from 'multiformats/hashes/sha2'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { DomainError } from '../../src/domain/errors.ts'
+import type { ContentStore } from '../../src/domain/ports.ts'
+import { createContentStore } from '../../src/files/content-store.ts'
+
+let dir: string
+let store: ContentStore
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-content-store-'))
+  store = createContentStore({ dir })
+})
+
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+const chunkSize = 262_144
+
+/** Bytes that repeat nowhere, the same in each run. */
+const bytesOf = (length: number, seed = 'seed') => {
+  const key = createHash('sha256').update(seed).digest()
+  return new Uint8Array(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
+}
+
+/** As `toEqual`, which takes seconds for megabytes. */
+const expectBytes = (found: Uint8Array, expected: Uint8Array, message?: string) => {
+  expect(found.length, message).toBe(expected.length)
+  expect(Buffer.compare(found, expected), message).toBe(0)
+}
+
+/** Pieces that fit no chunk boundary. */
+async function* stream(bytes: Uint8Array, piece = 65_521) {
+  for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
+}
+
+const collect = async (source: AsyncIterable<Uint8Array>) => {
+  const parts: Uint8Array[] = []
+  for await (const part of source) parts.push(part)
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+async function* listOf(...cids: string[]) {
+  yield* cids
+}
+
+const expectError = (work: Promise<unknown>, code: string) =>
+  expect(work).rejects.toSatisfy((error) => error instanceof DomainError && error.code === code)
+
+const rawCid = async (bytes: Uint8Array) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()
+
+const filesOnDisk = async () =>
+  (await readdir(dir, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+const age = async (seconds: number) => {
+  const then = new Date(Date.now() - seconds * 1000)
+  for (const file of await filesOnDisk()) await utimes(file, then, then)
+}
+
+/** Every block under its name must be the bytes that the name promises. */
+const expectBlocksWhole = async () => {
+  const files = (await filesOnDisk()).filter((file) => file.endsWith('.data'))
+  for (const file of files) {
+    const name = file.slice(file.lastIndexOf('/') + 1, -'.data'.length)
+    const promised = digests.decode(base32upper.decoder.decode(name))
+    const found = await sha256.digest(await readFile(file))
+    expect(found.bytes, file).toEqual(promised.bytes)
+  }
+  return files.length
+}
+
+/** Kubo's layout, written down a second time: leaves, then levels of at most 174 links, until one node is left. */
+const kuboRoot = async (bytes: Uint8Array) => {
+  const varint = (value: number): number[] =>
+    value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]
+  let level: { cid: CID; fileSize: number; tsize: number }[] = []
+  for (let at = 0; at < bytes.length; at += chunkSize) {
+    const leaf = bytes.subarray(at, at + chunkSize)
+    level.push({ cid: CID.createV1(raw.code, await sha256.digest(leaf)), fileSize: leaf.length, tsize: leaf.length })
+  }
+  while (level.length > 1) {
+    const parents: typeof level = []
+    for (let at = 0; at < level.length; at += 174) {
+      const children = level.slice(at, at + 174)
+      const fileSize = children.reduce((sum, child) => sum + child.fileSize, 0)
+      const sizes = children.flatMap((child) => [0x20, ...varint(child.fileSize)])
+      const block = dagPb.encode({
+        Data: Uint8Array.from([0x08, 0x02, 0x18, ...varint(fileSize), ...sizes]),
+        Links: children.map((child) => ({ Name: '', Tsize: child.tsize, Hash: child.cid })),
+      })
+      const tsize = block.length + children.reduce((sum, child) => sum + child.tsize, 0)
+      parents.push({ cid: CID.createV1(dagPb.code, await sha256.digest(block)), fileSize, tsize })
+    }
+    level = parents
+  }
+  return level[0]?.cid.toString()
+}
+
+test('gives the CIDs that Kubo is known to give', async () => {
+  const hello = new TextEncoder().encode('hello world\n')
+  expect(await store.importFile(stream(hello))).toEqual({
+    cid: 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4',
+    sha256: 'a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447',
+    size: 12,
+  })
+  expect((await store.importFile(stream(new Uint8Array()))).cid).toBe(
+    'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+  )
+})
+
+test('a file of one chunk is its raw leaf, one byte more is a tree', async () => {
+  const whole = bytesOf(chunkSize)
+  expect((await store.importFile(stream(whole))).cid).toBe(await rawCid(whole))
+  const more = bytesOf(chunkSize + 1)
+  const { cid } = await store.importFile(stream(more))
+  expect(cid).toMatch(/^bafybei/)
+  expect(cid).toBe(await kuboRoot(more))
+})
+
+test.each([3, 174, 175])('a file of %i chunks has the tree that Kubo builds, and hashes as a whole', async (chunks) => {
+  const bytes = bytesOf(chunks * chunkSize - 1000)
+  const file = await store.importFile(stream(bytes, 1_000_003))
+  expect(file).toEqual({
+    cid: await kuboRoot(bytes),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    size: bytes.length,
+  })
+  const visit = async (cid: CID): Promise<void> => {
+    const block = await store.readBlock(cid.toString())
+    expect((await sha256.digest(block)).bytes).toEqual(cid.multihash.bytes)
+    if (cid.code === dagPb.code) for (const link of dagPb.decode(block).Links) await visit(link.Hash)
+  }
+  await visit(CID.parse(file.cid))
+  expect(await store.size(file.cid)).toBe(bytes.length)
+  expectBytes(await collect(store.read(file.cid)), bytes)
+})
+
+test('describes a document without storing it, exactly as storing names it', async () => {
+  const bytes = bytesOf(5000)
+  const { cid, sha256: hash } = store.describe(bytes)
+  expect(cid).toBe(await rawCid(bytes))
+  expect(hash).toBe(createHash('sha256').update(bytes).digest('hex'))
+  await expectError(store.readBlock(cid), 'NOT_FOUND')
+  expect(await store.putDocument(bytes)).toBe(cid)
+  expectBytes(await store.readBlock(cid), bytes)
+})
+
+test('reads any part of a file', async () => {
+  const size = 20 * chunkSize + 17
+  const bytes = bytesOf(size)
+  const { cid } = await store.importFile(stream(bytes))
+  const ranges = [
+    [0, 1],
+    [0, size],
+    [1, size - 1],
+    [chunkSize - 1, 2],
+    [chunkSize, chunkSize],
+    [16 * chunkSize - 5, 10],
+    [size - 1, 1],
+    [size - 1, 100],
+    [size, 5],
+    [size + 10, 5],
+    [7, 0],
+  ] as const
+  for (const [offset, length] of ranges) {
+    const part = await collect(store.read(cid, { offset, length }))
+    expectBytes(part, bytes.slice(offset, offset + length), `${offset}+${length}`)
+  }
+  const small = bytesOf(100)
+  const one = await store.importFile(stream(small))
+  expectBytes(await collect(store.read(one.cid, { offset: 90, length: 50 })), small.slice(90))
+})
+
+test('what is missing, malformed, or no file is not found', async () => {
+  const missing = await rawCid(bytesOf(9))
+  const identity = CID.createV1(raw.code, digests.create(0, new Uint8Array([1, 2, 3]))).toString()
+  for (const cid of [missing, identity, 'no-cid', '', '../../etc/passwd', missing.replace('bafkrei', 'bafybei')]) {
+    await expectError(collect(store.read(cid)), 'NOT_FOUND')
+    await expectError(store.size(cid), 'NOT_FOUND')
+    await expectError(store.readBlock(cid), 'NOT_FOUND')
+    await expectError(collect(store.exportCar(cid)), 'NOT_FOUND')
+  }
+})
+
+test('a CAR holds the whole file, depth first, each block once', async () => {
+  // The same chunk thrice, then others over two levels.
+  const repeated = bytesOf(chunkSize)
+  const bytes = new Uint8Array(Buffer.concat([repeated, repeated, repeated, bytesOf(180 * chunkSize, 'other')]))
+  const { cid } = await store.importFile(stream(bytes))
+  const car = await CarReader.fromBytes(await collect(store.exportCar(cid)))
+  expect((await car.getRoots()).map(String)).toEqual([cid])
+  const exported: string[] = []
+  const contents = new Map<string, Uint8Array>()
+  for await (const block of car.blocks()) {
+    expect((await sha256.digest(block.bytes)).bytes).toEqual(block.cid.multihash.bytes)
+    exported.push(block.cid.toString())
+    contents.set(block.cid.toString(), block.bytes)
+  }
+  const order: string[] = []
+  const parts: Uint8Array[] = []
+  const visit = (at: CID) => {
+    const block = contents.get(at.toString()) as Uint8Array
+    if (!order.includes(at.toString())) order.push(at.toString())
+    if (at.code === raw.code) parts.push(block)
+    else for (const link of dagPb.decode(block).Links) visit(link.Hash)
+  }
+  visit(CID.parse(cid))
+  expect(exported).toEqual(order)
+  expectBytes(Buffer.concat(parts), bytes)
+})
+
+test('a CAR whose tree lacks a block breaks off', async () => {
+  const bytes = bytesOf(4 * chunkSize)
+  const { cid } = await store.importFile(stream(bytes))
+  const leaf = await rawCid(bytes.slice(2 * chunkSize, 3 * chunkSize))
+  const name = base32upper.encoder.encode(CID.parse(leaf).multihash.bytes)
+  const file = (await filesOnDisk()).find((path) => path.includes(name)) as string
+  await rm(file)
+  await expectError(collect(store.exportCar(cid)), 'NOT_FOUND')
+  await expectError(collect(store.read(cid)), 'NOT_FOUND')
+})
+
+test('a reader of a CAR may leave early', async () => {
+  const { cid } = await store.importFile(stream(bytesOf(4 * chunkSize)))
+  let chunks = 0
+  for await (const _ of store.exportCar(cid)) if (++chunks === 3) break
+  expect(chunks).toBe(3)
+})
+
+test('collects what no pin reaches, once it is old enough', async () => {
+  const kept = bytesOf(3 * chunkSize, 'kept')
+  // Shares its first chunk with the kept file.
+  const dropped = new Uint8Array(Buffer.concat([kept.slice(0, chunkSize), bytesOf(2 * chunkSize, 'dropped')]))
+  const keptFile = await store.importFile(stream(kept))
+  const droppedFile = await store.importFile(stream(dropped))
+  const unstored = await rawCid(bytesOf(3, 'pinned before it is stored'))
+  const pins = () => listOf(keptFile.cid, unstored)
+
+  expect(await store.collectGarbage(pins(), 60)).toBe(0)
+  await age(120)
+  expect(await store.collectGarbage(pins(), 60)).toBe(3)
+  expectBytes(await collect(store.read(keptFile.cid)), kept)
+  await expectError(collect(store.read(droppedFile.cid)), 'NOT_FOUND')
+  expect(await store.collectGarbage(pins(), 60)).toBe(0)
+})
+
+test('a file imported again is young again', async () => {
+  const bytes = bytesOf(2 * chunkSize)
+  const { cid } = await store.importFile(stream(bytes))
+  await age(120)
+  await store.importFile(stream(bytes))
+  expect(await store.collectGarbage(listOf(), 60)).toBe(0)
+  expectBytes(await collect(store.read(cid)), bytes)
+})
+
+test('collecting while the same file is imported again never loses a block of it', async () => {
+  const bytes = bytesOf(8 * chunkSize)
+  for (let round = 0; round < 10; round++) {
+    await store.importFile(stream(bytes))
+    await age(120)
+    const [file] = await Promise.all([
+      store.importFile(stream(bytes)),
+      store.collectGarbage(listOf(), 60),
+      store.collectGarbage(listOf(), 60),
+    ])
+    expectBytes(await collect(store.read(file.cid)), bytes)
+  }
+})
+
+test('a block that a killed collection left aside comes back unless it is old', async () => {
+  const bytes = bytesOf(1000)
+  const { cid } = await store.importFile(stream(bytes))
+  const [file] = (await filesOnDisk()) as [string]
+  await rename(file, `${file}.aside`)
+  expect(await store.collectGarbage(listOf(cid), 60)).toBe(0)
+  expectBytes(await collect(store.read(cid)), bytes)
+  await rename(file, `${file}.aside`)
+  await age(120)
+  await store.collectGarbage(listOf(), 60)
+  expect(await filesOnDisk()).toEqual([])
+})
+
+test('an empty or absent directory has no garbage', async () => {
+  expect(await createContentStore({ dir: join(dir, 'absent') }).collectGarbage(listOf(), 0)).toBe(0)
+})
+
+test('concurrent imports of one file agree and leave whole blocks', async () => {
+  const bytes = bytesOf(12 * chunkSize)
+  const files = await Promise.all(Array.from({ length: 6 }, () => store.importFile(stream(bytes))))
+  expect(new Set(files.map((file) => file.cid)).size).toBe(1)
+  expect(await expectBlocksWhole()).toBe(13)
+  expectBytes(await collect(store.read(files[0]?.cid as string)), bytes)
+})
+
+test('a damaged block of the wrong length is replaced by the next import', async () => {
+  const bytes = bytesOf(1000)
+  const { cid } = await store.importFile(stream(bytes))
+  const [file] = await filesOnDisk()
+  await writeFile(file as string, bytes.slice(0, 10))
+  await store.importFile(stream(bytes))
+  expectBytes(await collect(store.read(cid)), bytes)
+})
+
+test('a process killed while it imports leaves only whole blocks, and the import can be repeated', async () => {
+  const child = spawn(process.execPath, [
+    '--input-type=module',
+    '-e',
+    `import { createContentStore } from ${JSON.stringify(new URL('../../src/files/content-store.ts', import.meta.url))}
+    import { randomBytes } from 'node:crypto'
+    const store = createContentStore({ dir: ${JSON.stringify(dir)} })
+    await store.importFile((async function* () { for (;;) yield randomBytes(300_000) })())`,
+  ])
+  const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)))
+  await expect.poll(async () => (await filesOnDisk()).length, { timeout: 15_000, interval: 5 }).toBeGreaterThan(50)
+  child.kill('SIGKILL')
+  expect(await ended).toBe('SIGKILL')
+  expect(await expectBlocksWhole()).toBeGreaterThan(40)
+
+  const bytes = bytesOf(3 * chunkSize)
+  const { cid } = await store.importFile(stream(bytes))
+  await age(120)
+  await store.collectGarbage(listOf(cid), 60)
+  expect(await filesOnDisk()).toHaveLength(4)
+  expectBytes(await collect(store.read(cid)), bytes)
+}, 30_000)
+
+test('an error of the source is passed on as it is', async () => {
+  const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')
+  async function* broken() {
+    yield bytesOf(3 * chunkSize)
+    throw refusal
+  }
+  await expect(store.importFile(broken())).rejects.toBe(refusal)
+})
+
+test('a disk that refuses is UNAVAILABLE', async () => {
+  const file = join(dir, 'a-file')
+  await writeFile(file, '')
+  const broken = createContentStore({ dir: file })
+  await expectError(broken.importFile(stream(bytesOf(10))), 'UNAVAILABLE')
+  await expectError(broken.putDocument(bytesOf(10)), 'UNAVAILABLE')
+  await expectError(broken.readBlock(await rawCid(bytesOf(10))), 'UNAVAILABLE')
+  await expectError(broken.collectGarbage(listOf(), 0), 'UNAVAILABLE')
+  expect((await stat(file)).size).toBe(0)
+})
