@@ -64,7 +64,13 @@ export function createApp(deps: Dependencies): App {
   const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
   const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
   const chain: Chain = { wake: () => deps.relay.wake(), explorerUrl }
-  const publication: Publication = { publicUrl, provider: config.chain.provider, explorerUrl, actionNids: nids, signFileUrl: links.sign }
+  const publication: Publication = {
+    publicUrl,
+    provider: config.chain.provider,
+    explorerUrl,
+    actionNids: nids,
+    signFileUrl: links.sign,
+  }
 
   const idempotency = createIdempotency({ database })
   const limits = createLimits({ database })
@@ -76,7 +82,11 @@ export function createApp(deps: Dependencies): App {
       ...deps,
       limits,
       idempotency,
-      config: { signUpPoints: config.money.signUpPoints, requireApiKeyForSignUp: config.requireApiKeyForSignUp, ...config.limits },
+      config: {
+        signUpPoints: config.money.signUpPoints,
+        requireApiKeyForSignUp: config.requireApiKeyForSignUp,
+        ...config.limits,
+      },
     }),
     assets: createAssetService({ database, contentStore, chain, idempotency, pricing }),
   }

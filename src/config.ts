@@ -11,25 +11,64 @@ const url = z.url()
 
 /** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
 const variables = {
-  NODE_ENV: { schema: z.string().default('development'), doc: '`production` refuses embedded parts and development conveniences.' },
+  NODE_ENV: {
+    schema: z.string().default('development'),
+    doc: '`production` refuses embedded parts and development conveniences.',
+  },
   PORT: { schema: port.default(4000), doc: 'Port to listen on.' },
   HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
-  PUBLIC_URL: { schema: url.optional(), doc: 'Where callers reach the service; links are made from it. Default: http://localhost:PORT.' },
+  PUBLIC_URL: {
+    schema: url.optional(),
+    doc: 'Where callers reach the service; links are made from it. Default: http://localhost:PORT.',
+  },
   ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
-  DATABASE_URL: { schema: z.string().regex(/^postgres(ql)?:\/\//, 'Expected a postgresql:// URL.').optional(), doc: 'PostgreSQL 18 or later. Default: embedded.', secret: true },
+  DATABASE_URL: {
+    schema: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, 'Expected a postgresql:// URL.')
+      .optional(),
+    doc: 'PostgreSQL 18 or later. Default: embedded.',
+    secret: true,
+  },
   DATABASE_POOL: { schema: count.default(10), doc: 'Connections of one process.' },
   CHAIN_RPC_URL: { schema: url.optional(), doc: 'JSON-RPC of an EVM chain. Default: embedded anvil.', secret: true },
-  CHAIN_ID: { schema: count.optional(), doc: 'The chain that CHAIN_RPC_URL must be; nothing is signed for another one.' },
-  CHAIN_REGISTRY_ADDRESS: { schema: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.').optional(), doc: 'The ERC-7053 registry. Default: deployed at first start.' },
-  CHAIN_RELAY_KEYS: { schema: z.string().optional(), doc: 'Private keys of the relay accounts, separated by commas.', secret: true },
+  CHAIN_ID: {
+    schema: count.optional(),
+    doc: 'The chain that CHAIN_RPC_URL must be; nothing is signed for another one.',
+  },
+  CHAIN_REGISTRY_ADDRESS: {
+    schema: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
+      .optional(),
+    doc: 'The ERC-7053 registry. Default: deployed at first start.',
+  },
+  CHAIN_RELAY_KEYS: {
+    schema: z.string().optional(),
+    doc: 'Private keys of the relay accounts, separated by commas.',
+    secret: true,
+  },
   CHAIN_CONFIRMATIONS: { schema: count.default(2), doc: 'Blocks until a commit counts as final.' },
   CHAIN_EXPLORER_URL: { schema: url.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: { schema: url.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
-  KEY_ENCRYPTION_KEY: { schema: z.string().regex(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.').optional(), doc: 'Wraps the custodial keys. Default: made at first start in ANNAL_DIR/keys.', secret: true },
-  LOG_LEVEL: { schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'), doc: 'Least level that is logged.' },
+  KEY_ENCRYPTION_KEY: {
+    schema: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')
+      .optional(),
+    doc: 'Wraps the custodial keys. Default: made at first start in ANNAL_DIR/keys.',
+    secret: true,
+  },
+  LOG_LEVEL: {
+    schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    doc: 'Least level that is logged.',
+  },
   CURRENCY: { schema: z.string().default('NUM'), doc: 'Name of the currency unit.' },
-  ASSET_UPDATE_FEE: { schema: decimal.default('0.1'), doc: 'Charged for creating or updating an asset, in currency units.' },
+  ASSET_UPDATE_FEE: {
+    schema: decimal.default('0.1'),
+    doc: 'Charged for creating or updating an asset, in currency units.',
+  },
   GAS_FEE: { schema: decimal.default('0.079'), doc: 'Charged for a chain transaction, in currency units.' },
   SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
   REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Sign-up only through a trusted service.' },
@@ -78,7 +117,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     )
   }
   if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
-    throw new ConfigError('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
+    throw new ConfigError(
+      'CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.',
+    )
   }
   return Object.freeze({
     production,

@@ -1,7 +1,8 @@
 /** The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close. */
-import { createRelay, type Relay } from './chain/relay.ts'
+
 import { createKeyPair, signText } from './chain/keys.ts'
 import { createRegistry, type Registry } from './chain/registry.ts'
+import { createRelay, type Relay } from './chain/relay.ts'
 import type { Config } from './config.ts'
 import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
@@ -71,11 +72,19 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
 }
 
 /** Connects to the chain, starting the embedded one if none is configured. The relay is not started yet. */
-export async function connectChain({ config, log, ...installation }: Installation, publicUrl: string): Promise<ChainConnection> {
+export async function connectChain(
+  { config, log, ...installation }: Installation,
+  publicUrl: string,
+): Promise<ChainConnection> {
   const { rpcUrl, registryAddress, id, relayKeys, confirmations, provider } = config.chain
   const anvil = rpcUrl ? undefined : await startEmbeddedAnvil({ dir: config.dir, log, confirmations })
   const url = rpcUrl ?? anvil!.rpcUrl
-  const registry = createRegistry({ rpcUrl: url, database: installation.database, address: registryAddress, chainId: id ?? anvil?.chainId })
+  const registry = createRegistry({
+    rpcUrl: url,
+    database: installation.database,
+    address: registryAddress,
+    chainId: id ?? anvil?.chainId,
+  })
   const relay = createRelay({
     ...installation,
     registry,

@@ -25,7 +25,7 @@ async function main() {
     ...installation,
     relay: chain.relay,
     publicUrl,
-    missing: async () => (await installation.database.isReachable() ? [] : ['database']),
+    missing: async () => ((await installation.database.isReachable()) ? [] : ['database']),
   })
   await app.prepare()
   chain.relay.start()

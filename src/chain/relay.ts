@@ -113,7 +113,10 @@ export function createRelay(options: RelayOptions): Relay {
     if (!parts) return standBy()
     if (hasLookedOnce) {
       const [row] = await database.query(hasOpenCommits)
-      if (!row?.open) return pauses.idle
+      if (!row?.open) {
+        inFlightCounts.clear()
+        return pauses.idle
+      }
     }
     const mine: Lane[] = []
     for (const lane of lanes) if (await lease.acquire(lane.address)) mine.push(lane)

@@ -47,7 +47,8 @@ const canonical = (value: unknown): string =>
   ) ?? ''
 
 /** Columns of a statement's `remembered` part; both null when the caller sent no key. */
-export const markValues = (attempt: Attempt) => [attempt.mark?.scope ?? null, attempt.mark?.payloadHash ?? null] as const
+export const markValues = (attempt: Attempt) =>
+  [attempt.mark?.scope ?? null, attempt.mark?.payloadHash ?? null] as const
 
 /** The part of a writing statement that keeps the key with its effect. `from` names the part that tells the effect happened. */
 export const rememberSql = (scope: string, payloadHash: string, result: string, from: string) => `

@@ -6,7 +6,13 @@ import { TypeID } from 'typeid-js'
  */
 export type IdPrefix = 'user' | 'commit' | 'key' | 'token' | 'transfer'
 
-const prefixes: Record<string, IdPrefix> = { user: 'user', commit: 'commit', key: 'key', token: 'token', transfer: 'transfer' }
+const prefixes: Record<string, IdPrefix> = {
+  user: 'user',
+  commit: 'commit',
+  key: 'key',
+  token: 'token',
+  transfer: 'transfer',
+}
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Every pair of base-32 digits, by its ten bits. */

@@ -32,7 +32,8 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I6',
-    sentence: 'Every accepted change has exactly one commit and one charge, and at most one refund; sequences have no gap.',
+    sentence:
+      'Every accepted change has exactly one commit and one charge, and at most one refund; sequences have no gap.',
     query: `select c.id::text as subject, 'no charge' as problem from commits c
               left join transfers t on t.reference = 'commit:' || c.id where t.id is null
             union all

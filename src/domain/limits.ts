@@ -37,9 +37,13 @@ export function createLimits({ database }: { database: Database }): Limits {
     async take(limit, subject) {
       const [counted] = await database.query(hit, [`${limit.name}:${subject}`, limit.seconds])
       if (counted && counted.count > limit.count) {
-        throw new DomainError('THROTTLED', `Request was throttled. Expected available in ${counted.retry_after} seconds.`, {
-          retryAfter: counted.retry_after,
-        })
+        throw new DomainError(
+          'THROTTLED',
+          `Request was throttled. Expected available in ${counted.retry_after} seconds.`,
+          {
+            retryAfter: counted.retry_after,
+          },
+        )
       }
     },
     async sweep() {

@@ -2,14 +2,25 @@
 import type { Limits } from './limits.ts'
 import { type ContentStore, type Database, statement } from './ports.ts'
 
-const forgetKeys = statement<never>('idempotency_sweep', `delete from idempotency_keys where created_at < now() - interval '7 days'`)
+const forgetKeys = statement<never>(
+  'idempotency_sweep',
+  `delete from idempotency_keys where created_at < now() - interval '7 days'`,
+)
 const forgetTokens = statement<never>('token_sweep', 'delete from access_tokens where expires_at < now()')
-const nextPins = statement<{ cid: string }>('pins_after', 'select distinct cid from pins where cid > $1 order by cid limit 1000')
+const nextPins = statement<{ cid: string }>(
+  'pins_after',
+  'select distinct cid from pins where cid > $1 order by cid limit 1000',
+)
 
 /** Seconds that a block may lie unpinned: longer than any upload takes from its first block to its pin. */
 const GRACE = 3_600
 
-export function createMaintenance({ database, contentStore, limits, documents }: {
+export function createMaintenance({
+  database,
+  contentStore,
+  limits,
+  documents,
+}: {
   database: Database
   contentStore: ContentStore
   limits: Limits

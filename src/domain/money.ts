@@ -19,7 +19,11 @@ export function formatAmount(amount: Amount, digits = 0): string {
 
 /** In units of 10^-18. Raises RangeError for anything that is not a decimal number of at most 18 decimals. */
 export function toUnits(amount: Amount): bigint {
-  const match = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(text(amount).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''))
+  const match = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(
+    text(amount)
+      .replace(/(\.\d*?)0+$/, '$1')
+      .replace(/\.$/, ''),
+  )
   if (!match) throw new RangeError(`Not an amount: ${text(amount)}`)
   const units = BigInt(match[2] ?? '0') * ONE + BigInt((match[3] ?? '').padEnd(SCALE, '0'))
   return match[1] ? -units : units

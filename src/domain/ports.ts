@@ -13,7 +13,16 @@ export const statement = <Row>(name: string, text: string): Statement<Row> => ({
 
 /** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
 type ReadMethods = 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
-type ReadModels = 'user' | 'wallet' | 'asset' | 'commit' | 'commitRelay' | 'accessToken' | 'apiKey' | 'transfer' | 'entry'
+type ReadModels =
+  | 'user'
+  | 'wallet'
+  | 'asset'
+  | 'commit'
+  | 'commitRelay'
+  | 'accessToken'
+  | 'apiKey'
+  | 'transfer'
+  | 'entry'
 export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], ReadMethods> }
 
 export interface Database {

@@ -28,7 +28,10 @@ function representationOf(req: IncomingMessage, query: URLSearchParams): 'raw' |
 }
 
 /** One range of bytes; undefined means all, null means unsatisfiable. */
-export function parseRange(header: string | undefined, size: number): { offset: number; length: number } | null | undefined {
+export function parseRange(
+  header: string | undefined,
+  size: number,
+): { offset: number; length: number } | null | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
   if (!match || (match[1] === '' && match[2] === '')) return undefined
   const start = match[1] === '' ? Math.max(size - Number(match[2]), 0) : Number(match[1])
@@ -52,7 +55,14 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
 export function createGateway({ contentStore }: { contentStore: ContentStore }) {
   return {
     /** Sends a file that the caller may read. Raises NOT_FOUND, UNAVAILABLE before anything is sent. */
-    async send(req: IncomingMessage, res: ServerResponse, cid: string, query: URLSearchParams, file: ReadableFile, shared: boolean) {
+    async send(
+      req: IncomingMessage,
+      res: ServerResponse,
+      cid: string,
+      query: URLSearchParams,
+      file: ReadableFile,
+      shared: boolean,
+    ) {
       const representation = representationOf(req, query)
       const etag = `"${cid}${representation === 'file' ? '' : `.${representation}`}"`
       res.setHeader('ETag', etag)
@@ -82,7 +92,10 @@ export function createGateway({ contentStore }: { contentStore: ContentStore }) 
       const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
       res.setHeader('Accept-Ranges', 'bytes')
       res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox")
-      res.setHeader('Content-Disposition', `${inline ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(file.fileName)}`)
+      res.setHeader(
+        'Content-Disposition',
+        `${inline ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(file.fileName)}`,
+      )
       if (range === null) {
         res.writeHead(416, { 'Content-Range': `bytes */${size}` }).end()
         return
@@ -90,7 +103,11 @@ export function createGateway({ contentStore }: { contentStore: ContentStore }) 
       const type = { 'Content-Type': inline ? file.mimeType : 'application/octet-stream' }
       if (range) {
         const end = range.offset + range.length - 1
-        res.writeHead(206, { ...type, 'Content-Length': range.length, 'Content-Range': `bytes ${range.offset}-${end}/${size}` })
+        res.writeHead(206, {
+          ...type,
+          'Content-Length': range.length,
+          'Content-Range': `bytes ${range.offset}-${end}/${size}`,
+        })
       } else res.writeHead(200, { ...type, 'Content-Length': size })
       await stream(req, res, contentStore.read(cid, range))
     },

@@ -32,24 +32,38 @@ export const AssetType = builder.prismaObject('Asset', {
     nid: t.field({ type: 'CID', description: 'The same as `id`.', resolve: ({ nid }) => nid }),
     assetFileName: t.string({ description: 'File name.', resolve: ({ fileName }) => fileName }),
     assetFileMimeType: t.string({ description: 'MIME type of the file.', resolve: ({ mimeType }) => mimeType }),
-    assetFileSize: t.string({ description: 'Bytes, as a decimal string.', resolve: ({ fileSize }) => String(fileSize) }),
+    assetFileSize: t.string({
+      description: 'Bytes, as a decimal string.',
+      resolve: ({ fileSize }) => String(fileSize),
+    }),
     assetFileUrl: t.string({
       description: 'Where the bytes can be read. For a private asset the link works for an hour.',
       resolve: ({ nid, publicAccess }, _args, { publication }) =>
         publicAccess ? `${publication.publicUrl}/ipfs/${nid}` : publication.signFileUrl(nid),
     }),
-    proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.', resolve: ({ sha256 }) => sha256 }),
+    proofHash: t.string({
+      description: 'SHA-256 of the file, 64 hexadecimal digits.',
+      resolve: ({ sha256 }) => sha256,
+    }),
     caption: t.string({ description: 'Brief description.', resolve: ({ caption }) => caption }),
     headline: t.string({ description: 'Title, at most 25 characters.', resolve: ({ headline }) => headline }),
     tag: t.string({ description: 'Tag to find it by.', resolve: ({ tag }) => tag }),
-    publicAccess: t.boolean({ description: 'Whether everybody may see it.', resolve: ({ publicAccess }) => publicAccess }),
+    publicAccess: t.boolean({
+      description: 'Whether everybody may see it.',
+      resolve: ({ publicAccess }) => publicAccess,
+    }),
     nitCommitCustom: t.field({
       type: 'JSONObject',
       description: 'Custom fields of the asset tree.',
       select: { custom: true },
       resolve: ({ custom }) => custom,
     }),
-    meta: t.string({ nullable: true, description: 'JSON text kept as it was sent.', select: { meta: true }, resolve: ({ meta }) => meta }),
+    meta: t.string({
+      nullable: true,
+      description: 'JSON text kept as it was sent.',
+      select: { meta: true },
+      resolve: ({ meta }) => meta,
+    }),
     signedMetadata: t.string({
       nullable: true,
       description: 'JSON text kept as it was sent.',
@@ -66,8 +80,16 @@ export const AssetType = builder.prismaObject('Asset', {
       description: 'Identifier of the newest commit. Give it as `expectedHead` to change only what you saw.',
       resolve: ({ headCommitId }) => toId('commit', headCommitId),
     }),
-    uploadedAt: t.field({ type: 'DateTime', description: 'When it was registered.', resolve: ({ uploadedAt }) => uploadedAt }),
-    updatedAt: t.field({ type: 'DateTime', description: 'When its metadata last changed.', resolve: ({ updatedAt }) => updatedAt }),
+    uploadedAt: t.field({
+      type: 'DateTime',
+      description: 'When it was registered.',
+      resolve: ({ uploadedAt }) => uploadedAt,
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When its metadata last changed.',
+      resolve: ({ updatedAt }) => updatedAt,
+    }),
     isOwn: t.boolean({ description: 'Whether it is yours.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
     owner: t.relation('owner', { type: UserType, description: 'Whose asset it is.' }),
     creator: t.relation('creator', { type: UserType, description: 'Who registered it.' }),
@@ -132,10 +154,13 @@ const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
   description: 'Only what is given changes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The nid.' }),
-    expectedHead: t.id({ description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.' }),
+    expectedHead: t.id({
+      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
+    }),
     nitCommitCustom: t.field({
       type: 'JSONObject',
-      description: 'Custom fields to set or replace by top-level key; null removes a key. At most 10 KB and 16 levels deep.',
+      description:
+        'Custom fields to set or replace by top-level key; null removes a key. At most 10 KB and 16 levels deep.',
     }),
     caption: t.string({ description: metadata.caption }),
     headline: t.string({ description: metadata.headline }),
@@ -193,7 +218,10 @@ builder.queryFields((t) => ({
     },
     totalCount: (_connection, { filter }, { actor, services }) => services.assets.count(actor, given(filter ?? {})),
     resolve: (query, _root, { filter, offset }, { actor, services }) =>
-      services.assets.list(actor, given(filter ?? {}), { ...query, skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0) }),
+      services.assets.list(actor, given(filter ?? {}), {
+        ...query,
+        skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0),
+      }),
   }),
 }))
 

@@ -32,7 +32,10 @@ export const builder = new SchemaBuilder<{
     cursorType: 'String',
     nodeTypeOptions: { description: 'A thing with an identifier of its own.' },
     pageInfoTypeOptions: { description: 'Where a page of a connection stands.' },
-    edgesFieldOptions: { nullable: { list: false, items: false }, description: 'The items of this page, with their cursors.' },
+    edgesFieldOptions: {
+      nullable: { list: false, items: false },
+      description: 'The items of this page, with their cursors.',
+    },
     nodesOnConnection: { description: 'The items of this page.' },
     nodeFieldOptions: { description: 'The item.' },
     cursorFieldOptions: { description: 'Where this item stands: pass it as `after` or `before`.' },
@@ -50,5 +53,6 @@ export const builder = new SchemaBuilder<{
 
 builder.queryType({ description: 'Reading. Nothing here changes anything or costs anything.' })
 builder.mutationType({
-  description: 'Changing. Every mutation may carry an `Idempotency-Key` header: sent again with it, it is carried out once.',
+  description:
+    'Changing. Every mutation may carry an `Idempotency-Key` header: sent again with it, it is carried out once.',
 })

@@ -5,7 +5,8 @@ import { Node } from './node.ts'
 import { UserType } from './user.ts'
 
 export const CommitStatus = builder.enumType('CommitStatus', {
-  description: "Where a commit's chain transaction stands. A reorganisation of the chain moves INCLUDED back to BROADCAST.",
+  description:
+    "Where a commit's chain transaction stands. A reorganisation of the chain moves INCLUDED back to BROADCAST.",
   values: {
     PENDING: { description: 'Accepted and paid for; not yet sent to the chain.' },
     BROADCAST: { description: 'Signed and sent to the chain.' },
@@ -15,9 +16,13 @@ export const CommitStatus = builder.enumType('CommitStatus', {
   } as const,
 })
 
-const relay = { relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } } } as const
+const relay = {
+  relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } },
+} as const
 const author = { author: { select: { wallet: { select: { address: true } } } } } as const
-const creator = { asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } } } as const
+const creator = {
+  asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
+} as const
 
 export const CommitType = builder.prismaObject('Commit', {
   description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
@@ -25,7 +30,10 @@ export const CommitType = builder.prismaObject('Commit', {
   select: { id: true, sequence: true, message: true, treeCid: true, treeSha256: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
-    sequence: t.int({ description: 'Position in the history of the asset; 1 is its registration.', resolve: ({ sequence }) => sequence }),
+    sequence: t.int({
+      description: 'Position in the history of the asset; 1 is its registration.',
+      resolve: ({ sequence }) => sequence,
+    }),
     message: t.string({ description: 'What the author said about it.', resolve: ({ message }) => message }),
     changes: t.field({
       type: 'JSONObject',
@@ -33,13 +41,25 @@ export const CommitType = builder.prismaObject('Commit', {
       select: { changes: true },
       resolve: ({ changes }) => changes,
     }),
-    createdAt: t.field({ type: 'DateTime', description: 'When it was accepted.', resolve: ({ createdAt }) => createdAt }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was accepted.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
     user: t.relation('author', { type: UserType, description: 'Who made the change.' }),
-    treeCid: t.field({ type: 'CID', description: 'Where the asset tree at this commit is stored.', resolve: ({ treeCid }) => treeCid }),
-    treeSha256: t.string({ description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.", resolve: ({ treeSha256 }) => treeSha256 }),
+    treeCid: t.field({
+      type: 'CID',
+      description: 'Where the asset tree at this commit is stored.',
+      resolve: ({ treeCid }) => treeCid,
+    }),
+    treeSha256: t.string({
+      description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.",
+      resolve: ({ treeSha256 }) => treeSha256,
+    }),
     treeSignature: t.string({
       nullable: true,
-      description: "The committer's EIP-191 signature over `treeSha256`; null until it is signed, shortly after acceptance.",
+      description:
+        "The committer's EIP-191 signature over `treeSha256`; null until it is signed, shortly after acceptance.",
       select: relay,
       resolve: (commit) => commit.relay?.treeSignature ?? null,
     }),

@@ -4,7 +4,8 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { DomainError, type ErrorCode } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
 
-export const INTERNAL_MESSAGE = 'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
+export const INTERNAL_MESSAGE =
+  'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
 
 const SYNTAX_ERROR = /^Syntax Error/
 

@@ -1,7 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql'
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
-import { GraphQLUpload } from 'graphql-upload-ts'
 import type { FileUpload } from 'graphql-upload-ts'
+import { GraphQLUpload } from 'graphql-upload-ts'
 import { isNid } from '../domain/ids.ts'
 import { type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
@@ -67,8 +67,14 @@ builder.addScalarType('Address', address)
 builder.addScalarType('CID', cid)
 builder.addScalarType('Decimal', decimal)
 builder.addScalarType('DateTime', dateTime as never)
-builder.addScalarType('JSONObject', new GraphQLScalarType({ ...GraphQLJSONObject.toConfig(), description: 'A JSON object.' }) as never)
+builder.addScalarType(
+  'JSONObject',
+  new GraphQLScalarType({ ...GraphQLJSONObject.toConfig(), description: 'A JSON object.' }) as never,
+)
 builder.addScalarType(
   'Upload',
-  new GraphQLScalarType({ ...GraphQLUpload.toConfig(), description: 'A file, sent as the GraphQL multipart request specification says.' }) as never,
+  new GraphQLScalarType({
+    ...GraphQLUpload.toConfig(),
+    description: 'A file, sent as the GraphQL multipart request specification says.',
+  }) as never,
 )

@@ -52,7 +52,9 @@ builder.mutationField('signUp', (t) =>
 const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').implement({
   description: 'A session.',
   fields: (t) => ({
-    token: t.exposeString('token', { description: 'Access token, seen only now: send it as `Authorization: token <token>`.' }),
+    token: t.exposeString('token', {
+      description: 'Access token, seen only now: send it as `Authorization: token <token>`.',
+    }),
   }),
 })
 

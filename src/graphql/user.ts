@@ -35,14 +35,21 @@ export const UserType = builder.prismaObject('User', {
     id: t.id({ description: 'Identifier, as in `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
     username: t.string({ description: 'At most 21 characters, unique.', resolve: ({ username }) => username }),
     displayName: t.string({ description: 'The name shown to others.', resolve: ({ displayName }) => displayName }),
-    description: t.string({ description: 'What the person says about themselves.', resolve: ({ description }) => description }),
+    description: t.string({
+      description: 'What the person says about themselves.',
+      resolve: ({ description }) => description,
+    }),
     address: t.field({
       type: 'Address',
       description: 'Address of the custodial key pair: the author of commits on the chain.',
       select: { wallet: { select: { address: true } } },
       resolve: ({ wallet }) => wallet!.address,
     }),
-    createdAt: t.field({ type: 'DateTime', description: 'When the account was made.', resolve: ({ createdAt }) => createdAt }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When the account was made.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
     email: t.string({
       nullable: true,
       description: `Address that notifications go to. ${own}`,
@@ -77,7 +84,8 @@ export const UserType = builder.prismaObject('User', {
     allowC2paDownload: t.boolean({
       nullable: true,
       description: `Whether clients may offer files with content credentials. ${own}`,
-      resolve: ({ id, allowC2paDownload }, _args, { actor }) => (canSeePrivateParts(actor, id) ? allowC2paDownload : null),
+      resolve: ({ id, allowC2paDownload }, _args, { actor }) =>
+        canSeePrivateParts(actor, id) ? allowC2paDownload : null,
     }),
     wallet: t.field({
       type: WalletType,

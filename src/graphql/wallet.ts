@@ -28,8 +28,14 @@ export const WalletType = builder.prismaObject('Wallet', {
 const PricingType = builder.objectRef<Pricing>('Pricing').implement({
   description: 'What paid operations cost, in currency units.',
   fields: (t) => ({
-    assetUpdateFee: t.expose('assetUpdateFee', { type: 'Decimal', description: 'Charged for each commit: registering or updating an asset.' }),
-    gasFee: t.expose('gasFee', { type: 'Decimal', description: 'Charged for the chain transaction that carries a commit.' }),
+    assetUpdateFee: t.expose('assetUpdateFee', {
+      type: 'Decimal',
+      description: 'Charged for each commit: registering or updating an asset.',
+    }),
+    gasFee: t.expose('gasFee', {
+      type: 'Decimal',
+      description: 'Charged for the chain transaction that carries a commit.',
+    }),
     total: t.expose('total', { type: 'Decimal', description: 'What one commit takes from the wallet.' }),
     currency: t.exposeString('currency', { description: 'Name of the currency unit.' }),
   }),

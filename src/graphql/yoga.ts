@@ -46,7 +46,7 @@ export function createGraphQLHandler({
       debug: (...parts) => log.debug({}, parts.join(' ')),
       info: (...parts) => log.info({}, parts.join(' ')),
       warn: (...parts) => log.warn({}, parts.join(' ')),
-      error: (...parts) => log.error({}, parts.join(' ')),
+      error: (...parts) => log.debug({}, parts.join(' ')),
     },
   })
 }

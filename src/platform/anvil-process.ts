@@ -62,9 +62,12 @@ const findBinary = () => {
     const anvil = createRequire(import.meta.resolve('@foundry-rs/anvil/package.json'))
     return anvil.resolve(`${name}/bin/anvil${process.platform === 'win32' ? '.exe' : ''}`)
   } catch (cause) {
-    throw new Error(`No embedded chain for this machine: the package ${name} is not installed. Run npm ci, or set CHAIN_RPC_URL.`, {
-      cause,
-    })
+    throw new Error(
+      `No embedded chain for this machine: the package ${name} is not installed. Run npm ci, or set CHAIN_RPC_URL.`,
+      {
+        cause,
+      },
+    )
   }
 }
 

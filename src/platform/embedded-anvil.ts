@@ -112,7 +112,8 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
       log.warn({}, 'The embedded chain went away; starting it again.')
       current = await startOrJoin()
     }
-    if (current.port !== started.port) throw new Error(`The embedded chain moved to port ${current.port}: restart to follow it.`)
+    if (current.port !== started.port)
+      throw new Error(`The embedded chain moved to port ${current.port}: restart to follow it.`)
     if (await presence.isFirst()) await miner.mineWhenNeeded(rpc)
   }
 
@@ -132,7 +133,9 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     await driving
     if (!(await presence.leave())) return
     if (!(await isServerAlive(current.pid, files.folder))) return
-    await miner.save(rpc).catch((error) => log.warn({ err: error }, 'The last state of the embedded chain was not saved.'))
+    await miner
+      .save(rpc)
+      .catch((error) => log.warn({ err: error }, 'The last state of the embedded chain was not saved.'))
     process.kill(current.pid, 'SIGTERM')
     await waitFor(10_000, async () => ((await isServerAlive(current.pid, files.folder)) ? undefined : true))
   }

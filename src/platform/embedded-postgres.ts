@@ -157,6 +157,7 @@ const enter = async (credentials: Credentials): Promise<pg.Client | undefined> =
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   await mkdir(options.dir, { recursive: true })
+  const { log } = options
   const resolved = { ...options, dir: await realpath(options.dir) }
   const dataDir = join(resolved.dir, 'postgres')
   let stopping: Promise<void> | undefined
@@ -170,36 +171,38 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     if (!entered) throw new Error(`The PostgreSQL on ${dataDir} does not accept connections.`)
     entered.presence.once('end', () => {
       if (stopping) return
-      options.log.warn({}, 'The embedded PostgreSQL went away; starting it again.')
-      joinServer().then(
-        (again) => {
-          current = again
-        },
-        (error) => options.log.error({ err: error }, 'The embedded PostgreSQL could not be started again.'),
-      )
+      log.warn({}, 'The embedded PostgreSQL went away; starting it again.')
+      current = joinServer()
+      current.catch((err) => log.error({ err }, 'The embedded PostgreSQL could not be started again.'))
     })
     return entered
   }
-  let current = await joinServer()
+  const started = await joinServer()
+  let current = Promise.resolve(started)
 
   const leave = async () => {
-    const { presence, pid } = current
+    // Rejected when it could not be started again: then there is nothing to stop.
+    const server = await current.catch(() => undefined)
+    if (!server) return
+    const { presence, pid } = server
     try {
       await presence.query('SELECT pg_advisory_unlock_shared($1)', [presenceLock])
       const { rows } = await presence.query('SELECT pg_try_advisory_lock($1) AS last', [presenceLock])
+      if (!rows[0].last) return
       // Held until the server is gone: whoever comes now waits here, loses the connection, and starts a new server.
-      if (rows[0].last) process.kill(pid, 'SIGINT')
-      else return
+      process.kill(pid, 'SIGINT')
+    } catch (err) {
+      log.warn({ err }, 'The embedded PostgreSQL went away while it was being stopped.')
     } finally {
       await presence.end().catch(() => undefined)
     }
     const gone = await waitFor(stopMilliseconds, async () => ((await readPostmaster(dataDir)) ? undefined : true))
-    if (!gone) options.log.warn({ pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
+    if (!gone) log.warn({ pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
   }
 
   return {
-    url: urlOf(current.credentials),
-    joined: current.joined,
+    url: urlOf(started.credentials),
+    joined: started.joined,
     stop: () => {
       stopping ??= leave()
       return stopping

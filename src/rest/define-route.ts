@@ -1,6 +1,7 @@
 /** A route is data: method, path, a checked-in operation, its variables from the request, and a presenter for the answer. */
-import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { Context } from '../context.ts'
 import type { Action } from '../domain/policy.ts'
 import type { Fields } from './fields.ts'

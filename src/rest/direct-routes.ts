@@ -23,12 +23,19 @@ export interface DirectParts {
 }
 
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
-  const get = (path: string, reason: string, handle: DirectRoute['handle']): DirectRoute => ({ method: 'GET', path, reason, handle })
+  const get = (path: string, reason: string, handle: DirectRoute['handle']): DirectRoute => ({
+    method: 'GET',
+    path,
+    reason,
+    handle,
+  })
 
   const probe = (path: string, reason: string, answer: () => Promise<{ status: number; body: object }>) =>
     get(path, reason, async ({ res }) => {
       const { status, body } = await answer()
-      res.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(JSON.stringify(body))
+      res
+        .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+        .end(JSON.stringify(body))
     })
 
   return [
@@ -38,18 +45,26 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     })),
     probe('/readyz', 'Asked by balancers: tells whether requests can be served.', async () => {
       const missing = await parts.missing()
-      return missing.length ? { status: 503, body: { status: 'unavailable', missing } } : { status: 200, body: { status: 'ok' } }
+      return missing.length
+        ? { status: 503, body: { status: 'unavailable', missing } }
+        : { status: 200, body: { status: 'ok' } }
     }),
     probe('/version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
     get('/', 'A page for people.', async ({ res }) => {
-      const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-      res.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy }).end(parts.homePage)
+      const policy =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      res
+        .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy })
+        .end(parts.homePage)
     }),
     get('/ipfs/:cid', 'Bytes of a file, with ranges, streamed.', (request) => sendFile(parts, request)),
   ]
 }
 
-async function sendFile({ gateway, links, publicDocuments }: DirectParts, { req, res, params, query, context }: DirectRequest) {
+async function sendFile(
+  { gateway, links, publicDocuments }: DirectParts,
+  { req, res, params, query, context }: DirectRequest,
+) {
   const cid = params.cid!
   if (publicDocuments.has(cid)) {
     return gateway.send(req, res, cid, query, { mimeType: 'application/json', fileName: `${cid}.json` }, true)

@@ -1,5 +1,5 @@
 /** Carries a route out: its operation runs in-process on the same schema, with the same context and the same masking. */
-import { execute, type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
+import { type ExecutionResult, execute, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { maskError } from '../graphql/mask-error.ts'
@@ -54,7 +54,12 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusa
 }
 
 /** Raises RouteRefused with the first error of the execution. */
-export async function executeRoute(schema: GraphQLSchema, route: Route, request: RestRequest, context: Context): Promise<Answer> {
+export async function executeRoute(
+  schema: GraphQLSchema,
+  route: Route,
+  request: RestRequest,
+  context: Context,
+): Promise<Answer> {
   const result = (await execute({
     schema,
     document: route.operation,

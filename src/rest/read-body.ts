@@ -13,7 +13,8 @@ export interface ReadBody {
 }
 
 const parseError = (message: string, cause?: unknown) => new DomainError('PARSE_ERROR', message, { cause })
-export const tooLarge = (limit: number) => new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${limit} bytes.`)
+export const tooLarge = (limit: number) =>
+  new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${limit} bytes.`)
 
 async function readText(req: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
@@ -43,16 +44,23 @@ function parseJson(text: string): Record<string, unknown> {
 
 const parseForm = (text: string) => Object.fromEntries(new URLSearchParams(text))
 
-const inMemory = (values: Record<string, unknown>): ReadBody => ({ fields: createFields(values), dispose: async () => {} })
+const inMemory = (values: Record<string, unknown>): ReadBody => ({
+  fields: createFields(values),
+  dispose: async () => {},
+})
 
 const isEmpty = (req: IncomingMessage) =>
-  req.headers['content-length'] === '0' || (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
+  req.headers['content-length'] === '0' ||
+  (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
 
 /**
  * An empty body is an empty object whatever its type says; a form that starts with `{` is JSON (curl without a
  * Content-Type). Raises PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
-export async function readBody(req: IncomingMessage, uploads: { dir: string; maxFileBytes: number }): Promise<ReadBody> {
+export async function readBody(
+  req: IncomingMessage,
+  uploads: { dir: string; maxFileBytes: number },
+): Promise<ReadBody> {
   if (isEmpty(req)) return inMemory({})
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   if (type === 'multipart/form-data') return readMultipart(req, uploads)

@@ -52,7 +52,13 @@ async function receive(req: IncomingMessage, newPath: (index: number) => string,
   try {
     busboy = new Busboy({
       headers: req.headers as never,
-      limits: { fieldSize: MAX_FIELD_BYTES, fields: MAX_FIELDS, files: MAX_FILES, fileSize: maxFileBytes, headerPairs: 50 },
+      limits: {
+        fieldSize: MAX_FIELD_BYTES,
+        fields: MAX_FIELDS,
+        files: MAX_FILES,
+        fileSize: maxFileBytes,
+        headerPairs: 50,
+      },
     })
   } catch (error) {
     throw new DomainError('PARSE_ERROR', `Multipart form parse error - ${(error as Error).message}`, { cause: error })
@@ -63,7 +69,9 @@ async function receive(req: IncomingMessage, newPath: (index: number) => string,
   })
   busboy.on('file', (name: string, stream: BusboyFileStream, filename, _encoding, mimeType) => {
     const path = newPath(writing.length)
-    stream.on('limit', () => refuse(new DomainError('PAYLOAD_TOO_LARGE', `A file is over the limit of ${maxFileBytes} bytes.`)))
+    stream.on('limit', () =>
+      refuse(new DomainError('PAYLOAD_TOO_LARGE', `A file is over the limit of ${maxFileBytes} bytes.`)),
+    )
     files[name] = { filename: filename ?? '', mimeType, open: () => createReadStream(path) }
     const written = pipeline(stream, createWriteStream(path))
     // Awaited below; until then nobody else must learn of its failure.

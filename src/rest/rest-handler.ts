@@ -79,7 +79,19 @@ export function createRestHandler(deps: RestDependencies) {
 
   async function answer(
     route: Route,
-    { req, res, params, query, path }: { req: IncomingMessage; res: ServerResponse; params: Record<string, string>; query: URLSearchParams; path: string },
+    {
+      req,
+      res,
+      params,
+      query,
+      path,
+    }: {
+      req: IncomingMessage
+      res: ServerResponse
+      params: Record<string, string>
+      query: URLSearchParams
+      path: string
+    },
     context: Context,
   ) {
     assertMay(context.actor, route.action)
@@ -133,15 +145,27 @@ const noQuery = new URLSearchParams()
 
 function split(url: string): { path: string; query: URLSearchParams } {
   const mark = url.indexOf('?')
-  return mark < 0 ? { path: url, query: noQuery } : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
+  return mark < 0
+    ? { path: url, query: noQuery }
+    : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) }
 }
 
 function preflight(res: ServerResponse, methods: string[]) {
   if (methods.length) res.setHeader('Allow', methods.join(', '))
-  res.writeHead(204, { ...corsHeaders, ...preflightHeaders, 'Access-Control-Allow-Methods': methods.join(', ') || 'GET' }).end()
+  res
+    .writeHead(204, {
+      ...corsHeaders,
+      ...preflightHeaders,
+      'Access-Control-Allow-Methods': methods.join(', ') || 'GET',
+    })
+    .end()
 }
 
-function send(req: IncomingMessage, res: ServerResponse, { status, body, etag, replayed }: Answer & { replayed?: boolean }) {
+function send(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, body, etag, replayed }: Answer & { replayed?: boolean },
+) {
   if (etag) res.setHeader('ETag', etag)
   if (replayed) res.setHeader('Idempotency-Replayed', 'true')
   if (etag && req.method === 'GET' && req.headers['if-none-match']?.includes(etag)) {

@@ -28,7 +28,8 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
 
 /** Fields are named as old callers know them. */
 const renamed: Record<string, string> = { nonFieldErrors: 'non_field_errors' }
-export const snakeCase = (name: string) => renamed[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export const snakeCase = (name: string) =>
+  renamed[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 export interface Refusal {
   code: ErrorCode

@@ -148,8 +148,16 @@ describe('the database refuses', () => {
     ['a username of 22 characters', insertUser('ü'.repeat(22), 'b@example.org'), 'users_username_length'],
     ['an overdrawn balance', 'UPDATE wallets SET num = -0.000000000000000001', 'wallets_num_not_negative'],
     ['overdrawn points', 'UPDATE wallets SET points = -1', 'wallets_points_not_negative'],
-    ['a token that is not hashed', `INSERT INTO access_tokens (user_id, hash) VALUES ('${ids.user}', 'secret')`, 'access_tokens_hash_length'],
-    ['an API key that is not hashed', `INSERT INTO api_keys (name, prefix, hash) VALUES ('a', 'b', 'secret')`, 'api_keys_hash_length'],
+    [
+      'a token that is not hashed',
+      `INSERT INTO access_tokens (user_id, hash) VALUES ('${ids.user}', 'secret')`,
+      'access_tokens_hash_length',
+    ],
+    [
+      'an API key that is not hashed',
+      `INSERT INTO api_keys (name, prefix, hash) VALUES ('a', 'b', 'secret')`,
+      'api_keys_hash_length',
+    ],
     ['a file registered twice', insertAsset({ nid: `'bafy-first'` }), 'assets_nid_key'],
     ['a headline of 26 characters', insertAsset({ headline: `'${'é'.repeat(26)}'` }), 'assets_headline_length'],
     ['a negative file size', insertAsset({ file_size: '-1' }), 'assets_file_size_not_negative'],
@@ -163,7 +171,11 @@ describe('the database refuses', () => {
     ['an entry of no account', insertEntry('NULL', 'NULL', '1'), 'entries_one_account'],
     ['an entry of two accounts', insertEntry(`'${ids.user}'`, `'GAS'`, '1'), 'entries_one_account'],
     ['an entry of nothing', insertEntry('NULL', `'GAS'`, '0'), 'entries_amount_not_zero'],
-    ['a second transfer of one reference', `INSERT INTO transfers (reference) VALUES ('sign-up:ana')`, 'transfers_reference_key'],
+    [
+      'a second transfer of one reference',
+      `INSERT INTO transfers (reference) VALUES ('sign-up:ana')`,
+      'transfers_reference_key',
+    ],
     ['a changed transfer', `UPDATE transfers SET reference = 'x'`, 'transfers_append_only'],
     ['a removed transfer', 'DELETE FROM transfers', 'transfers_append_only'],
     ['a changed entry', 'UPDATE entries SET amount = 13', 'entries_append_only'],
@@ -174,7 +186,11 @@ describe('the database refuses', () => {
     ['emptied commits', 'TRUNCATE commits CASCADE', 'commits_no_truncate'],
     ['a commit rewritten', `UPDATE commits SET tree = '{"a":2}'`, 'commits_erase_only'],
     ['a commit erased in part', `UPDATE commits SET tree = ''`, 'commits_erase_only'],
-    ['a commit erased and moved', `UPDATE commits SET tree = '', message = '', changes = '{}', sequence = 7`, 'commits_erase_only'],
+    [
+      'a commit erased and moved',
+      `UPDATE commits SET tree = '', message = '', changes = '{}', sequence = 7`,
+      'commits_erase_only',
+    ],
   ])('%s', async (_, sql, constraint) => {
     await expect(attempt(sql)).rejects.toMatchObject({ constraint })
   })
@@ -184,7 +200,10 @@ describe('the database accepts', () => {
   it.each([
     ['names and headlines at their full length', insertUser('ü'.repeat(21), 'b@example.org')],
     ['a headline of 25 characters', insertAsset({ headline: `'${'é'.repeat(25)}'` })],
-    ['a file registered again after its deletion', `UPDATE assets SET deleted_at = now(); ${insertAsset({ nid: `'bafy-first'` })}`],
+    [
+      'a file registered again after its deletion',
+      `UPDATE assets SET deleted_at = now(); ${insertAsset({ nid: `'bafy-first'` })}`,
+    ],
     ['the next commit', insertCommit(2, sha)],
     ['a commit erased', `UPDATE commits SET tree = '', message = '', changes = '{}'`],
     ['a wallet spent to zero', 'UPDATE wallets SET num = 0, points = 0'],

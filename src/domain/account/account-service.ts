@@ -57,7 +57,9 @@ function duplicate(error: unknown): unknown {
   const code = refusals[violatedConstraint(error) ?? '']
   if (!code) return error
   const field = code === 'DUPLICATE_EMAIL' ? 'email' : 'username'
-  return new DomainError(code, `This ${field} is taken.`, { details: { [field]: [`A user with this ${field} already exists.`] } })
+  return new DomainError(code, `This ${field} is taken.`, {
+    details: { [field]: [`A user with this ${field} already exists.`] },
+  })
 }
 
 export type AccountService = ReturnType<typeof createAccountService>
@@ -68,13 +70,27 @@ export function createAccountService(deps: Dependencies) {
   const signIns = { name: 'sign-in', count: config.signInsPerMinute, seconds: 60 }
   const points = formatAmount(config.signUpPoints)
 
-  async function insert(input: ReturnType<typeof signUpInput.parse>, role: User['role'], attempt: Attempt): Promise<string> {
+  async function insert(
+    input: ReturnType<typeof signUpInput.parse>,
+    role: User['role'],
+    attempt: Attempt,
+  ): Promise<string> {
     const id = randomUUIDv7()
     const [passwordHash, key] = await Promise.all([passwords.hash(input.password), custody.create(id)])
     const granted = role === 'USER' && toUnits(points) > 0n ? points : '0'
     await database
       .query(insertUser, [
-        ...[id, input.username, input.email, passwordHash, input.language, input.referralCode, role, key.address, granted],
+        ...[
+          id,
+          input.username,
+          input.email,
+          passwordHash,
+          input.language,
+          input.referralCode,
+          role,
+          key.address,
+          granted,
+        ],
         ...[key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey, randomUUIDv7()],
         ...markValues(attempt),
       ])
@@ -87,7 +103,11 @@ export function createAccountService(deps: Dependencies) {
   /** A retry with the same key and payload must give the same token, and tokens are not stored: so it is derived from the mark. */
   const newToken = ({ mark }: Attempt) =>
     mark
-      ? createHmac('sha256', vault.derive('access-token')).update(mark.scope).update(mark.payloadHash).digest('hex').slice(0, TOKEN_BYTES * 2)
+      ? createHmac('sha256', vault.derive('access-token'))
+          .update(mark.scope)
+          .update(mark.payloadHash)
+          .digest('hex')
+          .slice(0, TOKEN_BYTES * 2)
       : randomBytes(TOKEN_BYTES).toString('hex')
 
   return {

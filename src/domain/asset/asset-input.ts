@@ -69,7 +69,7 @@ export const updateInput = given(metadata)
 
 /** The name a file keeps: without any path that a caller sent along. */
 export const fileNameOf = (name: string | undefined) => {
-  const base = (name ?? '').replace(/[\0-\x1f\x7f]/g, '').split(/[\\/]/).at(-1) ?? ''
+  const base = (name ?? '').replace(/\p{C}/gu, '').split(/[\\/]/).at(-1) ?? ''
   return [...base].slice(0, 255).join('') || 'file'
 }
 

@@ -140,7 +140,10 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     },
 
     /** What file or tree a CID is, of an asset that this actor may see; else null. */
-    async findFile(actor: Actor, cid: string): Promise<Pick<Asset, 'nid' | 'fileName' | 'mimeType' | 'publicAccess'> | null> {
+    async findFile(
+      actor: Actor,
+      cid: string,
+    ): Promise<Pick<Asset, 'nid' | 'fileName' | 'mimeType' | 'publicAccess'> | null> {
       if (!isNid(cid)) return null
       const select = { nid: true, fileName: true, mimeType: true, publicAccess: true }
       return database.read.asset.findFirst({ select, where: { ...visibleAssets(actor), pins: { some: { cid } } } })
@@ -188,7 +191,13 @@ export function createAssetService({ database, contentStore, chain, idempotency,
      * no charge. `expectedHead` is the id of the head commit the writer saw. Returns the nid.
      * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, ASSET_COMMIT_INSUFFICIENT_FUND.
      */
-    async update(actor: Actor, nid: string, rawInput: UpdateInput, attempt: Attempt, expectedHead?: string): Promise<string> {
+    async update(
+      actor: Actor,
+      nid: string,
+      rawInput: UpdateInput,
+      attempt: Attempt,
+      expectedHead?: string,
+    ): Promise<string> {
       assertMay(actor, 'asset:update')
       assertUser(actor)
       const input = parse(updateInput, rawInput)

@@ -1,5 +1,5 @@
-import { type Amount, add, formatAmount, fromUnits, toUnits } from '../money.ts'
 import { DomainError } from '../errors.ts'
+import { type Amount, add, formatAmount, fromUnits, toUnits } from '../money.ts'
 
 /** What a commit costs, as decimal strings in currency units. */
 export interface Pricing {

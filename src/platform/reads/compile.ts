@@ -56,7 +56,7 @@ const compileFind = (draft: Draft, model: Model, method: Exclude<ReadMethod, 'co
   if (unique && Object.keys(args).some((key) => !uniqueArguments.has(key) && args[key] !== undefined)) throw unsupported
   const where = (unique ? compileUnique : compileWhere)(scope, args.where, ['where'])
   const page = compilePage(scope, args, [], method !== 'findMany')
-  const conditions = all([where, page.condition].filter((sql) => sql !== 'true'))
+  const conditions = all([where, page.condition])
   const text = `select ${rowOf(columns)} from ${from(scope)} where ${conditions}${page.clauses}`
   if (method === 'findMany') {
     return { text, decode: (rows: Row[]) => decodeRows(shape, rows.map(onlyColumn), page.reverse) }

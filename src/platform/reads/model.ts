@@ -1,9 +1,10 @@
 /**
- * The data model as SQL needs it. Names of tables, columns and enum values come from the client's runtime data model,
- * as in Pothos; keys and the columns of relations come from the data model generated for Pothos. No generated source
- * says which columns a relation refers to, so they are taken to be the other model's identifier; a test holds
- * `schema.prisma` to that.
+ * The data model as SQL needs it. Names of tables and columns come from the client's runtime data model, as in Pothos;
+ * keys and the columns of relations come from the data model generated for Pothos. No generated source says which
+ * columns a relation refers to, so they are taken to be the other model's identifier, nor what an enum's values are
+ * called in the database, so they are taken to keep their names; a test holds `schema.prisma` to both.
  */
+import { $Enums } from '../prisma/client.ts'
 import { getDatamodel } from '../prisma/pothos-types.ts'
 
 export interface Relation {
@@ -21,8 +22,8 @@ export interface Field {
   readonly required: boolean
   /** Quoted. */
   readonly column: string
-  /** Prisma's name of an enum value to the database's. */
-  readonly values?: ReadonlyMap<string, string>
+  /** Of an enum. They bear the same names in the database; no generated source knows of others. */
+  readonly values?: ReadonlySet<string>
 }
 
 export interface Model {
@@ -43,7 +44,6 @@ interface RuntimeField {
 
 interface RuntimeDataModel {
   models: Record<string, { dbName?: string | null; fields: readonly RuntimeField[] }>
-  enums: Record<string, { values: readonly RuntimeField[] }>
 }
 
 type Description = ReturnType<typeof getDatamodel>['datamodel']['models'][string]
@@ -52,7 +52,7 @@ const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 const runtimeDataModel = (prisma: object): RuntimeDataModel => {
   const model = '_runtimeDataModel' in prisma ? prisma._runtimeDataModel : undefined
-  if (typeof model !== 'object' || model === null || !('models' in model) || !('enums' in model)) {
+  if (typeof model !== 'object' || model === null || !('models' in model)) {
     throw new Error(
       'The Prisma client carries no data model. Adapt `reads/model.ts` to the installed version of Prisma.',
     )
@@ -63,6 +63,7 @@ const runtimeDataModel = (prisma: object): RuntimeDataModel => {
 /** All models by name. Raises when the client and the data model generated for Pothos do not agree. */
 export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
   const runtime = runtimeDataModel(prisma)
+  const enums: Record<string, Record<string, string>> = $Enums
   const descriptions: Record<string, Description> = getDatamodel().datamodel.models
   const models = new Map<string, Model & { relations: Map<string, Relation> }>()
 
@@ -74,13 +75,13 @@ export const readModels = (prisma: object): ReadonlyMap<string, Model> => {
     for (const field of description.fields) {
       const column = columns.get(field.name)
       if (field.kind === 'object' || field.isList || column === undefined) continue
-      const values = field.kind === 'enum' ? runtime.enums[field.type]?.values : undefined
+      const values = field.kind === 'enum' ? known(enums[field.type], field.type) : undefined
       scalars.set(field.name, {
         name: field.name,
         type: values ? 'Enum' : field.type,
         required: field.isRequired,
         column,
-        values: values && new Map(values.map((value) => [value.name, value.dbName ?? value.name])),
+        values: values && new Set(Object.values(values)),
       })
     }
     const pick = (names: readonly string[]) => names.map((field) => known(scalars.get(field), `${name}.${field}`))

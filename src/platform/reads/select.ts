@@ -75,7 +75,7 @@ const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Pa
   const shape = compileSelection(child, args, path, columns)
   const where = compileWhere(child, args.where, [...path, 'where'])
   const page = compilePage(child, args, path, false, parent)
-  const conditions = all([parent.link(child.alias), where, page.condition].filter((sql) => sql !== 'true'))
+  const conditions = all([parent.link(child.alias), where, page.condition])
   // Unlike an aggregate, ARRAY() keeps the order of its query and is empty without rows.
   const sql = `array(select ${rowOf(columns)} from ${from(child)} where ${conditions}${page.clauses})`
   return { sql, shape, reverse: page.reverse }

@@ -14,7 +14,12 @@ const encoders: Record<string, Encode> = {
   Boolean: (value) => (typeof value === 'boolean' ? value : refuse()),
   Int: (value) => (Number.isInteger(value) && Math.abs(value as number) <= 0x7fffffff ? value : refuse()),
   BigInt: (value) => (typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : refuse()),
-  Decimal: (value) => (Prisma.Decimal.isDecimal(value) && value.isFinite() ? value.toFixed() : refuse()),
+  Decimal: (value) => {
+    if (Prisma.Decimal.isDecimal(value) && value.isFinite()) return value.toFixed()
+    return Number.isSafeInteger(value) || (typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value))
+      ? value
+      : refuse()
+  },
   DateTime: (value) => (value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : refuse()),
   Bytes: (value) =>
     value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.length) : refuse(),
@@ -27,14 +32,14 @@ const refuse = (): never => {
 /** Json has no encoder: comparing it has rules of its own. Raises `unsupported`. */
 export const encoderOf = (field: Field): Encode => {
   const { values } = field
-  if (values) return (value) => (typeof value === 'string' && values.get(value)) ?? refuse()
+  if (values) return (value) => (typeof value === 'string' && values.has(value) ? value : refuse())
   return encoders[field.type] ?? refuse()
 }
 
 /** For `in`. */
 export const listEncoderOf = (field: Field): Encode => {
-  // The driver writes bytes within a list in a form of its own.
-  if (field.type === 'Bytes') refuse()
+  // Prisma knows no list of booleans; bytes within a list the driver would write in a form of its own.
+  if (field.type === 'Boolean' || field.type === 'Bytes') refuse()
   const encode = encoderOf(field)
   return (value) => (Array.isArray(value) ? value.map(encode) : refuse())
 }
@@ -70,9 +75,5 @@ const decoders: Record<string, Decode | undefined> = {
 /** Undefined: as JSON has it. Raises `unsupported`. */
 export const decoderOf = (field: Field): Decode | undefined => {
   if (!(field.type in decoders)) throw unsupported
-  if (field.values && [...field.values].some(([name, stored]) => name !== stored)) {
-    const names = new Map([...field.values].map(([name, stored]) => [stored, name]))
-    return (stored: string) => names.get(stored)
-  }
   return decoders[field.type]
 }

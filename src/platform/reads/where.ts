@@ -4,12 +4,22 @@ import { from, join, link, newScope, type Path, parameter, present, relationOf, 
 import { isPlain, unsupported } from './shape.ts'
 import { encoderOf, listEncoderOf } from './values.ts'
 
-const comparisons: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' }
+const operators = new Map([
+  ['equals', '='],
+  ['not', '<>'],
+  ['lt', '<'],
+  ['lte', '<='],
+  ['gt', '>'],
+  ['gte', '>='],
+])
 
-/** All of them, or `true`. */
+/** Prisma knows no order of these. */
+const unordered = new Set(['Boolean', 'Bytes', 'Enum'])
+
+/** All of them; `true` when none says anything. */
 export const all = (conditions: readonly string[]): string => {
-  if (conditions.length === 0) return 'true'
-  return conditions.length === 1 ? (conditions[0] as string) : `(${conditions.join(' and ')})`
+  const telling = conditions.filter((condition) => condition !== 'true')
+  return telling.length > 1 ? `(${telling.join(' and ')})` : (telling[0] ?? 'true')
 }
 
 /** The conditions of a `where`. Raises `unsupported`. */
@@ -32,6 +42,8 @@ const compileLogic = (scope: Scope, key: 'AND' | 'OR' | 'NOT', value: unknown, p
   const parts = Array.isArray(value)
     ? value.map((item, at) => compileWhere(scope, item, [...path, at]))
     : [compileWhere(scope, value, path)]
+  // What an empty filter means within OR and NOT is for Prisma to say; within AND it changes nothing.
+  if (key !== 'AND' && parts.includes('true')) throw unsupported
   if (key === 'NOT') return all(parts.map((part) => `(not ${part})`))
   if (key === 'AND') return all(parts)
   return parts.length === 0 ? 'false' : `(${parts.join(' or ')})`
@@ -53,12 +65,11 @@ const compare = (scope: Scope, field: Field, column: string, operator: string, v
     throw unsupported
   }
   if (operator === 'in') return `${column} = any(${parameter(scope.draft, path, listEncoderOf(field))})`
+  const sign = operators.get(operator)
+  const ordering = operator !== 'equals' && operator !== 'not'
   // `not` may hold a filter of its own; a list is never compared as a whole.
-  if (isPlain(value) || Array.isArray(value)) throw unsupported
-  const sign = operator === 'equals' ? '=' : operator === 'not' ? '<>' : comparisons[operator]
-  // Prisma knows no order of booleans, bytes and enums.
-  const unordered = field.type === 'Boolean' || field.type === 'Bytes' || field.type === 'Enum'
-  if (sign === undefined || (unordered && operator in comparisons)) throw unsupported
+  if (sign === undefined || isPlain(value) || Array.isArray(value)) throw unsupported
+  if (ordering && unordered.has(field.type)) throw unsupported
   return `${column} ${sign} ${parameter(scope.draft, path, encoderOf(field))}`
 }
 

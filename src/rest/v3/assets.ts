@@ -105,7 +105,9 @@ const list = defineRoute({
       owner: request.query.get('owner') || undefined,
       proofHash: request.query.get('proof_hash') || undefined,
       tag: request.query.get('tag') || undefined,
-      isOriginalOwner: ({ true: true, false: false } as Record<string, boolean>)[request.query.get('is_original_owner') ?? ''],
+      isOriginalOwner: ({ true: true, false: false } as Record<string, boolean>)[
+        request.query.get('is_original_owner') ?? ''
+      ],
     },
   }),
   present: ({ assets }, request) => presentPage(request, assets.totalCount, assets.nodes.map(presentAsset)),

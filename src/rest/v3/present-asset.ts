@@ -1,5 +1,5 @@
-import { graphql } from '../generated/index.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
 
 export const AssetRecord = graphql(/* GraphQL */ `
   fragment AssetRecord on Asset {

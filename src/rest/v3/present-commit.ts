@@ -1,5 +1,5 @@
-import { graphql } from '../generated/index.ts'
 import type { CommitRecordFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
 
 export const CommitRecord = graphql(/* GraphQL */ `
   fragment CommitRecord on Commit {

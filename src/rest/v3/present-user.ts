@@ -1,6 +1,6 @@
 import { formatAmount } from '../../domain/money.ts'
-import { graphql } from '../generated/index.ts'
 import type { UserRecordFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
 
 export const UserRecord = graphql(/* GraphQL */ `
   fragment UserRecord on User {

@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises'
+import { Contract, JsonRpcProvider } from 'ethers'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { recoverSigner } from '../../src/chain/keys.ts'
+import { createRegistry } from '../../src/chain/registry.ts'
+import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
+import { eventually, sha256Hex, startServer, type TestServer, type World } from './support/world.ts'
+
+let server: TestServer
+let world: World
+let chain: TestChain
+
+beforeAll(async () => {
+  server = await startServer()
+}, 60_000)
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+})
+afterEach(async () => {
+  await world.close()
+  await chain.stop()
+})
+
+const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
+
+describe('the relay', () => {
+  it('brings a commit onto the chain as an event that an independent reader decodes', async () => {
+    const owner = await world.addUser()
+    const asset = await world.addAsset(owner)
+    await world.addCommit(asset, 'the first')
+    await world.addCommit(asset, 'the second')
+    const relay = world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 2))
+
+    const artefact = JSON.parse(await readFile(new URL('../../src/chain/registry.json', import.meta.url), 'utf8'))
+    const provider = new JsonRpcProvider(chain.url, undefined, { staticNetwork: true })
+    const registry = new Contract(relay.status().registry ?? '', artefact.abi, provider)
+    const events = await registry.queryFilter(registry.filters.Commit?.(null, asset.nid) ?? '')
+    provider.destroy()
+    const texts = events.map((event) => JSON.parse('args' in event ? event.args.commitData : '{}'))
+    expect(texts.map(({ abstract, actionName }) => [abstract, actionName])).toEqual([
+      ['the first', 'action-initial-registration'],
+      ['the second', 'action-commit'],
+    ])
+
+    const commits = await world.sql<{ tree: string; tree_cid: string; transaction_hash: string }>(
+      'select tree, tree_cid, transaction_hash from commits join commit_relays on commit_id = id order by sequence',
+    )
+    expect(events.map(({ transactionHash }) => transactionHash)).toEqual(commits.map((row) => row.transaction_hash))
+    for (const [index, { tree, tree_cid }] of commits.entries()) {
+      const { assetTreeCid, assetTreeSha256, assetTreeSignature, author, committer } = texts[index]
+      expect({ assetTreeCid, assetTreeSha256 }).toEqual({ assetTreeCid: tree_cid, assetTreeSha256: sha256Hex(tree) })
+      expect(recoverSigner(assetTreeSha256, assetTreeSignature)).toBe(owner.address)
+      expect([author, committer]).toEqual([owner.address, owner.address])
+      expect(Buffer.from(await world.contentStore.readBlock(tree_cid)).toString()).toBe(tree)
+    }
+    expect(await world.sql('select cid, kind::text from pins order by cid')).toEqual(
+      commits.map(({ tree_cid }) => ({ cid: tree_cid, kind: 'TREE' })).sort((a, b) => (a.cid < b.cid ? -1 : 1)),
+    )
+  })
+
+  it('keeps the order of every asset, over several lanes and batches', async () => {
+    const assets = await world.addCommits(10, 12)
+    world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 120))
+    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+    const lanes = new Set<string>()
+    for (const { nid } of assets) {
+      const commits = await registry.readCommits(nid)
+      expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
+        Array.from({ length: 12 }, (_, index) => `change ${index + 1}`),
+      )
+      for (const { recorder } of commits) lanes.add(recorder)
+    }
+    expect(lanes.size).toBe(relayKeys.length)
+  })
+
+  it('takes up what is accepted while it runs, soon after it is told', async () => {
+    const asset = await world.addAsset(await world.addUser())
+    const relay = world.relay(chain.url)
+    await eventually(async () => relay.status().registry, Boolean)
+    for (let round = 1; round <= 3; round += 1) {
+      await world.addCommit(asset)
+      relay.wake()
+      await eventually(world.statuses, all('FINAL', round), 5_000)
+    }
+  })
+
+  it('takes up what another process accepted, without being told', async () => {
+    const asset = await world.addAsset(await world.addUser())
+    const relay = world.relay(chain.url)
+    await eventually(async () => relay.status().registry, Boolean)
+    await world.addCommit(asset)
+    await eventually(world.statuses, all('FINAL', 1), 5_000)
+  })
+
+  it('two relays on one database send each commit once; when one stops the other goes on', async () => {
+    const [asset] = await world.addCommits(1, 40)
+    const relays = [world.relay(chain.url), world.relay(chain.url)]
+    await eventually(world.statuses, all('FINAL', 40))
+    await Promise.all(relays.map((each) => eventually(async () => each.status().state, (state) => state !== 'starting')))
+    const leader = relays.find((each) => each.status().lanes.some(({ isHeld }) => isHeld))
+    await leader?.stop()
+    for (let round = 0; round < 40; round += 1) if (asset) await world.addCommit(asset)
+    await eventually(world.statuses, all('FINAL', 80))
+    const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset?.nid ?? '')
+    expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
+      Array.from({ length: 80 }, (_, index) => `change ${index + 1}`),
+    )
+  })
+
+  it('a commit whose author’s key is gone fails and is refunded once', async () => {
+    const owner = await world.addUser()
+    const commit = await world.addCommit(await world.addAsset(owner))
+    const before = await world.sql('select num::text from wallets')
+    expect(before).toEqual([{ num: '999.821000000000000000' }])
+    await world.sql('delete from user_keys')
+    world.relay(chain.url)
+    await eventually(world.statuses, all('FAILED', 1))
+    expect(await world.sql('select failure from commit_relays')).toEqual([{ failure: 'the author’s key no longer exists' }])
+    expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
+    expect(await world.sql('select reference from transfers order by 1')).toEqual([
+      { reference: `commit:${commit}` },
+      { reference: `refund:${commit}` },
+    ])
+    expect(await world.sql('select coalesce(wallet_id::text, book::text) as account, sum(amount)::float8 from entries group by 1')).toEqual(
+      expect.arrayContaining([owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))),
+    )
+  })
+
+  it('a commit that cannot be built holds up only its own asset', async () => {
+    const [broken, ...others] = await world.addCommits(6, 3)
+    const [user] = await world.sql<{ owner_id: string }>('select owner_id from assets limit 1')
+    const sign = world.custody.sign
+    let isBroken = true
+    const first = await world.sql<{ sha: string }>('select tree_sha256 as sha from commits where asset_id = $1::uuid and sequence = 2', [broken?.id])
+    const custody = {
+      ...world.custody,
+      sign: (...args: Parameters<typeof sign>) =>
+        isBroken && args[2] === first[0]?.sha ? Promise.reject(new Error('the vault is away')) : sign(...args),
+    }
+    expect(user).toBeDefined()
+    world.relay(chain.url, { custody })
+    await eventually(world.statuses, all('FINAL', 16))
+    isBroken = false
+    await eventually(world.statuses, all('FINAL', 18))
+    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+    for (const { nid } of [broken, ...others].filter((each) => each !== undefined)) {
+      const commits = await registry.readCommits(nid)
+      expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(['change 1', 'change 2', 'change 3'])
+    }
+  })
+
+  it('what a deleted asset’s commits told is erased once they are settled, and they still reach the chain', async () => {
+    const asset = await world.addAsset(await world.addUser())
+    await world.addCommit(asset, 'private words')
+    await world.sql('update assets set deleted_at = now()')
+    world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 1))
+    expect(await world.sql('select tree, message from commits')).toEqual([{ tree: '', message: '' }])
+    expect(await world.sql('select * from pins')).toEqual([])
+    expect(await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset.nid)).toHaveLength(1)
+  })
+
+  it('a missing or refused registry address is said clearly', async () => {
+    await world.addCommits(1, 1)
+    const relay = world.relay(chain.url, { address: '0x000000000000000000000000000000000000dEaD' })
+    await eventually(async () => relay.status().trouble, Boolean)
+    expect(relay.status().trouble).toMatch(/^CHAIN_REGISTRY_ADDRESS says 0x0+dEaD, but on chain 31337 there is no contract/)
+    expect(await world.statuses()).toEqual({ PENDING: 1 })
+  })
+})

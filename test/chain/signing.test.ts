@@ -1,0 +1,108 @@
+import { Transaction, Wallet } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
+import { chooseFees, raiseFees } from '../../src/chain/fees.ts'
+import { createKeyPair, createRelayAccount, recoverSigner, signText } from '../../src/chain/keys.ts'
+import { decodeCommit, encodeCommit } from '../../src/chain/registry-abi.ts'
+import { nonceOf, parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
+import { relayKeys } from './support/anvil.ts'
+
+const gwei = 1_000_000_000n
+
+describe('keys', () => {
+  it('a text signed by a new key pair is recovered to its checksummed address', () => {
+    const { address, privateKey } = createKeyPair()
+    expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/)
+    expect(privateKey).toHaveLength(32)
+    expect(recoverSigner('text', signText(privateKey, 'text'))).toBe(address)
+    expect(recoverSigner('other', signText(privateKey, 'text'))).not.toBe(address)
+  })
+
+  it('signatures are those of an independent wallet', async () => {
+    const wallet = Wallet.createRandom()
+    expect(signText(Buffer.from(wallet.privateKey.slice(2), 'hex'), 'abc')).toBe(await wallet.signMessage('abc'))
+  })
+
+  it('a malformed relay key is refused without being repeated', () => {
+    expect(() => createRelayAccount('0xsecret')).toThrow(/^A relay key is not a private key/)
+    expect(() => createRelayAccount('secret')).not.toThrow(/secret/)
+  })
+})
+
+describe('transactions', () => {
+  const account = createRelayAccount(relayKeys[0] ?? '')
+
+  it.each([0, 1, 127, 128, 255, 256, 70_000])('one with nonce %i is what an independent reader expects', async (nonce) => {
+    const data = encodeCommit('bafynid', 'x'.repeat(nonce % 300))
+    const plan = { chainId: 31337, nonce, to: account.address, data, gasLimit: 200_000n, maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 0n }
+    const { raw, hash } = signTransaction(account, plan)
+    const read = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
+    expect(read).toMatchObject({ ...plan, chainId: 31337n, type: 2, value: 0n, from: account.address, hash })
+    expect(read.serialized).toBe(await new Wallet(relayKeys[0] ?? '').signTransaction({ ...plan, type: 2, value: 0n }))
+    expect(nonceOf(raw)).toBe(nonce)
+    expect(parseTransaction(raw)).toMatchObject({ nonce, data, to: account.address })
+  })
+
+  it('a commit call can be read back', () => {
+    expect(decodeCommit(encodeCommit('bafynid', 'Übergröße 照片'))).toEqual({ nid: 'bafynid', commitData: 'Übergröße 照片' })
+  })
+})
+
+describe('fees', () => {
+  it('follow the market up to the cap, and stop there', () => {
+    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 500n * gwei)).toEqual({ maxFeePerGas: 21n * gwei, maxPriorityFeePerGas: gwei })
+    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 15n * gwei)?.maxFeePerGas).toBe(15n * gwei)
+    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 9n * gwei)).toBeUndefined()
+  })
+
+  it.each([0n, 1n, 7n, gwei, 123_456_789n])('a replacement of %s raises both by at least 12.5 %%', (fee) => {
+    const raised = raiseFees({ maxFeePerGas: fee, maxPriorityFeePerGas: fee }, { nextBaseFee: 0n, tip: 0n }, 500n * gwei)
+    for (const value of [raised?.maxFeePerGas, raised?.maxPriorityFeePerGas]) {
+      expect(value).toBeGreaterThan(fee)
+      expect((value ?? 0n) * 1000n).toBeGreaterThanOrEqual(fee * 1125n)
+    }
+  })
+
+  it('a replacement is worth the market, and never above the cap', () => {
+    const previous = { maxFeePerGas: 3n * gwei, maxPriorityFeePerGas: gwei }
+    expect(raiseFees(previous, { nextBaseFee: 20n * gwei, tip: gwei }, 500n * gwei)?.maxFeePerGas).toBe(41n * gwei)
+    expect(raiseFees(previous, { nextBaseFee: gwei, tip: gwei }, 3n * gwei)).toBeUndefined()
+  })
+})
+
+describe('commit data', () => {
+  const describeCommit = createDescribeCommit({
+    provider: 'annal',
+    publicUrl: 'https://annal.example',
+    actionNids: { 'action-initial-registration': 'bafyfirst', 'action-commit': 'bafyother' },
+  })
+  const facts = {
+    nid: 'bafynid',
+    sequence: 1,
+    treeCid: 'bafktree',
+    treeSha256: 'a'.repeat(64),
+    treeSignature: '0x01',
+    creatorAddress: '0xauthor',
+    committerAddress: '0xcommitter',
+    createdAt: new Date(1_683_286_764_999),
+    message: '',
+  }
+
+  it('has the keys of the public layout, in their order', () => {
+    expect(encodeCommitData(describeCommit(facts))).toBe(
+      `{"assetTreeCid":"bafktree","assetTreeSha256":"${'a'.repeat(64)}","assetTreeSignature":"0x01","author":"0xauthor",` +
+        '"committer":"0xcommitter","provider":"annal","timestampCreated":1683286764,"action":"bafyfirst",' +
+        '"actionResult":"https://annal.example/api/v3/assets/bafynid/","actionName":"action-initial-registration","abstract":""}',
+    )
+  })
+
+  it('calls every later commit an update', () => {
+    expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject({ actionName: 'action-commit', action: 'bafyother' })
+  })
+
+  it('what others write into the registry is not taken for ours', () => {
+    expect(parseCommitData(encodeCommitData(describeCommit(facts)))).toEqual(describeCommit(facts))
+    for (const text of ['', '{', '[]', 'null', '{"assetTreeCid":1}']) expect(parseCommitData(text)).toBeUndefined()
+  })
+})
