@@ -18,7 +18,7 @@ import { type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
 
 /** Milliseconds until a commit that could not be built is tried again. */
-const retryAfter = 5_000
+const retryAfter = 2_000
 /** Nodes refuse transactions above 128 KiB. */
 const maximumCallBytes = 120_000
 

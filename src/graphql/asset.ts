@@ -1,10 +1,10 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { FileUpload } from 'graphql-upload-ts'
 import { toId } from '../domain/ids.ts'
 import { owns } from '../domain/policy.ts'
 import { builder } from './builder.ts'
 import { CommitType } from './commit.ts'
 import { given } from './given.ts'
+import { incomingFile } from './incoming-file.ts'
 import { Node } from './node.ts'
 import { UserType } from './user.ts'
 
@@ -225,11 +225,6 @@ builder.queryFields((t) => ({
   }),
 }))
 
-const fileOf = async (upload: Promise<FileUpload>) => {
-  const { filename, mimetype, createReadStream } = await upload
-  return { filename, mimeType: mimetype, open: () => createReadStream() }
-}
-
 builder.mutationFields((t) => ({
   registerAsset: t.field({
     type: RegisterAssetPayload,
@@ -238,7 +233,7 @@ builder.mutationFields((t) => ({
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
     resolve: async (_root, { input: { assetFile, ...input } }, { actor, services, attempt }) => ({
-      nid: await services.assets.register(actor, await fileOf(assetFile), given(input) as never, attempt),
+      nid: await services.assets.register(actor, await incomingFile(assetFile), given(input) as never, attempt),
     }),
   }),
   updateAssetMetadata: t.field({

@@ -1,6 +1,6 @@
 import { processRequest } from 'graphql-upload-ts'
 import type { Plugin } from 'graphql-yoga'
-import { DomainError } from '../domain/errors.ts'
+import { uploadError } from './incoming-file.ts'
 import type { NodeContext } from './yoga.ts'
 
 export interface UploadOptions {
@@ -18,7 +18,7 @@ export const useUploads = ({ maxFileBytes }: UploadOptions): Plugin<object, Node
       try {
         return await processRequest(req, res, { maxFileSize: maxFileBytes, maxFiles: 1, maxFieldSize: MAX_FIELD_BYTES })
       } catch (error) {
-        throw new DomainError('PARSE_ERROR', `Multipart request error: ${(error as Error).message}`, { cause: error })
+        throw uploadError(error)
       }
     })
   },

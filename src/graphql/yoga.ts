@@ -1,12 +1,11 @@
 /** The GraphQL door. Its plugin list reads as the life of a request. */
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import type { GraphQLSchema } from 'graphql'
 import { createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { Log } from '../domain/ports.ts'
 import { maskError } from './mask-error.ts'
+import { createPlayground, wantsPlayground } from './playground.ts'
 import { useErrorHeaders } from './use-error-headers.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { useUploads } from './use-uploads.ts'
@@ -15,8 +14,6 @@ export interface NodeContext {
   req: IncomingMessage
   res: ServerResponse
 }
-
-const examples = readFileSync(new URL('./playground.graphql', import.meta.url), 'utf8')
 
 export function createGraphQLHandler({
   schema,
@@ -29,15 +26,15 @@ export function createGraphQLHandler({
   log: Log
   maxFileBytes: number
 }) {
-  return createYoga<NodeContext, Context>({
+  const playground = createPlayground()
+  const yoga = createYoga<NodeContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
     context: ({ req, res }) => createContext(req, res),
     maskedErrors: { maskError: (error) => maskError(error, log) },
     plugins: [useUploads({ maxFileBytes }), useReplayHeader(), useErrorHeaders()],
     cors: { origin: '*', credentials: false, exposedHeaders: ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id'] },
-    graphiql: { title: 'Annal', defaultQuery: examples, defaultTabs: undefined },
-    renderGraphiQL,
+    graphiql: false,
     landingPage: false,
     // Files come through graphql-upload-ts, which streams them to disk.
     multipart: false,
@@ -49,4 +46,5 @@ export function createGraphQLHandler({
       error: (...parts) => log.debug({}, parts.join(' ')),
     },
   })
+  return (req: IncomingMessage, res: ServerResponse) => (wantsPlayground(req) ? playground(req, res) : yoga(req, res))
 }

@@ -134,13 +134,17 @@ export const diffMigrations = async (databaseUrl: string, folder = migrationsFol
  * Writes a new migration folder from what `diffMigrations` says; an empty one to fill by hand when nothing differs.
  * `name` is `verb_noun`. Returns the path of its `migration.sql`. Applies nothing.
  */
-export const createMigration = async (databaseUrl: string, name: string): Promise<string> => {
+export const createMigration = async (
+  databaseUrl: string,
+  name: string,
+  migrations = migrationsFolder,
+): Promise<string> => {
   if (!/^[a-z][a-z0-9_]{2,60}$/.test(name)) {
     throw new Error(`"${name}" is no name for a migration. Use lower case and underscores, as in add_orders.`)
   }
-  const script = await diffMigrations(databaseUrl)
+  const script = await diffMigrations(databaseUrl, migrations)
   const time = new Date().toISOString().replace(/\D/g, '').slice(0, 14)
-  const folder = join(migrationsFolder, `${time}_${name}`)
+  const folder = join(migrations, `${time}_${name}`)
   const file = join(folder, 'migration.sql')
   await mkdir(folder)
   await writeFile(file, script === '' ? '-- Write the migration here: it runs as one transaction.\n' : `${script}\n`)

@@ -41,7 +41,7 @@ const kinds: Record<string, Kind> = {
     cursor: (pick) => ({ userId: pick(userIds) }),
   },
   accessToken: {
-    fields: { userId: userIds, hash: [tokenHash(1), tokenHash(4)], expiresAt: [...dates, null] },
+    fields: { id: [userId(1)], userId: userIds, hash: [tokenHash(1), tokenHash(4)], expiresAt: [...dates, null] },
     ones: { user: 'user' },
     lists: {},
     last: ['id'],
@@ -75,7 +75,7 @@ const kinds: Record<string, Kind> = {
     },
   },
   commitRelay: {
-    fields: { status: ['PENDING', 'FINAL', 'FAILED'], blockNumber: [1, 7, null], updatedAt: dates },
+    fields: { commitId: [commitId(1, 1), commitId(2, 1)], status: ['PENDING', 'FINAL', 'FAILED'], blockNumber: [1, 7, null], updatedAt: dates },
     ones: { commit: 'commit' },
     lists: {},
     last: ['commitId'],
@@ -132,17 +132,25 @@ export const argumentsGenerator = (seed: number) => {
     for (const field of some(Object.keys(kind.fields), 0.2)) where[field] = filterOf(field, kind.fields[field] ?? [])
     if (depth <= 0) return where
     for (const one of some(Object.keys(kind.ones), 0.15)) {
-      const condition = whereOf(kind.ones[one] as string, depth - 1)
+      const condition = tellingWhereOf(kind.ones[one] as string, depth - 1)
       where[one] = chance(0.3) ? { is: condition } : condition
     }
     for (const list of some(Object.keys(kind.lists), 0.1)) {
       where[list] = { some: whereOf(kind.lists[list] as string, depth - 1) }
     }
     for (const logic of some(['AND', 'OR', 'NOT'], 0.15)) {
-      const parts = numbers(pick([1, 2])).map(() => whereOf(name, depth - 1))
+      const parts = numbers(pick([1, 2])).map(() => (logic === 'AND' ? whereOf : tellingWhereOf)(name, depth - 1))
       where[logic] = chance(0.3) && logic !== 'OR' ? parts[0] : parts
     }
     return where
+  }
+
+  /** Empty parts of OR and NOT and empty conditions on a relation are left to Prisma. */
+  const tellingWhereOf = (name: string, depth: number) => {
+    const where = whereOf(name, depth)
+    const { fields, last } = kindOf(name)
+    const [field] = last as [string]
+    return Object.keys(where).length > 0 ? where : { [field]: pick(fields[field] ?? []) }
   }
 
   const orderOf = (name: string) => {
@@ -153,11 +161,13 @@ export const argumentsGenerator = (seed: number) => {
 
   const pageOf = (name: string): Record<string, unknown> => {
     const { cursor } = kindOf(name)
+    // Most cursors without a `take` are left to Prisma.
+    const paged = chance(0.2)
     return {
       orderBy: orderOf(name),
-      ...(chance(0.5) ? { take: pick([1, 2, 3, 5, 10, -1, -2, -4]) } : {}),
+      ...(paged || chance(0.5) ? { take: pick([1, 2, 3, 5, 10, -1, -2, -4]) } : {}),
       ...(chance(0.3) ? { skip: pick([0, 1, 2]) } : {}),
-      ...(cursor && chance(0.2) ? { cursor: cursor(pick) } : {}),
+      ...(cursor && paged ? { cursor: cursor(pick) } : {}),
     }
   }
 

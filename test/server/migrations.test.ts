@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { applyMigrations, diffMigrations } from '../../src/platform/migrations.ts'
+import { applyMigrations, createMigration, diffMigrations } from '../../src/platform/migrations.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
@@ -88,6 +88,11 @@ describe('migrations', () => {
     const empty = await mkdtemp(join(dir, 'migrations-'))
     await writeFile(join(empty, 'migration_lock.toml'), 'provider = "postgresql"')
     expect(await diffMigrations(embedded.url, empty)).toContain('CREATE TABLE "entries"')
+
+    const file = await createMigration(embedded.url, 'create_all', empty)
+    expect(file).toMatch(/\/\d{14}_create_all\/migration\.sql$/)
+    expect(await diffMigrations(embedded.url, empty)).toBe('')
+    await expect(createMigration(embedded.url, 'Create All', empty)).rejects.toThrow(/lower case and underscores/)
   })
 
   it('do no harm when they are applied a second time', async () => {

@@ -275,7 +275,7 @@ ALTER TABLE "chain_transactions" ADD CONSTRAINT "chain_transactions_commit_id_fk
 ALTER TABLE "entries" ADD CONSTRAINT "entries_transfer_id_fkey" FOREIGN KEY ("transfer_id") REFERENCES "transfers"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "entries" ADD CONSTRAINT "entries_wallet_id_fkey" FOREIGN KEY ("wallet_id") REFERENCES "wallets"("user_id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "entries" ADD CONSTRAINT "entries_wallet_id_fkey" FOREIGN KEY ("wallet_id") REFERENCES "wallets"("user_id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "pins" ADD CONSTRAINT "pins_asset_id_fkey" FOREIGN KEY ("asset_id") REFERENCES "assets"("id") ON DELETE RESTRICT ON UPDATE CASCADE;

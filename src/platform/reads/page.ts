@@ -73,9 +73,10 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
 
 /**
  * Rows from the cursor's row on, that row included. Prisma does it in two ways. When the order itself names a unique
- * field at the root, it compares with the cursor's row, whether or not that row is in the filtered list. Otherwise it
- * looks for that row in the list, and without it the page is empty. The second is only compiled when the order is
- * total within the list; else rows equal to the cursor's would be told apart by chance.
+ * key, and not within a relation, it compares with the cursor's row, whether or not that row is in the filtered list. Otherwise it
+ * looks for that row in the list, and without it the page is empty. The second is only compiled with a `take`, without
+ * which Prisma does neither, and when the order is total within the list; else rows equal to the cursor's would be told
+ * apart by chance.
  */
 const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, parent?: Parent): string => {
   const { model, draft } = scope
@@ -86,10 +87,10 @@ const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, 
 
   const ordered = order.map(([field]) => field)
   const keys = [...model.uniques.values()]
-  const free = !parent && keys.some((key) => key.length === 1 && ordered.includes(key[0] as Field))
+  const free = !parent && keys.some((key) => key.every((field) => ordered.includes(field)))
   const fixed = (field: Field) =>
     ordered.includes(field) || isFixed(where, field) || parent?.columns.includes(field.column)
-  if (!free && !keys.some((key) => key.every(fixed))) throw unsupported
+  if (!free && (args.take === undefined || !keys.some((key) => key.every(fixed)))) throw unsupported
 
   const bound = (field: Field) => {
     const row = newScope(draft, model)

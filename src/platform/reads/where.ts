@@ -87,6 +87,8 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path)
   const other = join(scope, name)
   const condition =
     given[0] === 'is' ? compileWhere(other, value.is, [...path, 'is']) : compileWhere(other, value, path)
+  // Prisma asks nothing then, not even that the relation is there.
+  if (condition === 'true') throw unsupported
   // As Prisma writes it: under NOT, a missing relation then counts as one that does not match.
   return all([condition, present(other)])
 }

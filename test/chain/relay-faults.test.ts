@@ -1,0 +1,272 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createRegistry } from '../../src/chain/registry.ts'
+import type { Relay } from '../../src/chain/relay.ts'
+import { quantity } from '../../src/chain/rpc.ts'
+import { startChain, type TestChain } from './support/anvil.ts'
+import { type Fault, type Proxy, startProxy } from './support/proxy.ts'
+import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+let server: TestServer
+let world: World
+let chain: TestChain
+let proxy: Proxy
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+  proxy = await startProxy(chain.url)
+})
+afterEach(async () => {
+  await world.close()
+  await proxy.stop()
+  await chain.stop()
+})
+
+const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
+const hasRegistry = (relay: Relay) => eventually(async () => relay.status().registry, Boolean)
+const isSending = (body: string) => body.includes('eth_sendRawTransaction')
+
+/** Every asset has all its commits on the chain, once and in order. */
+const expectWhole = async (assets: readonly TestAsset[]) => {
+  const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+  for (const { nid, sequence } of assets) {
+    const commits = await registry.readCommits(nid)
+    expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
+      Array.from({ length: sequence }, (_, index) => `change ${index + 1}`),
+    )
+  }
+}
+
+const transactions = () =>
+  world.sql<{ commit_id: string; hash: string; nonce: number; status: string; fee: string; tip: string }>(
+    `select t.commit_id, t.hash, r.nonce, r.status::text, t.max_fee_per_gas::text as fee, t.max_priority_fee_per_gas::text as tip
+     from chain_transactions t join commit_relays r using (commit_id) order by r.lane, r.nonce, t.created_at, t.max_fee_per_gas`,
+  )
+
+describe('the relay against networks', () => {
+  it('stores the bytes before they are sent, and another process sends the very same', async () => {
+    const assets = await world.addCommits(2, 3)
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    await eventually(world.statuses, all('FINAL', 6))
+    proxy.intercept = (body) => (isSending(body) ? { kind: 'refuse' } : undefined)
+    for (const asset of assets) await world.addCommit(asset)
+    const stored = await eventually(transactions, (rows) => rows.length === 8)
+    const unsent = stored.filter(({ status }) => status === 'PENDING').map(({ hash }) => hash)
+    expect(unsent).toHaveLength(2)
+    await eventually(async () => proxy.faults, (faults) => faults > 0)
+    await relay.stop()
+    proxy.intercept = () => undefined
+    world.relay(proxy.url)
+    await eventually(world.statuses, all('FINAL', 8))
+    const included = await world.sql<{ hash: string }>('select transaction_hash as hash from commit_relays')
+    expect(included.map(({ hash }) => hash)).toEqual(expect.arrayContaining(unsent))
+    expect(await transactions()).toHaveLength(8)
+    await expectWhole(assets)
+  })
+
+  it('a reply that is lost leads to one event, whether or not the process survives it', async () => {
+    let sendings = 0
+    proxy.intercept = (body) => (isSending(body) && ++sendings % 2 === 0 ? { kind: 'drop-reply' } : undefined)
+    const assets = await world.addCommits(4, 15)
+    for (let lives = 0; lives < 3; lives += 1) {
+      const relay = world.relay(proxy.url)
+      const faults = proxy.faults
+      await eventually(async () => proxy.faults, (seen) => seen > faults)
+      if (lives < 2) {
+        await relay.stop()
+        for (const asset of assets) for (let round = 0; round < 10; round += 1) await world.addCommit(asset)
+      }
+    }
+    await eventually(world.statuses, all('FINAL', 140))
+    await expectWhole(assets)
+    expect(await transactions()).toHaveLength(140)
+  })
+
+  const outages: [string, Fault][] = [
+    ['refuses connections', { kind: 'refuse' }],
+    ['answers 429', { kind: 'answer', status: 429, body: '{"jsonrpc":"2.0","error":{"code":429,"message":"slow down"}}' }],
+    ['answers HTML', { kind: 'answer', status: 200, body: '<html>maintenance</html>' }],
+    ['answers 502', { kind: 'answer', status: 502, body: 'bad gateway' }],
+    ['limits inside JSON', { kind: 'answer', status: 200, body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"limit"}}' }],
+  ]
+  it.each(outages)('waits while the node %s, says so once, and goes on', async (_, fault) => {
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    proxy.intercept = () => fault
+    const assets = await world.addCommits(2, 2)
+    relay.wake()
+    await eventually(async () => proxy.faults, (faults) => faults >= 4)
+    expect(relay.status()).toMatchObject({ state: 'waiting', trouble: expect.stringMatching(/^The chain is not available right now/) })
+    expect(world.log.lines.filter(({ message }) => message.startsWith('Commits wait'))).toHaveLength(1)
+    expect(await world.statuses()).toEqual({ PENDING: 4 })
+    proxy.intercept = () => undefined
+    await eventually(world.statuses, all('FINAL', 4))
+    await expectWhole(assets)
+    expect(relay.status()).toMatchObject({ state: 'working', trouble: null })
+  })
+
+  it('stops at once while a node hangs', async () => {
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    proxy.intercept = () => ({ kind: 'hang' })
+    await world.addCommits(1, 1)
+    relay.wake()
+    await eventually(async () => proxy.faults, (faults) => faults > 0)
+    const start = performance.now()
+    await relay.stop()
+    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(relay.status().state).toBe('stopped')
+  })
+
+  it('signs nothing on another chain, neither after a restart nor when the node changes under it', async () => {
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    proxy.rewrite = (answer) => answer.replaceAll('"0x7a69"', '"0x1"')
+    const assets = await world.addCommits(2, 2)
+    relay.wake()
+    const isRefused = (trouble: string | null) => /on chain 31337, but the node at \S+ is on chain 1\./.test(trouble ?? '')
+    await eventually(async () => relay.status().trouble, isRefused)
+    await relay.stop()
+    const again = world.relay(proxy.url)
+    await eventually(async () => again.status().trouble, isRefused)
+    expect(await world.statuses()).toEqual({ PENDING: 4 })
+    expect(await transactions()).toEqual([])
+    expect(world.log.lines.filter(({ level }) => level === 'error')).toHaveLength(2)
+    proxy.rewrite = (answer) => answer
+    await eventually(world.statuses, all('FINAL', 4))
+    await expectWhole(assets)
+  })
+
+  it('settles no commit before it is deep enough', async () => {
+    await world.addCommits(1, 1)
+    world.relay(chain.url, { confirmations: 5 })
+    await eventually(world.statuses, all('INCLUDED', 1))
+    const [row] = await world.sql<{ block_number: number }>('select block_number from commit_relays')
+    const included = row?.block_number ?? 0
+    for (let depth = 1; depth <= 5; depth += 1) {
+      await chain.rpc.call('evm_mine')
+      const head = Number(await chain.rpc.call<string>('eth_blockNumber'))
+      expect(head - included).toBe(depth)
+      const expected = depth < 5 ? 'INCLUDED' : 'FINAL'
+      // The status must hold once the relay has looked at this head.
+      await eventually(async () => (await world.statuses())[expected], (count) => count === 1)
+    }
+  })
+
+  it.each([1, 2, 4, 11])('brings commits back after a reorganisation of %i blocks dropped them', async (depth) => {
+    const assets = await world.addCommits(3, 4)
+    const relay = world.relay(chain.url, { confirmations: 30 })
+    await eventually(world.statuses, all('INCLUDED', 12))
+    await chain.rpc.call('anvil_mine', quantity(1))
+    for (const asset of assets) await world.addCommit(asset)
+    relay.wake()
+    await eventually(world.statuses, all('INCLUDED', 15))
+    const before = await transactions()
+    await chain.rpc.call('anvil_reorg', depth, [])
+    const displaced = () => world.log.lines.some(({ message }) => message.startsWith('The chain was reorganised'))
+    await eventually(async () => displaced(), Boolean)
+    await eventually(world.statuses, all('INCLUDED', 15))
+    await chain.rpc.call('anvil_mine', quantity(31))
+    await eventually(world.statuses, all('FINAL', 15))
+    expect(await transactions()).toEqual(before.map((row) => ({ ...row, status: 'FINAL' })))
+    await expectWhole(assets)
+  })
+
+  it('offers more at the same nonce when the base fee outgrows what was offered', async () => {
+    const relay = world.relay(chain.url)
+    await hasRegistry(relay)
+    await chain.rpc.call('evm_setAutomine', false)
+    const assets = await world.addCommits(2, 3)
+    relay.wake()
+    await eventually(world.statuses, all('BROADCAST', 6))
+    const first = await transactions()
+    for (const factor of [10n, 40n]) {
+      const known = (await transactions()).length
+      await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(BigInt(first[0]?.fee ?? 0) * factor))
+      await chain.rpc.call('evm_mine')
+      await eventually(transactions, (rows) => rows.length === known + 6)
+    }
+    await eventually(
+      async () => {
+        await chain.rpc.call('evm_mine')
+        return world.statuses()
+      },
+      all('FINAL', 6),
+    )
+    const byCommit = Map.groupBy(await transactions(), ({ commit_id }) => commit_id)
+    expect(byCommit.size).toBe(6)
+    for (const { nonce, commit_id } of first) {
+      const tries = byCommit.get(commit_id) ?? []
+      expect(tries.map((each) => each.nonce)).toEqual([nonce, nonce, nonce])
+      for (const [index, later] of tries.slice(1).entries()) {
+        expect(BigInt(later.fee) * 1000n).toBeGreaterThanOrEqual(BigInt(tries[index]?.fee ?? 0) * 1125n)
+        expect(BigInt(later.tip) * 1000n).toBeGreaterThanOrEqual(BigInt(tries[index]?.tip ?? 0) * 1125n)
+      }
+    }
+    await expectWhole(assets)
+  })
+
+  it('signs nothing above the highest fee it may pay', async () => {
+    const relay = world.relay(chain.url, { maxFeePerGas: 5_000_000_000n })
+    await hasRegistry(relay)
+    await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(6_000_000_000n))
+    await world.addCommits(1, 1)
+    relay.wake()
+    const isSaid = () => world.log.lines.some(({ message }) => message.startsWith('The base fee is above'))
+    await eventually(async () => isSaid(), Boolean)
+    expect(await transactions()).toEqual([])
+    await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(1_000_000_000n))
+    await eventually(world.statuses, all('FINAL', 1))
+  })
+
+  it('gives a commit back after three transactions without effect, and not before they are settled', async () => {
+    const relay = world.relay(chain.url)
+    await hasRegistry(relay)
+    const { registry } = relay.status()
+    const [before] = await world.sql<{ code: string }>(`select 'x' as code`)
+    expect(before).toBeDefined()
+    await chain.rpc.call('anvil_setCode', registry, '0xfe')
+    await world.addCommits(1, 1)
+    relay.wake()
+    await eventually(world.statuses, all('FAILED', 1))
+    const tries = await transactions()
+    expect(tries).toHaveLength(3)
+    expect(await world.sql('select failure from commit_relays')).toEqual([{ failure: expect.stringMatching(/^0x\w{64} had no effect$/) }])
+    expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
+  })
+
+  it('rebuilds a chain that lost everything, from the stored bytes', async () => {
+    const assets = await world.addCommits(6, 5)
+    const relay = world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 30))
+    const before = await transactions()
+    const { registry } = relay.status()
+    const port = Number(new URL(chain.url).port)
+    await chain.stop()
+    chain = await startChain({ port })
+    for (const asset of assets) await world.addCommit(asset)
+    relay.wake()
+    await eventually(world.statuses, all('FINAL', 36), 40_000)
+    await eventually(async () => Number(await chain.rpc.call<string>('eth_blockNumber')), (head) => head > 0)
+    await expectWhole(assets)
+    expect(relay.status().registry).toBe(registry)
+    expect(await transactions()).toEqual(expect.arrayContaining(before))
+  })
+
+  it('goes on after the connection that holds its lanes was lost', async () => {
+    const assets = await world.addCommits(2, 2)
+    const relay = world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 4))
+    await world.sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'annal relay' and datname = current_database()`)
+    for (const asset of assets) await world.addCommit(asset)
+    relay.wake()
+    await eventually(world.statuses, all('FINAL', 6))
+    await expectWhole(assets)
+  })
+})
