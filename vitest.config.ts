@@ -7,5 +7,7 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Node runs the sources in tests as it does in production: it strips the types, and nothing else touches them.
+    experimental: { viteModuleRunner: false },
   },
 })

@@ -21,6 +21,7 @@ import { schema } from './graphql/schema.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
 import { homePage } from './pages/home.ts'
 import type { Door } from './platform/http-server.ts'
+import { readText } from './platform/read-text.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
 import { routes } from './rest/routes.ts'
@@ -52,6 +53,8 @@ export interface App {
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
+/** Of everything but files. */
+const MAX_BODY_BYTES = 1_000_000
 
 /** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
 const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
@@ -115,7 +118,12 @@ export function createApp(deps: Dependencies): App {
     }
   }
 
-  const graphql = createGraphQLHandler({ schema, createContext, log, maxFileBytes: MAX_FILE_BYTES })
+  const graphql = createGraphQLHandler({
+    schema,
+    createContext,
+    log,
+    body: { readText, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES },
+  })
   const rest = createRestHandler({
     schema,
     routes,
@@ -130,7 +138,7 @@ export function createApp(deps: Dependencies): App {
     createContext,
     fallback: { log },
     publicUrl,
-    uploads: { dir: join(config.dir, 'uploads'), maxFileBytes: MAX_FILE_BYTES },
+    body: { readText, maxBytes: MAX_BODY_BYTES, dir: join(config.dir, 'uploads'), maxFileBytes: MAX_FILE_BYTES },
   })
 
   return {

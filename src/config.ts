@@ -153,3 +153,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
 
 /** For the README and the `config` command: every variable with its meaning. */
 export const describeConfig = () => Object.entries(variables).map(([name, { doc }]) => ({ name, doc }))
+
+/** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */
+export function effectiveConfig(env: NodeJS.ProcessEnv = process.env) {
+  const values = read(env)
+  return describeConfig().map(({ name, doc }) => {
+    const value = values[name as Name]
+    return { name, value: value !== undefined && 'secret' in variables[name as Name] ? '(set, not shown)' : value, doc }
+  })
+}

@@ -1,6 +1,6 @@
 /** Key pairs of the chain's curve, for custody and for the relay's own accounts. */
 import { randomBytes } from 'node:crypto'
-import { computeAddress, hashMessage, hexlify, SigningKey, verifyMessage } from 'ethers'
+import { computeAddress, hashMessage, SigningKey, verifyMessage } from 'ethers'
 
 export interface KeyPair {
   /** With EIP-55 checksum. */
@@ -39,4 +39,8 @@ export const createRelayAccount = (privateKey: string): RelayAccount => {
   }
 }
 
-export const toHex = (bytes: Uint8Array): string => hexlify(bytes)
+/** 0x-prefixed. The library's own conversions take a step for each byte. */
+export const toHex = (bytes: Uint8Array): string =>
+  `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
+
+export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')

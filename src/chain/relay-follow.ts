@@ -91,10 +91,10 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
 
 /** Back to sent, and to be sent again: the pool may have dropped it together with the block. */
 export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
-  parts.log.warn({ lane: lane.address, commits: rows.length }, 'The chain was reorganised; sending transactions again')
   await parts.database.query(markDisplaced, [rows.map((row) => row.commit_id)])
   for (const row of rows) lane.sentAt.delete(row.commit_id)
   lane.seen = ''
+  parts.log.warn({ lane: lane.address, commits: rows.length }, 'Blocks were displaced; their transactions are sent again')
 }
 
 /**

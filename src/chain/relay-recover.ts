@@ -41,10 +41,7 @@ export const closeGap = async (
   const placed = rows.filter(({ status }) => status === 'INCLUDED' || status === 'FINAL')
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
   const lost = placed.filter((row) => canonical.get(row.block_number) !== row.block_hash)
-  if (lost.length > 0) {
-    parts.log.warn({ lane: lane.address, commits: lost.length }, 'The chain lost commits that it had; sending them again')
-    await displace(parts, lane, lost)
-  }
+  if (lost.length > 0) await displace(parts, lane, lost)
   // A failed commit was refunded: its bytes must not get another chance, so its nonce is filled as well.
   const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))
   for (let nonce = count; nonce < end; nonce += 1) if (!ours.has(nonce)) await fill(parts, lane, view, nonce)

@@ -62,7 +62,7 @@ const window = 64
 const batch = 32
 /** Milliseconds: without work; while transactions wait for a block; after sending; between two wakes. */
 const pauses = { idle: 1_000, waiting: 500, sent: 25, woken: 20 }
-const longestBackoff = 5_000
+const longestBackoff = 3_000
 
 export function createRelay(options: RelayOptions): Relay {
   const { database, registry, log } = options

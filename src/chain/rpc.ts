@@ -97,7 +97,11 @@ export function createRpc(options: RpcOptions): Rpc {
   const sendTogether = async (calls: readonly RpcCall[]): Promise<RpcOutcome[] | undefined> => {
     const bodies = calls.map(encode)
     const replies = await post(bodies)
-    if (!Array.isArray(replies)) return undefined
+    // One answer for all: a limit, which passes, or a node that takes no batches.
+    if (!Array.isArray(replies)) {
+      read(replies)
+      return undefined
+    }
     const byId = new Map(replies.filter(isReply).map((reply) => [reply.id, reply]))
     return bodies.map(({ id }) => read(byId.get(id)))
   }
@@ -112,10 +116,11 @@ export function createRpc(options: RpcOptions): Rpc {
     const outcomes: RpcOutcome[] = []
     for (let start = 0; start < calls.length; start += batchSize) {
       const part = calls.slice(start, start + batchSize)
-      const together = isBatching && part.length > 1 ? await sendTogether(part) : undefined
-      // One answer for many calls: this node takes no batches.
-      if (isBatching && part.length > 1 && !together) isBatching = false
+      const isTogether = isBatching && part.length > 1
+      const together = isTogether ? await sendTogether(part) : undefined
       outcomes.push(...(together ?? (await sendSingly(part))))
+      // It answered each call by itself and not all together, so that is how it is asked from now on.
+      if (isTogether && !together) isBatching = false
     }
     return outcomes
   }

@@ -1,7 +1,8 @@
 /** Chain transactions, built and signed in one go; nothing here talks to a node. */
-import { decodeRlp, getBytes, keccak256, Transaction } from 'ethers'
+import { decodeRlp, keccak256, Transaction } from 'ethers'
 import type { Fees } from './fees.ts'
-import type { RelayAccount } from './keys.ts'
+import { fromHex, type RelayAccount, toHex } from './keys.ts'
+import { encodeRlp, type RlpItem } from './rlp.ts'
 
 export interface TransactionPlan extends Fees {
   chainId: number
@@ -19,16 +20,29 @@ export interface SignedTransaction extends Fees {
   raw: Uint8Array
 }
 
+/** EIP-1559's transaction type. */
+const type = Buffer.of(2)
+
 export const signTransaction = (account: RelayAccount, plan: TransactionPlan): SignedTransaction => {
-  const transaction = Transaction.from({ type: 2, value: 0n, ...plan })
-  transaction.signature = account.key.sign(transaction.unsignedHash)
-  const { serialized } = transaction
-  const { nonce, maxFeePerGas, maxPriorityFeePerGas } = plan
-  return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: keccak256(serialized), raw: getBytes(serialized) }
+  const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit, to = '0x', data } = plan
+  const fields: RlpItem[] = [
+    BigInt(chainId),
+    BigInt(nonce),
+    maxPriorityFeePerGas,
+    maxFeePerGas,
+    gasLimit,
+    fromHex(to),
+    0n,
+    fromHex(data),
+    [],
+  ]
+  const { yParity, r, s } = account.key.sign(keccak256(Buffer.concat([type, encodeRlp(fields)])))
+  const raw = Buffer.concat([type, encodeRlp([...fields, BigInt(yParity), BigInt(r), BigInt(s)])])
+  return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: keccak256(raw), raw }
 }
 
 export const parseTransaction = (raw: Uint8Array) => {
-  const { nonce, to, data, gasLimit } = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
+  const { nonce, to, data, gasLimit } = Transaction.from(toHex(raw))
   return { nonce, to: to ?? undefined, data, gasLimit }
 }
 

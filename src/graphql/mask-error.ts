@@ -1,7 +1,7 @@
 /** What a caller learns of an error. Expected refusals keep their code; everything else becomes one fixed sentence and a log line. */
 import { PothosValidationError } from '@pothos/core'
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
-import { DomainError, type ErrorCode } from '../domain/errors.ts'
+import { DomainError, type ErrorCode, errorCodes } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
 
 export const INTERNAL_MESSAGE =
@@ -17,6 +17,9 @@ const shown = (message: string, code: ErrorCode, from?: GraphQLError, extras: ob
     path: from?.path,
     extensions: { code, ...extras, ...http },
   } as GraphQLErrorOptions)
+
+/** The code of an error that speaks our vocabulary already. */
+const knownCode = ({ extensions }: GraphQLError) => errorCodes.find((code) => code === extensions.code)
 
 /** The expected refusal inside an error, if it is one. */
 export function domainErrorOf(error: unknown): DomainError | undefined {
@@ -37,7 +40,7 @@ export function maskError(error: unknown, log: Log): GraphQLError {
   if (cause instanceof PothosValidationError) return shown(cause.message, 'VALIDATION_FAILED', from)
   // An error of GraphQL itself: the document or its variables.
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
-    const code = SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED'
+    const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     const http = from.extensions.http ? { http: from.extensions.http } : undefined
     return shown(from.message, code, from, {}, http)
   }

@@ -8,7 +8,7 @@ import { maskError } from './mask-error.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
 import { useErrorHeaders } from './use-error-headers.ts'
 import { useReplayHeader } from './use-replay-header.ts'
-import { useUploads } from './use-uploads.ts'
+import { type RequestBodyOptions, useRequestBody } from './use-request-body.ts'
 
 export interface NodeContext {
   req: IncomingMessage
@@ -19,12 +19,12 @@ export function createGraphQLHandler({
   schema,
   createContext,
   log,
-  maxFileBytes,
+  body,
 }: {
   schema: GraphQLSchema
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
-  maxFileBytes: number
+  body: RequestBodyOptions
 }) {
   const playground = createPlayground()
   const yoga = createYoga<NodeContext, Context>({
@@ -32,12 +32,13 @@ export function createGraphQLHandler({
     graphqlEndpoint: '/graphql',
     context: ({ req, res }) => createContext(req, res),
     maskedErrors: { maskError: (error) => maskError(error, log) },
-    plugins: [useUploads({ maxFileBytes }), useReplayHeader(), useErrorHeaders()],
+    plugins: [useRequestBody(body), useReplayHeader(), useErrorHeaders()],
     cors: { origin: '*', credentials: false, exposedHeaders: ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id'] },
     graphiql: false,
     landingPage: false,
-    // Files come through graphql-upload-ts, which streams them to disk.
     multipart: false,
+    // Bounded where they are read: see use-request-body.ts.
+    maxRequestBodySize: false,
     batching: false,
     logging: {
       debug: (...parts) => log.debug({}, parts.join(' ')),

@@ -4,7 +4,15 @@ import { DomainError } from '../domain/errors.ts'
 import { createFields, type Fields } from './fields.ts'
 import { readMultipart } from './read-multipart.ts'
 
-export const MAX_BODY_BYTES = 1_000_000
+export interface BodyOptions {
+  /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+  readText: (req: IncomingMessage, maxBytes: number) => Promise<string>
+  /** Of everything but files. */
+  maxBytes: number
+  maxFileBytes: number
+  /** Where files wait until they are taken. */
+  dir: string
+}
 
 export interface ReadBody {
   fields: Fields
@@ -13,24 +21,6 @@ export interface ReadBody {
 }
 
 const parseError = (message: string, cause?: unknown) => new DomainError('PARSE_ERROR', message, { cause })
-export const tooLarge = (limit: number) =>
-  new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${limit} bytes.`)
-
-async function readText(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES)
-    chunks.push(chunk)
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch (error) {
-    throw parseError('The body is not valid UTF-8.', error)
-  }
-}
-
 function parseJson(text: string): Record<string, unknown> {
   let value: unknown
   try {
@@ -57,22 +47,15 @@ const isEmpty = (req: IncomingMessage) =>
  * An empty body is an empty object whatever its type says; a form that starts with `{` is JSON (curl without a
  * Content-Type). Raises PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
-export async function readBody(
-  req: IncomingMessage,
-  uploads: { dir: string; maxFileBytes: number },
-): Promise<ReadBody> {
+export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<ReadBody> {
   if (isEmpty(req)) return inMemory({})
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
-  if (type === 'multipart/form-data') return readMultipart(req, uploads)
-  const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES)
-  const json = type === 'application/json' || type.endsWith('+json')
-  if (!json && type !== '' && type !== 'application/x-www-form-urlencoded') {
-    const text = await readText(req)
-    if (text.trim() === '') return inMemory({})
+  if (type === 'multipart/form-data') return readMultipart(req, options)
+  const text = (await options.readText(req, options.maxBytes)).trim()
+  if (text === '') return inMemory({})
+  const isJson = type === 'application/json' || type.endsWith('+json')
+  if (!isJson && type !== '' && type !== 'application/x-www-form-urlencoded') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
   }
-  const text = (await readText(req)).trim()
-  if (text === '') return inMemory({})
-  return inMemory(json || text.startsWith('{') ? parseJson(text) : parseForm(text))
+  return inMemory(isJson || text.startsWith('{') ? parseJson(text) : parseForm(text))
 }

@@ -6,9 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../domain/errors.ts'
 import { createFields, type UploadedFile } from './fields.ts'
-import type { ReadBody } from './read-body.ts'
+import type { BodyOptions, ReadBody } from './read-body.ts'
 
-const MAX_FIELD_BYTES = 1_000_000
 const MAX_FIELDS = 100
 const MAX_FILES = 4
 
@@ -17,7 +16,7 @@ type Parser = InstanceType<typeof Busboy>
 /** Files go to disk as they come, fields may stand before or after them, and memory stays flat. */
 export async function readMultipart(
   req: IncomingMessage,
-  { dir, maxFileBytes }: { dir: string; maxFileBytes: number },
+  { dir, maxBytes, maxFileBytes }: BodyOptions,
 ): Promise<ReadBody> {
   // Most forms carry no file: the folder is made with the first one.
   let folder: string | undefined
@@ -30,7 +29,7 @@ export async function readMultipart(
     if (folder) await rm(folder, { recursive: true, force: true })
   }
   try {
-    const { values, files } = await receive(req, newPath, maxFileBytes)
+    const { values, files } = await receive(req, newPath, maxBytes, maxFileBytes)
     return { fields: createFields(values, files), dispose }
   } catch (error) {
     await dispose()
@@ -38,7 +37,12 @@ export async function readMultipart(
   }
 }
 
-async function receive(req: IncomingMessage, newPath: (index: number) => string, maxFileBytes: number) {
+async function receive(
+  req: IncomingMessage,
+  newPath: (index: number) => string,
+  maxBytes: number,
+  maxFileBytes: number,
+) {
   const values: Record<string, unknown> = Object.create(null)
   const files: Record<string, UploadedFile> = Object.create(null)
   const writing: Promise<void>[] = []
@@ -53,7 +57,7 @@ async function receive(req: IncomingMessage, newPath: (index: number) => string,
     busboy = new Busboy({
       headers: req.headers as never,
       limits: {
-        fieldSize: MAX_FIELD_BYTES,
+        fieldSize: maxBytes,
         fields: MAX_FIELDS,
         files: MAX_FILES,
         fileSize: maxFileBytes,

@@ -7,7 +7,7 @@ import { DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
 import type { DirectRoute, RestRequest, Route } from './define-route.ts'
 import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
-import { readBody } from './read-body.ts'
+import { type BodyOptions, readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
 export interface RestDependencies {
@@ -19,7 +19,7 @@ export interface RestDependencies {
   /** For what goes wrong before there is a context. */
   fallback: Pick<Context, 'log'>
   publicUrl: string
-  uploads: { dir: string; maxFileBytes: number }
+  body: BodyOptions
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PUT'] as const
@@ -95,7 +95,7 @@ export function createRestHandler(deps: RestDependencies) {
     context: Context,
   ) {
     assertMay(context.actor, route.action)
-    const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, deps.uploads)
+    const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, deps.body)
     try {
       const request: RestRequest = {
         params,

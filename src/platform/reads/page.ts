@@ -73,10 +73,10 @@ const readOrder = (scope: Scope, orderBy: unknown): Order => {
 
 /**
  * Rows from the cursor's row on, that row included. Prisma does it in two ways. When the order itself names a unique
- * key, and not within a relation, it compares with the cursor's row, whether or not that row is in the filtered list. Otherwise it
- * looks for that row in the list, and without it the page is empty. The second is only compiled with a `take`, without
- * which Prisma does neither, and when the order is total within the list; else rows equal to the cursor's would be told
- * apart by chance.
+ * key, and not within a relation, it compares with the cursor's row, whether or not that row is in the filtered list.
+ * Otherwise it looks for that row in the list, and without it the page is empty. The second is only compiled with a
+ * `take`, without which Prisma does neither, and when the order is total within the list; else rows equal to the
+ * cursor's would be told apart by chance.
  */
 const compileCursor = (scope: Scope, order: Order, args: Arguments, path: Path, parent?: Parent): string => {
   const { model, draft } = scope

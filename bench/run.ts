@@ -1,0 +1,27 @@
+/**
+ * `npm run bench [-- --ops R1,M1 --rounds 3 …]`: measures Annal beside its peers with the peer benchmark, whose folder is
+ * `PEER_BENCH` or `../shared/bench`. The arguments go through; its README explains them and how to read the figures.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const folder = resolve(root, process.env.PEER_BENCH ?? '../shared/bench')
+const runner = resolve(folder, 'run')
+
+if (existsSync(runner)) {
+  const child = spawn('bash', [runner, '--ours', resolve(import.meta.dirname, 'ours.json'), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  })
+  // The runner ends its servers itself; it only has to hear the signal.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1
+  })
+} else {
+  process.stderr.write(
+    `The peer benchmark is not in ${folder}. Set PEER_BENCH to its folder, the one with its file "run".\n`,
+  )
+  process.exitCode = 1
+}

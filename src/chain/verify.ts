@@ -1,0 +1,181 @@
+/** Checks an asset's history with nothing but the chain and the file network: whether commits, hashes, signatures and order agree. */
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { CommitData } from '../domain/asset/commit-data.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { ContentStore } from '../domain/ports.ts'
+import { recoverSigner } from './keys.ts'
+import type { ChainCommit, Registry } from './registry.ts'
+
+/** The file network, as much as a reader needs of it. */
+export type FileNetwork = Pick<ContentStore, 'describe' | 'readBlock' | 'read'>
+
+export interface Check {
+  name: 'layout' | 'tree' | 'sha256' | 'signature' | 'asset' | 'order'
+  /** `unknown`: what it needs is not on the file network. */
+  result: 'right' | 'wrong' | 'unknown'
+  /** What was found, when it is not right. */
+  finding?: string
+}
+
+export interface VerifiedCommit {
+  transactionHash: string
+  blockNumber: number
+  recorder: string
+  /** Undefined when the text in the log is not in the known layout. */
+  commitData: CommitData | undefined
+  checks: Check[]
+}
+
+export interface Verification {
+  nid: string
+  /** True only when there is a history and every check of it is right. */
+  agrees: boolean
+  /** The file's own bytes against the SHA-256 that the trees tell. */
+  file: Omit<Check, 'name'>
+  /** Oldest first. */
+  commits: VerifiedCommit[]
+  /** How many commits others wrote about this asset; they count for nothing. */
+  foreign: number
+}
+
+export interface VerifyOptions {
+  nid: string
+  registry: Pick<Registry, 'readCommits'>
+  files: FileNetwork
+  /** Accounts whose commits count. Undefined: every commit counts, whoever wrote it. */
+  recorders?: readonly string[]
+}
+
+type Finding = Omit<Check, 'name'>
+
+const treeShape = z.object({
+  assetCid: z.string(),
+  assetSha256: z.string(),
+  assetTimestampCreated: z.number(),
+  creatorWallet: z.string(),
+})
+type Tree = z.output<typeof treeShape>
+
+const right: Finding = { result: 'right' }
+const wrong = (finding: string): Finding => ({ result: 'wrong', finding })
+const unknown = (finding: string): Finding => ({ result: 'unknown', finding })
+const holds = (condition: boolean, otherwise: string): Finding => (condition ? right : wrong(otherwise))
+
+const sameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+const isMissing = (error: unknown) => error instanceof DomainError && error.code === 'NOT_FOUND'
+
+/** Raises UNAVAILABLE when the chain or the file network does not answer, WrongChainError on another chain. */
+export async function verifyHistory({ nid, registry, files, recorders }: VerifyOptions): Promise<Verification> {
+  const all = await registry.readCommits(nid)
+  const trusted = recorders
+    ? all.filter(({ recorder }) => recorders.some((known) => sameAddress(known, recorder)))
+    : all
+  const commits: VerifiedCommit[] = []
+  let first: Tree | undefined
+  let before: CommitData | undefined
+  for (const commit of trusted) {
+    const { checks, tree } = await verifyCommit(nid, commit, files, first, before)
+    commits.push({
+      transactionHash: commit.transactionHash,
+      blockNumber: commit.blockNumber,
+      recorder: commit.recorder,
+      commitData: commit.commitData,
+      checks,
+    })
+    first ??= tree
+    before = commit.commitData ?? before
+  }
+  const file = await verifyFile(nid, files, first)
+  const checks = commits.flatMap((commit) => commit.checks)
+  const agrees = commits.length > 0 && [file, ...checks].every(({ result }) => result === 'right')
+  return { nid, agrees, file, commits, foreign: all.length - trusted.length }
+}
+
+async function verifyCommit(
+  nid: string,
+  { commitData }: ChainCommit,
+  files: FileNetwork,
+  first: Tree | undefined,
+  before: CommitData | undefined,
+): Promise<{ checks: Check[]; tree?: Tree }> {
+  if (!commitData) return { checks: [{ name: 'layout', ...wrong('The text in the log is not in the known layout.') }] }
+  const signature: Check = { name: 'signature', ...verifySignature(commitData) }
+  const order: Check = { name: 'order', ...verifyOrder(commitData, before) }
+  const bytes = await readTree(files, commitData.assetTreeCid)
+  if (!bytes) {
+    const missing = unknown('The tree is not on the file network, or not public.')
+    const waiting = (['tree', 'sha256', 'asset'] as const).map((name) => ({ name, ...missing }))
+    return { checks: [...waiting, signature, order] }
+  }
+  // Readers need not trust whoever handed them the bytes: the identifier is made from them.
+  const { cid, sha256 } = files.describe(bytes)
+  const tree = parseTree(bytes)
+  return {
+    tree,
+    checks: [
+      { name: 'tree', ...holds(cid === commitData.assetTreeCid, `The bytes are those of ${cid}.`) },
+      { name: 'sha256', ...holds(sha256 === commitData.assetTreeSha256, `The tree's SHA-256 is ${sha256}.`) },
+      { name: 'asset', ...verifyTree(nid, tree, commitData, first) },
+      signature,
+      order,
+    ],
+  }
+}
+
+async function readTree(files: FileNetwork, cid: string): Promise<Uint8Array | undefined> {
+  try {
+    return await files.readBlock(cid)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+const parseTree = (bytes: Uint8Array): Tree | undefined => {
+  try {
+    return treeShape.safeParse(JSON.parse(Buffer.from(bytes).toString())).data
+  } catch {
+    return undefined
+  }
+}
+
+function verifySignature({ assetTreeSha256, assetTreeSignature, committer }: CommitData): Finding {
+  if (assetTreeSignature === null) return wrong('The tree is not signed.')
+  try {
+    const signer = recoverSigner(assetTreeSha256, assetTreeSignature)
+    return holds(sameAddress(signer, committer), `The tree was signed by ${signer}, the committer is ${committer}.`)
+  } catch {
+    return wrong('The signature is malformed.')
+  }
+}
+
+/** The registration comes first and once, and time never runs back. */
+function verifyOrder({ actionName, timestampCreated }: CommitData, before: CommitData | undefined): Finding {
+  const expected = before ? 'action-commit' : 'action-initial-registration'
+  if (actionName !== expected) return wrong(`Expected ${expected} here, found ${actionName}.`)
+  return holds(!before || timestampCreated >= before.timestampCreated, 'It is older than the commit before it.')
+}
+
+/** The tree is about this asset and its creator, and tells the same of them as the first one. */
+function verifyTree(nid: string, tree: Tree | undefined, { author }: CommitData, first: Tree | undefined): Finding {
+  if (!tree) return wrong('The tree is not in the known layout.')
+  if (tree.assetCid !== nid) return wrong(`The tree is about ${tree.assetCid}.`)
+  if (!sameAddress(tree.creatorWallet, author)) return wrong(`The tree names ${tree.creatorWallet} as creator.`)
+  const agrees =
+    !first || (tree.assetSha256 === first.assetSha256 && sameAddress(tree.creatorWallet, first.creatorWallet))
+  return holds(agrees, 'File or creator differ from the first tree.')
+}
+
+async function verifyFile(nid: string, files: FileNetwork, tree: Tree | undefined): Promise<Finding> {
+  if (!tree) return unknown('No tree tells what the file is.')
+  const hash = createHash('sha256')
+  try {
+    for await (const chunk of files.read(nid)) hash.update(chunk)
+  } catch (error) {
+    if (isMissing(error)) return unknown('The file is not on the file network, or not public.')
+    throw error
+  }
+  const sha256 = hash.digest('hex')
+  return holds(sha256 === tree.assetSha256, `The file's SHA-256 is ${sha256}, the tree says ${tree.assetSha256}.`)
+}

@@ -1,0 +1,36 @@
+/** The file network through somebody's HTTP gateway: for readers who have no content store of their own. */
+
+import { notFound, unavailable } from '../domain/errors.ts'
+import type { ContentStore } from '../domain/ports.ts'
+import { describeDocument } from './cids.ts'
+
+const TIMEOUT = 30_000
+
+/**
+ * `url` is the gateway's root; files are read at `/ipfs/<cid>`. What comes back is not to be trusted: compare it with `describe`.
+ * Reading raises NOT_FOUND, and UNAVAILABLE when the gateway does not answer.
+ */
+export function createGatewayClient({ url }: { url: string }): Pick<ContentStore, 'describe' | 'readBlock' | 'read'> {
+  async function open(cid: string, query: string): Promise<Response> {
+    const target = `${url.replace(/\/+$/, '')}/ipfs/${encodeURIComponent(cid)}${query}`
+    const response = await fetch(target, { signal: AbortSignal.timeout(TIMEOUT) }).catch((error: unknown) => {
+      throw unavailable(`The gateway ${new URL(url).host}`, error)
+    })
+    if (response.status === 404 || response.status === 410) throw notFound('File')
+    if (!response.ok) throw unavailable(`The gateway ${new URL(url).host}`, new Error(`status ${response.status}`))
+    return response
+  }
+
+  return {
+    describe(bytes) {
+      const { cid, sha256 } = describeDocument(bytes)
+      return { cid: cid.toString(), sha256 }
+    },
+    async readBlock(cid) {
+      return new Uint8Array(await (await open(cid, '?format=raw')).arrayBuffer())
+    },
+    async *read(cid) {
+      yield* (await open(cid, '')).body ?? []
+    },
+  }
+}

@@ -1,0 +1,152 @@
+/** The real service on a database and a chain key of its own, behind a real port. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { afterAll, expect, inject } from 'vitest'
+import { type App, createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { checkInvariants } from '../../src/domain/invariants.ts'
+import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
+import { createRpc } from '../../src/platform/anvil-process.ts'
+import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { createGraphQL, type GraphQL } from './graphql-client.ts'
+import { type Answer, createRest, type FormValue, type Rest } from './rest-client.ts'
+import { createTestDatabase } from './test-database.ts'
+import { createTestLog, type TestLog } from './test-log.ts'
+import { insertTestUser, type TestUser, type UserOptions } from './user.ts'
+
+/** A user whose requests carry their token. */
+export interface SignedIn extends TestUser {
+  rest: Rest
+  graphql: GraphQL
+  /** Registers a file nobody has registered; returns the REST record. */
+  // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
+  register(fields?: Record<string, FormValue>): Promise<any>
+}
+
+export interface TestApp {
+  url: string
+  installation: Installation
+  chain: ChainConnection
+  services: App['services']
+  maintenance: App['maintenance']
+  log: TestLog
+  rest: Rest
+  graphql: GraphQL
+  newUser(options?: UserOptions): Promise<SignedIn>
+  admin(): Promise<SignedIn>
+  sql<Row = Record<string, string>>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Balances, without needless zeros. */
+  wallet(user: TestUser): Promise<{ num: string; points: string }>
+  /** How many commits an asset has. */
+  commitCount(nid: string): Promise<number>
+}
+
+export interface TestAppOptions {
+  /** Variables of the configuration; the limits are out of the way unless they are set here. */
+  env?: Record<string, string>
+  /** Whether commits go to the chain. */
+  withChain?: boolean
+}
+
+let files = 0
+/** A file that nobody has registered. */
+export const newFile = (name = 'photo.png', type = 'image/png') => {
+  files += 1
+  return new File([`file ${files} of ${process.pid} ${performance.timeOrigin}`], name, { type })
+}
+
+/** Registers a file, and raises with the answer when that fails. */
+export const registerWith = async (rest: Rest, fields: Record<string, FormValue>): Promise<Answer> => {
+  const answer = await rest('POST', 'assets/', { multipart: { asset_file: newFile(), ...fields } })
+  if (answer.status !== 201) throw new Error(`Registration failed: ${answer.status} ${answer.text}`)
+  return answer
+}
+
+async function fundedKey(): Promise<string> {
+  const { address, privateKey } = Wallet.createRandom()
+  await createRpc(inject('rpcUrl'))('anvil_setBalance', [address, '0x56bc75e2d63100000'])
+  return privateKey
+}
+
+/**
+ * Starts the service for the test file, and stops it after the file's last test. Then nothing may be left: no connection to
+ * the database, and no broken invariant in it.
+ */
+export async function createTestApp({ env = {}, withChain = false }: TestAppOptions = {}): Promise<TestApp> {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-app-'))
+  const testDatabase = await createTestDatabase()
+  const log = createTestLog()
+  const config = readConfig({
+    ANNAL_DIR: dir,
+    LIMIT_SIGN_UPS_PER_IP: '1000000',
+    LIMIT_SIGN_INS_PER_IP: '1000000',
+    CHAIN_CONFIRMATIONS: '1',
+    ...env,
+    DATABASE_URL: testDatabase.url,
+    CHAIN_RPC_URL: inject('rpcUrl'),
+    CHAIN_RELAY_KEYS: await fundedKey(),
+  })
+  const doors: Door[] = []
+  const server = createHttpServer({ doors, log })
+  const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
+  const installation = await openInstallation(config, log)
+  const { database } = installation
+  const chain = await connectChain(installation, url)
+  const app = createApp({
+    ...installation,
+    relay: chain.relay,
+    publicUrl: url,
+    missing: async () => ((await database.isReachable()) ? [] : ['database']),
+  })
+  await app.prepare()
+  doors.push(...app.doors)
+  if (withChain) chain.relay.start()
+
+  afterAll(async () => {
+    await server.drain(1_000)
+    await chain.close()
+    const broken = (await checkInvariants(database)).filter(({ rows }) => rows.length > 0)
+    await installation.close()
+    await testDatabase.drop()
+    await rm(dir, { recursive: true, force: true })
+    expect(broken, 'An invariant does not hold after the tests').toEqual([])
+  })
+
+  const sql: TestApp['sql'] = async (text, values = []) => (await database.prisma.$queryRawUnsafe(text, ...values)) as never
+  const newUser = async (options?: UserOptions): Promise<SignedIn> => {
+    const user = await insertTestUser(installation, options)
+    const rest = createRest(url, { actor: user })
+    const register: SignedIn['register'] = async (fields = {}) => (await registerWith(rest, fields)).body
+    return { ...user, rest, graphql: createGraphQL(url, { actor: user }), register }
+  }
+
+  return {
+    url,
+    installation,
+    chain,
+    services: app.services,
+    maintenance: app.maintenance,
+    log,
+    rest: createRest(url),
+    graphql: createGraphQL(url),
+    newUser,
+    admin: () => newUser({ role: 'ADMIN' }),
+    sql,
+    async wallet({ id }) {
+      const [row] = await sql<{ num: string; points: string }>(
+        'select trim_scale(num)::text as num, trim_scale(points)::text as points from wallets where user_id = $1::uuid',
+        [id],
+      )
+      return row!
+    },
+    async commitCount(nid) {
+      const [row] = await sql<{ n: number }>(
+        'select count(*)::int as n from commits c join assets a on a.id = c.asset_id where a.nid = $1',
+        [nid],
+      )
+      return row!.n
+    },
+  }
+}

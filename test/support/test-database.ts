@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+
+export interface TestDatabase {
+  url: string
+  /** Removes it. Raises when somebody is still connected: a test leaked a pool. */
+  drop(): Promise<void>
+}
+
+const withDatabase = (url: string, name: string) => {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: withDatabase(inject('templateUrl'), 'postgres') })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A fresh database with all tables, cloned from the template. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const template = new URL(inject('templateUrl')).pathname.slice(1)
+  await onServer((client) => client.query(`create database ${name} template ${template}`))
+  return {
+    url: withDatabase(inject('templateUrl'), name),
+    async drop() {
+      const left = await onServer(async (client) => {
+        const sessions = `select application_name, state, query from pg_stat_activity where datname = $1`
+        // A session that was closed a moment ago may still be on its way out; the server waits for it itself.
+        const error = await client.query(`drop database ${name}`).catch((reason: unknown) => reason)
+        if (!(error instanceof Error)) return []
+        const { rows } = await client.query(sessions, [name])
+        await client.query(`drop database ${name} with (force)`)
+        return rows.length ? rows : [error.message]
+      })
+      if (left.length) throw new Error(`A test left connections to its database open: ${JSON.stringify(left, null, 2)}`)
+    },
+  }
+}

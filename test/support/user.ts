@@ -1,0 +1,59 @@
+/** People, made without the tenth of a second that hashing a password takes. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
+import { toId } from '../../src/domain/ids.ts'
+import { type Custody, type Database, statement } from '../../src/domain/ports.ts'
+
+/** Every seeded user's. */
+export const PASSWORD = 'correct horse battery'
+
+/** Who sends a request. */
+export interface TestActor {
+  token: string
+}
+
+export interface TestUser extends TestActor {
+  /** The UUID behind `publicId`. */
+  id: string
+  publicId: string
+  username: string
+  email: string
+  address: string
+}
+
+export interface UserOptions {
+  role?: 'USER' | 'ADMIN'
+  /** Decimal strings. */
+  points?: string
+  num?: string
+  username?: string
+}
+
+const deposit = statement<never>(
+  'test_deposit',
+  `with paid as (update wallets set num = num + $2::numeric where user_id = $1::uuid returning user_id),
+   moved as (insert into transfers (id, reference) select $3::uuid, 'deposit:' || $3::uuid from paid)
+   insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+   select $3::uuid, line.* from paid, lateral (values
+     (1, paid.user_id, null::book, 'NUM'::currency, $2::numeric), (2, null, 'DEPOSITS', 'NUM', -$2::numeric)) as line`,
+)
+
+/** An account as sign-up makes it, with a session. Its books are whole: the invariants hold. */
+export async function insertTestUser(
+  { database, custody }: { database: Database; custody: Custody },
+  { role = 'USER', points = role === 'USER' ? '12' : '0', num = '0', username }: UserOptions = {},
+): Promise<TestUser> {
+  const id = randomUUID()
+  const name = username ?? `u${id.slice(0, 12)}`
+  const email = `${name}@example.org`
+  const { address, vaultKeyId, wrappedDataKey, sealedPrivateKey } = await custody.create(id)
+  await database.query(insertUser, [
+    ...[id, name, email, inject('passwordHash'), 'en-us', '', role, address, points],
+    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, randomUUID(), null, null],
+  ])
+  if (Number(num) > 0) await database.query(deposit, [id, num, randomUUID()])
+  const token = randomBytes(20).toString('hex')
+  await database.query(insertToken, [id, createHash('sha256').update(token).digest(), null, null])
+  return { id, publicId: toId('user', id), username: name, email, address, token }
+}
