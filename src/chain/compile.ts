@@ -31,7 +31,7 @@ export const compileRegistry = async (): Promise<string> => {
     },
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as CompilerOutput
-  const contract = output.contracts?.['registry.sol']?.['CommitRegistry']
+  const contract = output.contracts?.['registry.sol']?.CommitRegistry
   if (output.errors?.length || !contract) {
     throw new Error(output.errors?.map((each) => each.formattedMessage).join('\n') ?? 'The compiler returned nothing.')
   }

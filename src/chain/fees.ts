@@ -11,7 +11,7 @@ export interface FeeMarket {
   tip: bigint
 }
 
-const larger = (a: bigint, b: bigint) => (a > b ? a : b)
+export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**

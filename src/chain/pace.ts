@@ -1,6 +1,6 @@
 /** Keeps signing from slowing down the requests that share the process. */
 import { performance } from 'node:perf_hooks'
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 
 export interface Pace {
   /** Runs one short piece of work, then lets others have their turn; a longer one while they are busy. */

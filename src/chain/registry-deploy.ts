@@ -4,9 +4,9 @@ import { getCreateAddress } from 'ethers'
 import type { Database, Log } from '../domain/ports.ts'
 import { chooseFees } from './fees.ts'
 import { type RelayAccount, toHex } from './keys.ts'
+import { type Registry, registrySetting } from './registry.ts'
 import { registryBytecode } from './registry-abi.ts'
 import { rememberSetting, replaceUnusedRegistry } from './registry-statements.ts'
-import { type Registry, registrySetting } from './registry.ts'
 import { RpcError } from './rpc.ts'
 import { signTransaction } from './transaction.ts'
 import { readView } from './view.ts'
@@ -39,7 +39,9 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   if (known && (await registry.hasCode(known))) return known
 
   if (registry.configuredAddress) {
-    throw new Error(`CHAIN_REGISTRY_ADDRESS says ${known}, but on chain ${chainId} there is no contract at that address.`)
+    throw new Error(
+      `CHAIN_REGISTRY_ADDRESS says ${known}, but on chain ${chainId} there is no contract at that address.`,
+    )
   }
 
   const view = await readView(registry.rpc, [account.address])
@@ -60,7 +62,8 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   }
 
   const fees = chooseFees(view, options.maxFeePerGas)
-  if (!fees) throw new Error('The base fee is above the highest fee that the relay may pay; the registry is not deployed.')
+  if (!fees)
+    throw new Error('The base fee is above the highest fee that the relay may pay; the registry is not deployed.')
   const estimate = await registry.rpc.call<string>('eth_estimateGas', { from: account.address, data: registryBytecode })
   const gasLimit = (BigInt(estimate) * 5n) / 4n
   const signed = signTransaction(account, { ...fees, chainId, nonce, data: registryBytecode, gasLimit })

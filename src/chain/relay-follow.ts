@@ -37,7 +37,12 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   const count = view.counts.get(lane.address) ?? 0
   const moment = `${view.head.hash}:${count}`
   if (lane.seen === moment) return
-  const settledAll = await readReceipts(parts, lane, view, inFlight.filter(({ nonce }) => nonce < count))
+  const settledAll = await readReceipts(
+    parts,
+    lane,
+    view,
+    inFlight.filter(({ nonce }) => nonce < count),
+  )
   const hadDisplaced = await checkIncluded(parts, lane, view)
   if (settledAll) report(parts, lane, 'receipts', '')
   lane.seen = settledAll && !hadDisplaced ? moment : ''
@@ -47,7 +52,9 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
 const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
   const hashes = rows.flatMap((row) => row.hashes)
   if (hashes.length === 0) return true
-  const outcomes = await parts.rpc.batch(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
+  const outcomes = await parts.rpc.batch(
+    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  )
   const receipts = new Map(hashes.map((hash, index) => [hash, resultOf<Receipt | null>(outcomes[index])]))
   const included: { row: InFlightRow; receipt: Receipt }[] = []
   let settledAll = true
@@ -94,7 +101,10 @@ export const displace = async (parts: RelayParts, lane: Lane, rows: readonly Blo
   await parts.database.query(markDisplaced, [rows.map((row) => row.commit_id)])
   for (const row of rows) lane.sentAt.delete(row.commit_id)
   lane.seen = ''
-  parts.log.warn({ lane: lane.address, commits: rows.length }, 'Blocks were displaced; their transactions are sent again')
+  parts.log.warn(
+    { lane: lane.address, commits: rows.length },
+    'Blocks were displaced; their transactions are sent again',
+  )
 }
 
 /**
@@ -114,7 +124,12 @@ const settleWithoutEffect = async (
   const ours = new Set(raws.filter(({ raw }) => nonceOf(raw) === row.nonce).map(({ hash }) => hash))
   const futile = receipts.find((receipt) => ours.has(receipt.transactionHash))
   if (futile) {
-    report(parts, lane, 'receipts', `${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`)
+    report(
+      parts,
+      lane,
+      'receipts',
+      `${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`,
+    )
     if (Number(futile.blockNumber) <= deepest) await release(parts, row, `${futile.transactionHash} had no effect`)
     return
   }
@@ -123,7 +138,12 @@ const settleWithoutEffect = async (
   if (performance.now() - since < receiptPatience) return
   const used = Number(await parts.rpc.call<string>('eth_getTransactionCount', lane.address, quantity(deepest)))
   if (used <= row.nonce) return
-  report(parts, lane, 'receipts', `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`)
+  report(
+    parts,
+    lane,
+    'receipts',
+    `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`,
+  )
   await release(parts, row, `nonce ${row.nonce} was used by somebody else`)
 }
 

@@ -1,4 +1,4 @@
-import { raiseFees } from './fees.ts'
+import { larger, raiseFees } from './fees.ts'
 import { decodeCommit } from './registry-abi.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { type Outgoing, send } from './relay-send.ts'
@@ -16,7 +16,12 @@ const refusalLimit = 3
 const batch = 16
 
 /** Offers more for what the market has outgrown, at the same nonces. */
-export const replaceStuck = async (parts: RelayParts, lane: Lane, view: ChainView, inFlight: readonly InFlightRow[]) => {
+export const replaceStuck = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  inFlight: readonly InFlightRow[],
+) => {
   const { signer } = lane
   if (!signer) return
   const count = view.counts.get(lane.address) ?? 0
@@ -35,14 +40,19 @@ export const replaceStuck = async (parts: RelayParts, lane: Lane, view: ChainVie
     }
     const fees = raiseFees(previous, view, parts.maxFeePerGas)
     if (!fees) {
-      report(parts, lane, 'fees', 'The market asks for more than the relay may pay; what was sent waits until fees fall.')
+      report(
+        parts,
+        lane,
+        'fees',
+        'The market asks for more than the relay may pay; what was sent waits until fees fall.',
+      )
       break
     }
     const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
     // Asserts that these are the bytes of a commit before they are signed once more.
     decodeCommit(data)
     const newLimit = isRefused(lane, row) ? await estimateGas(parts, lane, [data]) : oldLimit
-    const gasLimit = newLimit > oldLimit ? newLimit : oldLimit
+    const gasLimit = larger(newLimit, oldLimit)
     const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }
     const transaction = await parts.pace.turn(async () => signTransaction(signer.account, plan))
     signed.push({ commitId: row.commit_id, transaction })

@@ -39,7 +39,12 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
 
   const fees = chooseFees(view, parts.maxFeePerGas)
   if (!fees) {
-    report(parts, lane, 'fees', 'The base fee is above the highest fee that the relay may pay; commits wait until it falls.')
+    report(
+      parts,
+      lane,
+      'fees',
+      'The base fee is above the highest fee that the relay may pay; commits wait until it falls.',
+    )
     return []
   }
   report(parts, lane, 'fees', '')
@@ -47,7 +52,11 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
   const calls = await buildCalls(parts, prepared)
   if (calls.length === 0) return []
 
-  const gasLimit = await estimateGas(parts, lane, calls.map(({ data }) => data))
+  const gasLimit = await estimateGas(
+    parts,
+    lane,
+    calls.map(({ data }) => data),
+  )
   const [last] = await parts.database.query(findLastNonce, [lane.address])
   const firstNonce = Math.max((last?.nonce ?? -1) + 1, view.counts.get(lane.address) ?? 0)
   const signed: { commitId: string; transaction: SignedTransaction }[] = []
@@ -74,7 +83,11 @@ export const columnsOf = (signed: readonly { commitId: string; transaction: Sign
 ]
 
 /** For one call that stands for several: the largest, with room for a slot that is new for another asset. */
-export const estimateGas = async ({ rpc, registry }: RelayParts, lane: Lane, calls: readonly string[]): Promise<bigint> => {
+export const estimateGas = async (
+  { rpc, registry }: RelayParts,
+  lane: Lane,
+  calls: readonly string[],
+): Promise<bigint> => {
   const data = calls.reduce((largest, each) => (each.length > largest.length ? each : largest))
   try {
     const estimate = await rpc.call<string>('eth_estimateGas', { from: lane.address, to: registry, data })
@@ -106,7 +119,10 @@ const prepareAll = async (parts: RelayParts, lane: Lane, rows: readonly Candidat
       done.add(row.commit_id)
     } catch (error) {
       lane.failing.set(row.asset_id, performance.now() + retryAfter)
-      parts.log.error({ err: error, commit: row.commit_id }, 'A commit could not be prepared for the chain; trying again')
+      parts.log.error(
+        { err: error, commit: row.commit_id },
+        'A commit could not be prepared for the chain; trying again',
+      )
     }
   }
   const fresh = prepared.filter(({ row }) => row.tree_signature === null)
@@ -121,12 +137,14 @@ const storeTree = async ({ contentStore }: RelayParts, row: CandidateRow) => {
   // A deleted asset's tree is told to nobody any more; its hash still goes onto the chain.
   if (row.deleted || row.tree_signature !== null || whyHopeless(row)) return
   const cid = await contentStore.putDocument(Buffer.from(row.tree))
-  if (cid !== row.tree_cid) throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
+  if (cid !== row.tree_cid)
+    throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
 }
 
 const signTree = async ({ custody }: RelayParts, row: CandidateRow): Promise<string> => {
   if (row.tree_signature !== null) return row.tree_signature
-  if (row.vault_key_id === null || !row.wrapped_data_key || !row.sealed_private_key) throw new Error('The author has no key.')
+  if (row.vault_key_id === null || !row.wrapped_data_key || !row.sealed_private_key)
+    throw new Error('The author has no key.')
   const key = {
     vaultKeyId: row.vault_key_id,
     wrappedDataKey: row.wrapped_data_key,

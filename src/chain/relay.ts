@@ -8,8 +8,8 @@ import { DomainError } from '../domain/errors.ts'
 import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
 import { createRelayAccount } from './keys.ts'
 import { createPace } from './pace.ts'
-import { ensureRegistry } from './registry-deploy.ts'
 import { type Registry, WrongChainError } from './registry.ts'
+import { ensureRegistry } from './registry-deploy.ts'
 import { follow } from './relay-follow.ts'
 import { createLane, forgetSettled, type Lane, type RelayParts } from './relay-lane.ts'
 import { createLease } from './relay-lease.ts'
@@ -98,7 +98,10 @@ export function createRelay(options: RelayOptions): Relay {
     const address = await ensureRegistry({ registry, database, account, log, maxFeePerGas, signal })
     for (const { lane } of await database.query(findOpenLanes)) {
       if (lanes.some((known) => known.address === lane)) continue
-      log.warn({ lane }, 'A relay key is gone that still has transactions on their way; they are sent, but fees cannot be raised')
+      log.warn(
+        { lane },
+        'A relay key is gone that still has transactions on their way; they are sent, but fees cannot be raised',
+      )
       lanes.push(createLane(lane))
     }
     Object.assign(state, { chainId, registry: address })
@@ -137,7 +140,8 @@ export function createRelay(options: RelayOptions): Relay {
   /** Nothing is signed or sent on a chain that is not ours, or that lost the registry: a call into nothing succeeds. */
   const assertSameChain = async ({ chainId, registry: address }: RelayParts, view: ChainView) => {
     await registry.assertChain(view.chainId)
-    if (view.chainId !== chainId) throw new WrongChainError(`The node changed from chain ${chainId} to chain ${view.chainId}.`)
+    if (view.chainId !== chainId)
+      throw new WrongChainError(`The node changed from chain ${chainId} to chain ${view.chainId}.`)
     // A contract's own count starts at 1.
     if (view.counts.get(address) === 0) throw new Error(`The registry at ${address} is gone from the chain.`)
   }

@@ -61,20 +61,29 @@ export function createRpc(options: RpcOptions): Rpc {
   let isBatching = true
   let lastId = 0
 
-  const noAnswer = (why: string, cause?: unknown) => unavailable('The chain', new Error(`${target.host} ${why}`, { cause }))
+  const noAnswer = (why: string, cause?: unknown) =>
+    unavailable('The chain', new Error(`${target.host} ${why}`, { cause }))
 
   const post = async (body: object): Promise<unknown> => {
     try {
       const deadline = AbortSignal.timeout(timeout)
       const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
-      const response = await fetch(target.href, { method: 'POST', headers, body: JSON.stringify(body), signal, redirect: 'error' })
+      const response = await fetch(target.href, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+        signal,
+        redirect: 'error',
+      })
       const text = await response.text()
       const parsed = parseJson(text)
       // Some nodes answer a JSON-RPC error with an HTTP error status; the error inside says more.
       if (parsed !== undefined && (response.ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))) {
         if (response.status !== 429) return parsed
       }
-      throw new Error(response.ok ? 'answered with something other than JSON' : `answered with status ${response.status}`)
+      throw new Error(
+        response.ok ? 'answered with something other than JSON' : `answered with status ${response.status}`,
+      )
     } catch (error) {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
       throw noAnswer(reason instanceof Error ? reason.message : 'did not answer', error)

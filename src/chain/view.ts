@@ -41,16 +41,22 @@ export const readView = async (rpc: Rpc, accounts: readonly string[]): Promise<C
     chainId: Number(resultOf<string>(chainId)),
     head: { number: Number(block.number), hash: block.hash },
     // Without a fee history: the most that a base fee can rise in one block.
-    nextBaseFee: BigInt(optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1) ?? baseFee + baseFee / 8n),
+    nextBaseFee: BigInt(
+      optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1) ?? baseFee + baseFee / 8n,
+    ),
     tip: BigInt(optional<string>(tip) ?? defaultTip),
     counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
   }
 }
 
-const optional = <T>(outcome: RpcOutcome | undefined) => (outcome?.error ? undefined : (outcome?.result as T | undefined))
+const optional = <T>(outcome: RpcOutcome | undefined) =>
+  outcome?.error ? undefined : (outcome?.result as T | undefined)
 
 /** The hashes that the chain has at these heights now; undefined where it has no block. */
-export const readBlockHashes = async (rpc: Rpc, numbers: readonly number[]): Promise<Map<number, string | undefined>> => {
+export const readBlockHashes = async (
+  rpc: Rpc,
+  numbers: readonly number[],
+): Promise<Map<number, string | undefined>> => {
   const outcomes = await rpc.batch(
     numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
   )

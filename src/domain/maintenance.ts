@@ -7,6 +7,17 @@ const forgetKeys = statement<never>(
   `delete from idempotency_keys where created_at < now() - interval '7 days'`,
 )
 const forgetTokens = statement<never>('token_sweep', 'delete from access_tokens where expires_at < now()')
+
+/** What a deletion could not erase yet, because the relay still had to bring it to the chain. */
+const eraseSettled = statement<never>(
+  'deleted_erase',
+  `with gone as (select id from assets where deleted_at is not null),
+   erased as (
+     update commits c set tree = '', message = '', changes = '{}' from gone, commit_relays r
+     where c.asset_id = gone.id and c.tree <> '' and r.commit_id = c.id and r.status in ('FINAL', 'FAILED')
+   )
+   delete from pins using gone where pins.asset_id = gone.id`,
+)
 const nextPins = statement<{ cid: string }>(
   'pins_after',
   'select distinct cid from pins where cid > $1 order by cid limit 1000',
@@ -39,10 +50,11 @@ export function createMaintenance({
   }
 
   return {
-    /** Forgets idempotency keys of last week, ended sessions and windows of limits. */
+    /** Forgets idempotency keys of last week, ended sessions, windows of limits, and the rest of deleted assets. */
     async sweep(): Promise<void> {
       await database.query(forgetKeys)
       await database.query(forgetTokens)
+      await database.query(eraseSettled)
       await limits.sweep()
     },
     /** Removes blocks that nothing pins; returns how many. */

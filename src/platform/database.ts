@@ -48,8 +48,8 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
   })
   // Without a listener a connection that dies while idle would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'))
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
-  const reads = createReads({ pool, prisma })
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
+  const reads = createReads({ pool, prisma, translate })
 
   async function query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
     try {

@@ -3,7 +3,7 @@ import { createRegistry } from '../../src/chain/registry.ts'
 import type { Relay } from '../../src/chain/relay.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
-import { type Fault, type Proxy, startProxy } from './support/proxy.ts'
+import { type ChainProxy, type Fault, startProxy } from './support/proxy.ts'
 import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 let server: TestServer
 let world: World
 let chain: TestChain
-let proxy: Proxy
+let proxy: ChainProxy
 
 beforeAll(async () => {
   server = await startServer()
@@ -59,7 +59,10 @@ describe('the relay against networks', () => {
     const stored = await eventually(transactions, (rows) => rows.length === 8)
     const unsent = stored.filter(({ status }) => status === 'PENDING').map(({ hash }) => hash)
     expect(unsent).toHaveLength(2)
-    await eventually(async () => proxy.faults, (faults) => faults > 0)
+    await eventually(
+      async () => proxy.faults,
+      (faults) => faults > 0,
+    )
     await relay.stop()
     proxy.intercept = () => undefined
     world.relay(proxy.url)
@@ -77,7 +80,10 @@ describe('the relay against networks', () => {
     for (let lives = 0; lives < 3; lives += 1) {
       const relay = world.relay(proxy.url)
       const faults = proxy.faults
-      await eventually(async () => proxy.faults, (seen) => seen > faults)
+      await eventually(
+        async () => proxy.faults,
+        (seen) => seen > faults,
+      )
       if (lives < 2) {
         await relay.stop()
         for (const asset of assets) for (let round = 0; round < 10; round += 1) await world.addCommit(asset)
@@ -90,10 +96,16 @@ describe('the relay against networks', () => {
 
   const outages: [string, Fault][] = [
     ['refuses connections', { kind: 'refuse' }],
-    ['answers 429', { kind: 'answer', status: 429, body: '{"jsonrpc":"2.0","error":{"code":429,"message":"slow down"}}' }],
+    [
+      'answers 429',
+      { kind: 'answer', status: 429, body: '{"jsonrpc":"2.0","error":{"code":429,"message":"slow down"}}' },
+    ],
     ['answers HTML', { kind: 'answer', status: 200, body: '<html>maintenance</html>' }],
     ['answers 502', { kind: 'answer', status: 502, body: 'bad gateway' }],
-    ['limits inside JSON', { kind: 'answer', status: 200, body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"limit"}}' }],
+    [
+      'limits inside JSON',
+      { kind: 'answer', status: 200, body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"limit"}}' },
+    ],
   ]
   it.each(outages)('waits while the node %s, says so once, and goes on', async (_, fault) => {
     const relay = world.relay(proxy.url)
@@ -101,8 +113,14 @@ describe('the relay against networks', () => {
     proxy.intercept = () => fault
     const assets = await world.addCommits(2, 2)
     relay.wake()
-    await eventually(async () => proxy.faults, (faults) => faults >= 3)
-    expect(relay.status()).toMatchObject({ state: 'waiting', trouble: expect.stringMatching(/^The chain is not available right now/) })
+    await eventually(
+      async () => proxy.faults,
+      (faults) => faults >= 3,
+    )
+    expect(relay.status()).toMatchObject({
+      state: 'waiting',
+      trouble: expect.stringMatching(/^The chain is not available right now/),
+    })
     expect(world.log.lines.filter(({ message }) => message.startsWith('Commits wait'))).toHaveLength(1)
     expect(await world.statuses()).toEqual({ PENDING: 4 })
     proxy.intercept = () => undefined
@@ -117,7 +135,10 @@ describe('the relay against networks', () => {
     proxy.intercept = () => ({ kind: 'hang' })
     await world.addCommits(1, 1)
     relay.wake()
-    await eventually(async () => proxy.faults, (faults) => faults > 0)
+    await eventually(
+      async () => proxy.faults,
+      (faults) => faults > 0,
+    )
     const start = performance.now()
     await relay.stop()
     expect(performance.now() - start).toBeLessThan(1_000)
@@ -130,7 +151,8 @@ describe('the relay against networks', () => {
     proxy.rewrite = (answer) => answer.replaceAll('"0x7a69"', '"0x1"')
     const assets = await world.addCommits(2, 2)
     relay.wake()
-    const isRefused = (trouble: string | null) => /on chain 31337, but the node at \S+ is on chain 1\./.test(trouble ?? '')
+    const isRefused = (trouble: string | null) =>
+      /on chain 31337, but the node at \S+ is on chain 1\./.test(trouble ?? '')
     await eventually(async () => relay.status().trouble, isRefused)
     await relay.stop()
     const again = world.relay(proxy.url)
@@ -155,7 +177,10 @@ describe('the relay against networks', () => {
       expect(head - included).toBe(depth)
       const expected = depth < 5 ? 'INCLUDED' : 'FINAL'
       // The status must hold once the relay has looked at this head.
-      await eventually(async () => (await world.statuses())[expected], (count) => count === 1)
+      await eventually(
+        async () => (await world.statuses())[expected],
+        (count) => count === 1,
+      )
     }
   })
 
@@ -222,7 +247,11 @@ describe('the relay against networks', () => {
   it('offers more at the same nonce when the node refuses the same bytes again and again', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
-    const refusal = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'transaction underpriced' } })
+    const refusal = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32000, message: 'transaction underpriced' },
+    })
     proxy.intercept = (body) => (isSending(body) ? { kind: 'answer', body: refusal } : undefined)
     const assets = await world.addCommits(1, 1)
     relay.wake()
@@ -258,7 +287,9 @@ describe('the relay against networks', () => {
     await eventually(world.statuses, all('FAILED', 1))
     const tries = await transactions()
     expect(tries).toHaveLength(3)
-    expect(await world.sql('select failure from commit_relays')).toEqual([{ failure: expect.stringMatching(/^0x\w{64} had no effect$/) }])
+    expect(await world.sql('select failure from commit_relays')).toEqual([
+      { failure: expect.stringMatching(/^0x\w{64} had no effect$/) },
+    ])
     expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
   })
 
@@ -274,7 +305,10 @@ describe('the relay against networks', () => {
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 36), 40_000)
-    await eventually(async () => Number(await chain.rpc.call<string>('eth_blockNumber')), (head) => head > 0)
+    await eventually(
+      async () => Number(await chain.rpc.call<string>('eth_blockNumber')),
+      (head) => head > 0,
+    )
     await expectWhole(assets)
     expect(relay.status().registry).toBe(registry)
     expect(await transactions()).toEqual(expect.arrayContaining(before))
@@ -284,7 +318,9 @@ describe('the relay against networks', () => {
     const assets = await world.addCommits(2, 2)
     const relay = world.relay(chain.url)
     await eventually(world.statuses, all('FINAL', 4))
-    await world.sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'annal relay' and datname = current_database()`)
+    await world.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'annal relay' and datname = current_database()`,
+    )
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 6))

@@ -101,7 +101,14 @@ describe('the relay', () => {
     const [asset] = await world.addCommits(1, 40)
     const relays = [world.relay(chain.url), world.relay(chain.url)]
     await eventually(world.statuses, all('FINAL', 40))
-    await Promise.all(relays.map((each) => eventually(async () => each.status().state, (state) => state !== 'starting')))
+    await Promise.all(
+      relays.map((each) =>
+        eventually(
+          async () => each.status().state,
+          (state) => state !== 'starting',
+        ),
+      ),
+    )
     const leader = relays.find((each) => each.status().lanes.some(({ isHeld }) => isHeld))
     await leader?.stop()
     for (let round = 0; round < 40; round += 1) if (asset) await world.addCommit(asset)
@@ -120,15 +127,19 @@ describe('the relay', () => {
     await world.sql('delete from user_keys')
     world.relay(chain.url)
     await eventually(world.statuses, all('FAILED', 1))
-    expect(await world.sql('select failure from commit_relays')).toEqual([{ failure: 'the author’s key no longer exists' }])
+    expect(await world.sql('select failure from commit_relays')).toEqual([
+      { failure: 'the author’s key no longer exists' },
+    ])
     expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
     expect(await world.sql('select reference from transfers order by 1')).toEqual([
       { reference: `commit:${commit}` },
       { reference: `refund:${commit}` },
     ])
-    expect(await world.sql('select coalesce(wallet_id::text, book::text) as account, sum(amount)::float8 from entries group by 1')).toEqual(
-      expect.arrayContaining([owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))),
-    )
+    expect(
+      await world.sql(
+        'select coalesce(wallet_id::text, book::text) as account, sum(amount)::float8 from entries group by 1',
+      ),
+    ).toEqual(expect.arrayContaining([owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))))
   })
 
   it('a commit that cannot be built holds up only its own asset', async () => {
@@ -170,7 +181,9 @@ describe('the relay', () => {
     await world.addCommits(1, 1)
     const relay = world.relay(chain.url, { address: '0x000000000000000000000000000000000000dEaD' })
     await eventually(async () => relay.status().trouble, Boolean)
-    expect(relay.status().trouble).toMatch(/^CHAIN_REGISTRY_ADDRESS says 0x0+dEaD, but on chain 31337 there is no contract/)
+    expect(relay.status().trouble).toMatch(
+      /^CHAIN_REGISTRY_ADDRESS says 0x0+dEaD, but on chain 31337 there is no contract/,
+    )
     expect(await world.statuses()).toEqual({ PENDING: 1 })
   })
 })

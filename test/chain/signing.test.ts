@@ -1,4 +1,4 @@
-import { Transaction, Wallet } from 'ethers'
+import { Interface, Transaction, Wallet } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
 import { chooseFees, raiseFees } from '../../src/chain/fees.ts'
@@ -33,31 +33,60 @@ describe('keys', () => {
 describe('transactions', () => {
   const account = createRelayAccount(relayKeys[0] ?? '')
 
-  it.each([0, 1, 127, 128, 255, 256, 70_000])('one with nonce %i is what an independent reader expects', async (nonce) => {
-    const data = encodeCommit('bafynid', 'x'.repeat(nonce % 300))
-    const plan = { chainId: 31337, nonce, to: account.address, data, gasLimit: 200_000n, maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 0n }
-    const { raw, hash } = signTransaction(account, plan)
-    const read = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
-    expect(read).toMatchObject({ ...plan, chainId: 31337n, type: 2, value: 0n, from: account.address, hash })
-    expect(read.serialized).toBe(await new Wallet(relayKeys[0] ?? '').signTransaction({ ...plan, type: 2, value: 0n }))
-    expect(nonceOf(raw)).toBe(nonce)
-    expect(parseTransaction(raw)).toMatchObject({ nonce, data, to: account.address })
+  it.each([0, 1, 127, 128, 255, 256, 70_000])(
+    'one with nonce %i is what an independent reader expects',
+    async (nonce) => {
+      const data = encodeCommit('bafynid', 'x'.repeat(nonce % 300))
+      const plan = {
+        chainId: 31337,
+        nonce,
+        to: account.address,
+        data,
+        gasLimit: 200_000n,
+        maxFeePerGas: 30n * gwei,
+        maxPriorityFeePerGas: 0n,
+      }
+      const { raw, hash } = signTransaction(account, plan)
+      const read = Transaction.from(`0x${Buffer.from(raw).toString('hex')}`)
+      expect(read).toMatchObject({ ...plan, chainId: 31337n, type: 2, value: 0n, from: account.address, hash })
+      expect(read.serialized).toBe(
+        await new Wallet(relayKeys[0] ?? '').signTransaction({ ...plan, type: 2, value: 0n }),
+      )
+      expect(nonceOf(raw)).toBe(nonce)
+      expect(parseTransaction(raw)).toMatchObject({ nonce, data, to: account.address })
+    },
+  )
+
+  it.each([0, 1, 31, 32, 33, 1000])('a commit call with %i characters is what the library writes', (length) => {
+    const text = '照'.repeat(length)
+    const library = new Interface(['function commit(string, string)'])
+    expect(encodeCommit('bafynid', text)).toBe(library.encodeFunctionData('commit', ['bafynid', text]))
   })
 
   it('a commit call can be read back', () => {
-    expect(decodeCommit(encodeCommit('bafynid', 'Übergröße 照片'))).toEqual({ nid: 'bafynid', commitData: 'Übergröße 照片' })
+    expect(decodeCommit(encodeCommit('bafynid', 'Übergröße 照片'))).toEqual({
+      nid: 'bafynid',
+      commitData: 'Übergröße 照片',
+    })
   })
 })
 
 describe('fees', () => {
   it('follow the market up to the cap, and stop there', () => {
-    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 500n * gwei)).toEqual({ maxFeePerGas: 21n * gwei, maxPriorityFeePerGas: gwei })
+    expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 500n * gwei)).toEqual({
+      maxFeePerGas: 21n * gwei,
+      maxPriorityFeePerGas: gwei,
+    })
     expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 15n * gwei)?.maxFeePerGas).toBe(15n * gwei)
     expect(chooseFees({ nextBaseFee: 10n * gwei, tip: gwei }, 9n * gwei)).toBeUndefined()
   })
 
   it.each([0n, 1n, 7n, gwei, 123_456_789n])('a replacement of %s raises both by at least 12.5 %%', (fee) => {
-    const raised = raiseFees({ maxFeePerGas: fee, maxPriorityFeePerGas: fee }, { nextBaseFee: 0n, tip: 0n }, 500n * gwei)
+    const raised = raiseFees(
+      { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
+      { nextBaseFee: 0n, tip: 0n },
+      500n * gwei,
+    )
     for (const value of [raised?.maxFeePerGas, raised?.maxPriorityFeePerGas]) {
       expect(value).toBeGreaterThan(fee)
       expect((value ?? 0n) * 1000n).toBeGreaterThanOrEqual(fee * 1125n)
@@ -98,7 +127,10 @@ describe('commit data', () => {
   })
 
   it('calls every later commit an update', () => {
-    expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject({ actionName: 'action-commit', action: 'bafyother' })
+    expect(describeCommit({ ...facts, sequence: 2 })).toMatchObject({
+      actionName: 'action-commit',
+      action: 'bafyother',
+    })
   })
 
   it('what others write into the registry is not taken for ours', () => {

@@ -75,7 +75,12 @@ const kinds: Record<string, Kind> = {
     },
   },
   commitRelay: {
-    fields: { commitId: [commitId(1, 1), commitId(2, 1)], status: ['PENDING', 'FINAL', 'FAILED'], blockNumber: [1, 7, null], updatedAt: dates },
+    fields: {
+      commitId: [commitId(1, 1), commitId(2, 1)],
+      status: ['PENDING', 'FINAL', 'FAILED'],
+      blockNumber: [1, 7, null],
+      updatedAt: dates,
+    },
     ones: { commit: 'commit' },
     lists: {},
     last: ['commitId'],

@@ -1,34 +1,27 @@
 import { deepStrictEqual } from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Log, ReadClient } from '../../src/domain/ports.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { applyMigrations } from '../../src/platform/migrations.ts'
+import type { ReadClient } from '../../src/domain/ports.ts'
 import { Prisma, PrismaClient } from '../../src/platform/prisma/client.ts'
 import { readModels } from '../../src/platform/reads/model.ts'
 import { createReads } from '../../src/platform/reads/reads.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { argumentsGenerator } from './read-arguments.ts'
-import { assetId, commitId, seed, tokenHash, transferId, userId } from './read-seed.ts'
+import { leftToPrisma, supported, type Target } from './read-cases.ts'
+import { assetId, seed, userId } from './read-seed.ts'
 
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
-
-let dir: string
-let postgres: EmbeddedPostgres
+let database: TestDatabase
 let pool: pg.Pool
 let prisma: PrismaClient
 let reads: ReadClient
 const statements = vi.fn<(query: { name?: string; text: string }) => void>()
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'annal-reads-'))
-  postgres = await startEmbeddedPostgres({ dir, log: silent })
-  await applyMigrations(postgres.url)
-  pool = new pg.Pool({ connectionString: postgres.url, max: 2 })
-  prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: postgres.url, max: 2 }) })
+  database = await createTestDatabase()
+  pool = new pg.Pool({ connectionString: database.url, max: 2 })
+  prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: database.url, max: 2 }) })
   await seed(prisma)
   // Prisma has connections of its own here, so that what the pool sees are the fast reads.
   const query = pool.query.bind(pool) as (query: unknown) => Promise<pg.QueryArrayResult>
@@ -37,20 +30,17 @@ beforeAll(async () => {
     return query(given)
   }) as typeof pool.query
   reads = createReads({ pool, prisma })
-}, 120_000)
+})
 
 afterAll(async () => {
   await prisma?.$disconnect()
   await pool?.end()
-  await postgres?.stop()
-  await rm(dir, { recursive: true, force: true })
+  await database?.drop()
 })
 
 beforeEach(() => statements.mockClear())
 
 type Find = (args?: unknown) => Promise<unknown>
-type Target = [model: keyof ReadClient, method: string, args?: unknown]
-
 const call = (client: object, [model, method, args]: Target) => {
   const find = (client as Record<string, Record<string, Find>>)[model]?.[method]
   if (!find) throw new Error(`${model}.${method} does not exist.`)
@@ -66,338 +56,6 @@ const outcome = async (client: object, target: Target) => {
     // Prisma puts the place of the call into the message.
     return { refusal: { name, code, meta, message: message.slice(-120) } }
   }
-}
-
-const u = userId
-const a = assetId
-
-/** One page of commits, as a connection asks for it. */
-const commitPage = (asset: number, sequence: number, rest: object) => ({
-  where: { assetId: a(asset) },
-  orderBy: { sequence: 'desc' },
-  cursor: { assetId_sequence: { assetId: a(asset), sequence } },
-  ...rest,
-})
-
-const supported: Record<string, Target> = {
-  'a row by its identifier': ['user', 'findUnique', { where: { id: u(1) } }],
-  'a missing row': ['user', 'findUnique', { where: { id: u(99) } }],
-  'a row by another unique field': [
-    'wallet',
-    'findUnique',
-    { where: { address: '0x0000000000000000000000000000000000000002' } },
-  ],
-  'a row by bytes': ['accessToken', 'findUnique', { where: { hash: tokenHash(3) }, include: { user: true } }],
-  'a row by a joint key': ['commit', 'findUnique', { where: { assetId_sequence: { assetId: a(1), sequence: 2 } } }],
-  'a row by a joint identifier': [
-    'entry',
-    'findUnique',
-    { where: { transferId_position: { transferId: transferId(1), position: 0 } } },
-  ],
-  'a row by a key and more': [
-    'user',
-    'findUnique',
-    { where: { id: u(1), role: 'ADMIN', AND: [{ email: { not: 'x' } }] } },
-  ],
-  'a required row': ['asset', 'findUniqueOrThrow', { where: { id: a(1) } }],
-  'a required row that is missing': ['asset', 'findUniqueOrThrow', { where: { id: a(999) } }],
-  'a required first row that is missing': ['asset', 'findFirstOrThrow', { where: { nid: 'none' } }],
-  'every type of field': ['asset', 'findMany', { orderBy: { id: 'asc' } }],
-  'decimals and nulls': ['entry', 'findMany', { orderBy: [{ transferId: 'asc' }, { position: 'asc' }] }],
-  'bytes and dates': ['apiKey', 'findMany', { orderBy: { id: 'asc' } }],
-  'enums and nullable numbers': ['commitRelay', 'findMany', { orderBy: { commitId: 'asc' } }],
-  'no arguments': ['apiKey', 'findFirst', undefined],
-  'undefined arguments': [
-    'user',
-    'findMany',
-    { where: undefined, select: undefined, take: undefined, orderBy: { id: 'asc' } },
-  ],
-  'select with false and undefined': [
-    'user',
-    'findMany',
-    { select: { id: true, email: false, role: undefined }, orderBy: { id: 'asc' } },
-  ],
-  'a nullable relation': ['user', 'findMany', { select: { id: true, wallet: true }, orderBy: { id: 'asc' } }],
-  'a required relation within a relation': [
-    'commit',
-    'findMany',
-    { include: { asset: { include: { owner: { include: { wallet: true } } } } }, orderBy: { id: 'asc' } },
-  ],
-  'a nullable relation within a list': [
-    'asset',
-    'findMany',
-    {
-      select: {
-        commits: {
-          select: { id: true, relay: { select: { status: true, blockNumber: true } } },
-          orderBy: { sequence: 'asc' },
-        },
-      },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'lists within lists': [
-    'user',
-    'findMany',
-    {
-      select: {
-        username: true,
-        ownedAssets: {
-          include: { commits: { orderBy: { sequence: 'desc' }, take: 3 } },
-          orderBy: { id: 'desc' },
-          take: 10,
-        },
-      },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'two relations to one model': [
-    'asset',
-    'findMany',
-    {
-      select: { owner: { select: { id: true } }, creator: { select: { id: true, wallet: { select: { num: true } } } } },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'bytes, dates and big numbers within a list': [
-    'user',
-    'findMany',
-    {
-      select: {
-        accessTokens: { orderBy: { id: 'asc' } },
-        ownedAssets: { select: { fileSize: true, custom: true }, orderBy: { id: 'asc' } },
-      },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'the second page of a list': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: { id: 'asc' }, take: 5, skip: 5 },
-  ],
-  'a part without an order': ['asset', 'findMany', { select: { id: true }, take: 4, skip: 1 }],
-  'a part of a list within, without an order': [
-    'user',
-    'findMany',
-    { select: { ownedAssets: { select: { id: true }, take: 2, skip: 1 } }, orderBy: { id: 'asc' } },
-  ],
-  'the last rows': ['asset', 'findMany', { select: { id: true }, orderBy: { id: 'asc' }, take: -3 }],
-  'the last rows but some': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: [{ tag: 'desc' }, { id: 'asc' }], take: -3, skip: 2 },
-  ],
-  'the last rows of lists': [
-    'user',
-    'findMany',
-    { select: { ownedAssets: { select: { id: true }, orderBy: { id: 'asc' }, take: -2 } }, orderBy: { id: 'asc' } },
-  ],
-  nothing: ['asset', 'findMany', { take: 0 }],
-  'nulls in the order': [
-    'asset',
-    'findMany',
-    { select: { id: true, meta: true }, orderBy: [{ meta: 'desc' }, { id: 'asc' }], take: 7 },
-  ],
-  'from a cursor': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, take: 3 },
-  ],
-  'after a cursor': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, skip: 1, take: 3 },
-  ],
-  'before a cursor': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, skip: 1, take: -3 },
-  ],
-  'from a cursor without an order': ['asset', 'findMany', { select: { id: true }, cursor: { id: a(9) }, take: -4 }],
-  'from a cursor in a mixed order': [
-    'asset',
-    'findMany',
-    {
-      select: { id: true },
-      orderBy: [{ tag: 'desc' }, { headSequence: 'asc' }, { id: 'desc' }],
-      cursor: { id: a(9) },
-      skip: 1,
-      take: 6,
-    },
-  ],
-  'from a cursor that the filter leaves out': [
-    'asset',
-    'findMany',
-    { select: { id: true }, where: { id: { not: a(9) } }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, take: 3 },
-  ],
-  'from a cursor that is missing': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: { id: 'desc' }, cursor: { id: a(999) }, take: 3 },
-  ],
-  'after a joint cursor': ['commit', 'findMany', commitPage(1, 4, { skip: 1, take: 2 })],
-  'before a joint cursor': ['commit', 'findMany', commitPage(1, 2, { skip: 1, take: -2 })],
-  'from a joint cursor that is missing': ['commit', 'findMany', commitPage(1, 400, { take: 2 })],
-  'from a joint cursor of another list': [
-    'commit',
-    'findMany',
-    { ...commitPage(1, 2, { take: 2 }), cursor: { assetId_sequence: { assetId: a(2), sequence: 1 } } },
-  ],
-  'after a joint cursor within a row': [
-    'asset',
-    'findUnique',
-    { where: { id: a(1) }, select: { commits: { ...commitPage(1, 4, { skip: 1, take: 2 }), where: undefined } } },
-  ],
-  'from a cursor within rows that lack it': [
-    'user',
-    'findMany',
-    {
-      select: {
-        id: true,
-        ownedAssets: { select: { id: true }, orderBy: { id: 'asc' }, cursor: { id: a(9) }, take: 3 },
-      },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  counts: [
-    'user',
-    'findMany',
-    {
-      select: {
-        id: true,
-        _count: { select: { commits: true, ownedAssets: { where: { tag: 'red', owner: { role: 'USER' } } } } },
-      },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'counts within a list': [
-    'user',
-    'findMany',
-    {
-      include: { ownedAssets: { include: { _count: { select: { commits: true } } }, orderBy: { id: 'asc' } } },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'a count': ['asset', 'count', { where: { ownerId: u(1) } }],
-  'a count of everything': ['asset', 'count', undefined],
-  'equality in words': ['asset', 'findMany', { where: { tag: { equals: 'red' } }, orderBy: { id: 'asc' } }],
-  null: ['asset', 'count', { where: { meta: null } }],
-  'not null': ['asset', 'count', { where: { meta: { not: null } } }],
-  'inequality leaves nulls out': ['asset', 'count', { where: { meta: { not: '{}' } } }],
-  'one of some': ['asset', 'count', { where: { id: { in: [a(1), a(2), a(77)] }, tag: { in: ['red', 'blue'] } } }],
-  'one of none': ['asset', 'count', { where: { id: { in: [] } } }],
-  'one of some enums and numbers': [
-    'commitRelay',
-    'count',
-    { where: { status: { in: ['FINAL', 'PENDING'] }, blockNumber: { in: [10, 11, 12] } } },
-  ],
-  ranges: [
-    'asset',
-    'count',
-    {
-      where: {
-        headSequence: { gt: 1, lte: 3 },
-        fileSize: { gte: 3n },
-        uploadedAt: { lt: new Date('2026-03-01T00:00:00.000Z') },
-      },
-    },
-  ],
-  'decimals compared': ['wallet', 'count', { where: { num: { gte: new Prisma.Decimal('2.5') }, points: { lt: 100 } } }],
-  'text compared': ['user', 'findMany', { where: { username: { gt: 'user3' } }, orderBy: { username: 'asc' } }],
-  'AND, OR and NOT': [
-    'asset',
-    'findMany',
-    {
-      where: {
-        AND: [{ tag: 'red' }, { OR: [{ headSequence: 1 }, { meta: null }] }],
-        NOT: [{ publicAccess: true }, { deletedAt: { not: null } }],
-      },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'empty AND, OR and NOT': ['asset', 'count', { where: { AND: [], NOT: [] } }],
-  'an empty OR': ['asset', 'count', { where: { OR: [] } }],
-  'a condition on a relation': [
-    'asset',
-    'findMany',
-    { where: { owner: { email: 'user2@example.com' } }, include: { owner: true }, orderBy: { id: 'asc' } },
-  ],
-  'a condition on a relation of a relation': [
-    'commit',
-    'count',
-    { where: { asset: { is: { owner: { wallet: { num: { gt: 1 } } } } } } },
-  ],
-  'the negation of a condition on a nullable relation': [
-    'entry',
-    'count',
-    { where: { NOT: { wallet: { user: { role: 'ADMIN' } } } } },
-  ],
-  'a condition on some of a list': [
-    'user',
-    'findMany',
-    {
-      where: { ownedAssets: { some: { tag: 'red', commits: { some: { relay: { status: 'FINAL' } } } } } },
-      orderBy: { id: 'asc' },
-    },
-  ],
-  'none of a list': ['user', 'findMany', { where: { NOT: { ownedAssets: { some: {} } } }, orderBy: { id: 'asc' } }],
-  'conditions within a selection': [
-    'user',
-    'findMany',
-    {
-      select: {
-        ownedAssets: {
-          where: { OR: [{ publicAccess: true }, { owner: { role: 'ADMIN' } }], deletedAt: null },
-          orderBy: { id: 'asc' },
-        },
-      },
-      orderBy: { id: 'asc' },
-    },
-  ],
-}
-
-const leftToPrisma: Record<string, Target> = {
-  'text search': ['asset', 'findMany', { where: { tag: { contains: 'e' } }, orderBy: { id: 'asc' } }],
-  notIn: ['asset', 'count', { where: { tag: { notIn: ['red'] } } }],
-  'a negated filter': ['asset', 'count', { where: { headSequence: { not: { gt: 2 } } } }],
-  'a filter of JSON': ['asset', 'count', { where: { custom: { equals: {} } } }],
-  'every and none': ['user', 'count', { where: { ownedAssets: { every: { tag: 'red' }, none: { tag: 'blue' } } } }],
-  'a missing relation': ['user', 'count', { where: { wallet: null } }],
-  isNot: ['user', 'count', { where: { wallet: { isNot: null } } }],
-  distinct: ['asset', 'findMany', { distinct: ['tag'], select: { tag: true }, orderBy: { tag: 'asc' } }],
-  'the order of a relation': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: [{ owner: { username: 'desc' } }, { id: 'asc' }] },
-  ],
-  'the place of nulls': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: [{ meta: { sort: 'asc', nulls: 'first' } }, { id: 'asc' }] },
-  ],
-  omit: ['user', 'findFirst', { omit: { email: true }, where: { id: u(1) } }],
-  'all counts': ['user', 'findMany', { select: { _count: true }, orderBy: { id: 'asc' } }],
-  'a count of a part': ['asset', 'count', { take: 3 }],
-  'a cursor in an order with ties': [
-    'commit',
-    'findMany',
-    { select: { id: true }, orderBy: [{ message: 'asc' }], cursor: { id: commitId(1, 1) }, take: 0 },
-  ],
-  'a cursor in an order with nulls': [
-    'asset',
-    'findMany',
-    { select: { id: true }, orderBy: [{ meta: 'asc' }, { id: 'asc' }], cursor: { id: a(3) }, take: 3 },
-  ],
-  'a date as text': ['asset', 'count', { where: { uploadedAt: { gt: '2026-02-01T00:00:00.000Z' } } }],
-  'select and include': ['user', 'findFirst', { select: { id: true }, include: { wallet: true } }],
-  'an empty selection': ['user', 'findFirst', { select: {} }],
-  'an unknown field': ['user', 'findFirst', { select: { nothing: true } }],
-  'an unknown operator': ['user', 'findFirst', { where: { email: { toString: 'x' } } }],
-  'a value of another type': ['user', 'findFirst', { where: { email: 3 } }],
-  'an unknown enum value': ['user', 'findFirst', { where: { role: 'KING' } }],
-  'null where nothing is null': ['user', 'findFirst', { where: { email: null } }],
-  'a unique read without a key': ['user', 'findUnique', { where: { email: 'x' } }],
-  'two keys in an order': ['user', 'findMany', { orderBy: { id: 'asc', email: 'asc' } }],
 }
 
 describe('reads answer as Prisma does, with one prepared statement', () => {
@@ -430,7 +88,7 @@ test.each([
 test('one shape is one statement, whatever its values', async () => {
   for (const user of [1, 2, 3]) {
     await reads.asset.findMany({
-      where: { ownerId: { in: Array(user).fill(u(user)) } },
+      where: { ownerId: { in: Array(user).fill(userId(user)) } },
       take: user,
       orderBy: { id: 'desc' },
     })
@@ -449,7 +107,7 @@ test('a value never becomes part of a statement', async () => {
 })
 
 test('a missing required row is an error of Prisma’s class', async () => {
-  await expect(reads.user.findUniqueOrThrow({ where: { id: u(99) } })).rejects.toBeInstanceOf(
+  await expect(reads.user.findUniqueOrThrow({ where: { id: userId(99) } })).rejects.toBeInstanceOf(
     Prisma.PrismaClientKnownRequestError,
   )
 })
@@ -457,7 +115,7 @@ test('a missing required row is an error of Prisma’s class', async () => {
 test('a failure of the database is translated', async () => {
   const broken = new pg.Pool({ host: '127.0.0.1', port: 1 })
   const translated = createReads({ pool: broken, prisma, translate: (cause) => new Error('Down.', { cause }) })
-  await expect(translated.user.findFirst({ where: { id: u(1) } })).rejects.toThrow('Down.')
+  await expect(translated.user.findFirst({ where: { id: userId(1) } })).rejects.toThrow('Down.')
   await broken.end()
 })
 
@@ -466,7 +124,7 @@ test('names of statements run out before connections fill up, and reads go on wi
   const fields = [...(readModels(prisma).get('Asset')?.scalars.keys() ?? [])].slice(1, 11)
   for (let bits = 1; bits <= 520; bits++) {
     const select = Object.fromEntries(fields.filter((_, at) => bits & (1 << at)).map((field) => [field, true]))
-    await fresh.asset.findFirst({ where: { id: a(1) }, select: { id: true, ...select } })
+    await fresh.asset.findFirst({ where: { id: assetId(1) }, select: { id: true, ...select } })
   }
   const names = statements.mock.calls.map(([query]) => query.name)
   expect(names.slice(0, 500)).not.toContain(undefined)

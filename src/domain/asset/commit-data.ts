@@ -1,4 +1,5 @@
 /** What a commit says on the chain, and the history repeats. The layout is public: third parties read it. */
+import { type ActionName, actionNameOf, actionResultOf } from './action.ts'
 
 /** In the order in which the keys are written. */
 export interface CommitData {
@@ -21,8 +22,6 @@ export interface CommitData {
   actionName: ActionName
   abstract: string
 }
-
-export type ActionName = 'action-initial-registration' | 'action-commit'
 
 export interface CommitFacts {
   nid: string
@@ -49,7 +48,7 @@ export type DescribeCommit = (facts: CommitFacts) => CommitData
 export const createDescribeCommit =
   ({ provider, publicUrl, actionNids }: CommitDataConfig): DescribeCommit =>
   (facts) => {
-    const actionName = facts.sequence === 1 ? 'action-initial-registration' : 'action-commit'
+    const actionName = actionNameOf(facts.sequence)
     return {
       assetTreeCid: facts.treeCid,
       assetTreeSha256: facts.treeSha256,
@@ -59,7 +58,7 @@ export const createDescribeCommit =
       provider,
       timestampCreated: Math.floor(facts.createdAt.getTime() / 1000),
       action: actionNids[actionName],
-      actionResult: `${publicUrl}/api/v3/assets/${facts.nid}/`,
+      actionResult: actionResultOf(publicUrl, facts.nid),
       actionName,
       abstract: facts.message,
     }

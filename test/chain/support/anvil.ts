@@ -1,7 +1,7 @@
 /** A chain for one test. */
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
 import { createRpc, type Rpc } from '../../../src/chain/rpc.ts'
 
 export interface TestChain {

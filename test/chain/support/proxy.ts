@@ -9,7 +9,7 @@ export interface Fault {
   body?: string
 }
 
-export interface Proxy {
+export interface ChainProxy {
   url: string
   /** Decides for each request; undefined lets it through. */
   intercept: (body: string) => Fault | undefined
@@ -19,7 +19,7 @@ export interface Proxy {
   stop(): Promise<void>
 }
 
-export const startProxy = async (target: string): Promise<Proxy> => {
+export const startProxy = async (target: string): Promise<ChainProxy> => {
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
@@ -35,7 +35,7 @@ export const startProxy = async (target: string): Promise<Proxy> => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const proxy: Proxy = {
+  const proxy: ChainProxy = {
     url: `http://127.0.0.1:${port}`,
     intercept: () => undefined,
     rewrite: (answer) => answer,

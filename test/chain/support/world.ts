@@ -4,12 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createDescribeCommit } from '../../../src/domain/asset/commit-data.ts'
-import type { ContentStore, Custody, Log } from '../../../src/domain/ports.ts'
-import { statement } from '../../../src/domain/ports.ts'
 import { createKeyPair, signText } from '../../../src/chain/keys.ts'
 import { createRegistry, type RegistryOptions } from '../../../src/chain/registry.ts'
 import { createRelay, type Relay, type RelayOptions } from '../../../src/chain/relay.ts'
+import { createDescribeCommit } from '../../../src/domain/asset/commit-data.ts'
+import type { ContentStore, Custody, Log } from '../../../src/domain/ports.ts'
+import { statement } from '../../../src/domain/ports.ts'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import { createCustody } from '../../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../../src/platform/database.ts'
@@ -93,7 +93,8 @@ const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: C
   const log = createTestLog()
   const database = createDatabase({ url: databaseUrl, pool: 4, log })
   const relays: Relay[] = []
-  const sql: World['sql'] = async (text, values = []) => (await database.prisma.$queryRawUnsafe(text, ...values)) as never
+  const sql: World['sql'] = async (text, values = []) =>
+    (await database.prisma.$queryRawUnsafe(text, ...values)) as never
 
   const addUser: World['addUser'] = async () => {
     const id = randomUUID()
@@ -117,7 +118,15 @@ const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: C
     asset.sequence += 1
     const tree = JSON.stringify({ assetCid: asset.nid, abstract: message, sequence: asset.sequence }, null, 2)
     const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
-    const [row] = await database.query(insertCommit, [asset.id, asset.sequence, asset.owner.id, message, tree, cid, sha256])
+    const [row] = await database.query(insertCommit, [
+      asset.id,
+      asset.sequence,
+      asset.owner.id,
+      message,
+      tree,
+      cid,
+      sha256,
+    ])
     if (!row) throw new Error('no commit')
     return row.id
   }
@@ -141,7 +150,17 @@ const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: C
     relay(rpcUrl, { address, chainId, ...options } = {}) {
       const registry = createRegistry({ rpcUrl, database, address, chainId })
       const describe = createDescribeCommit({ ...provider, actionNids })
-      const defaults = { database, databaseUrl, registry, contentStore, custody, log, describe, relayKeys, confirmations: 0 }
+      const defaults = {
+        database,
+        databaseUrl,
+        registry,
+        contentStore,
+        custody,
+        log,
+        describe,
+        relayKeys,
+        confirmations: 0,
+      }
       const relay = createRelay({ ...defaults, ...options })
       relays.push(relay)
       relay.start()
@@ -202,7 +221,8 @@ export const eventually = async <T>(
   for (;;) {
     const value = await look()
     if (check(value)) return value
-    if (performance.now() > deadline) throw new Error(`Not within ${milliseconds} ms; last seen: ${JSON.stringify(value)}`)
+    if (performance.now() > deadline)
+      throw new Error(`Not within ${milliseconds} ms; last seen: ${JSON.stringify(value)}`)
     await delay(20)
   }
 }
