@@ -44,8 +44,9 @@ export const settleCommits = `
 export const openWallets = `
   with opening as materialized (
     select uuidv7(interval '-90 days') as transfer_id, w.user_id, w.num,
-      w.points + (select count(*) from commits c where c.author_id = w.user_id) * ($1::numeric + $2::numeric) as points
-    from wallets w
+      w.points + coalesce(made.commits, 0) * ($1::numeric + $2::numeric) as points
+    from wallets w left join (select author_id, count(*) as commits from commits group by author_id) made
+      on made.author_id = w.user_id
   ),
   moved as (
     insert into transfers (id, reference, created_at)

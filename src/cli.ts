@@ -261,6 +261,7 @@ try {
   } else {
     const { text, code } = explain(error)
     say(red(text))
-    process.exitCode = code
+    // A part that came up before another one failed must not keep an operator waiting.
+    process.exit(code)
   }
 }

@@ -1,5 +1,5 @@
 /** The only reader of the environment. All problems are told at once; an empty variable counts as unset. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
@@ -99,10 +99,16 @@ function read(env: NodeJS.ProcessEnv): Values {
   return values as Values
 }
 
+/** What is set, completed by a file `.env` where there is one. */
+function environment(): NodeJS.ProcessEnv {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  return process.env
+}
+
 export type Config = ReturnType<typeof readConfig>
 
 /** Raises ConfigError. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+export function readConfig(env: NodeJS.ProcessEnv = environment()) {
   const values = read(env)
   const production = values.NODE_ENV === 'production'
   const embedded = [

@@ -10,7 +10,7 @@ export interface Pace {
 /** Above this share of the event loop taken by others, we are in their way. */
 const busyShare = 0.5
 /** While others are busy, we rest this many times as long as we worked. */
-const restFactor = 8
+const restFactor = 15
 /** Milliseconds between two looks at how busy the others are. */
 const window = 50
 

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { isInputObjectType, isIntrospectionType, isInterfaceType, isEnumType, isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
+import { expect, it } from 'vitest'
+import { schema } from '../../src/graphql/schema.ts'
+
+const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type))
+
+it('schema.graphql is the printed schema', () => {
+  const committed = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8')
+  expect(committed, 'run npm run generate').toBe(`${printSchema(lexicographicSortSchema(schema))}\n`)
+})
+
+/** Every name in the schema with its description. */
+function* described(): Generator<[string, string | null | undefined]> {
+  for (const type of types) {
+    // GraphQL's own scalars describe themselves.
+    yield [type.name, type.description]
+    if (isEnumType(type)) for (const value of type.getValues()) yield [`${type.name}.${value.name}`, value.description]
+    if (isInputObjectType(type)) {
+      for (const field of Object.values(type.getFields())) yield [`${type.name}.${field.name}`, field.description]
+    }
+    if (isObjectType(type) || isInterfaceType(type)) {
+      for (const field of Object.values(type.getFields())) {
+        yield [`${type.name}.${field.name}`, field.description]
+        for (const arg of field.args) yield [`${type.name}.${field.name}(${arg.name}:)`, arg.description]
+      }
+    }
+  }
+}
+
+it('every type, field, argument and value has a description', () => {
+  expect([...described()].filter(([, description]) => !description?.trim()).map(([name]) => name)).toEqual([])
+})
+
+it('every mutation takes one input and answers a payload of its own', () => {
+  const mutations = Object.values(schema.getMutationType()!.getFields())
+  for (const { name, args, type } of mutations.filter(({ args }) => args.length > 0)) {
+    expect(args.map((arg) => arg.name), name).toEqual(['input'])
+    const pascal = name[0]!.toUpperCase() + name.slice(1)
+    expect([String(args[0]!.type), String(type)]).toEqual([`${pascal}Input!`, `${pascal}Payload!`])
+  }
+})
+
+it('money is never a float', () => {
+  const floats = types.filter((type) => isObjectType(type) || isInputObjectType(type)).flatMap((type) =>
+    Object.values(type.getFields()).filter((field) => /Float/.test(String(field.type))).map((field) => `${type.name}.${field.name}`),
+  )
+  expect(floats).toEqual([])
+})

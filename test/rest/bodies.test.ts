@@ -1,0 +1,175 @@
+import http from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import type { RestOptions } from '../support/rest-client.ts'
+import { createTestApp, newFile } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const asset = await user.register()
+const path = `assets/${asset.id}/`
+const password = 'correct horse battery'
+
+const encodings: [string, (fields: Record<string, string>) => RestOptions][] = [
+  ['JSON', (json) => ({ json })],
+  ['multipart', (multipart) => ({ multipart })],
+  ['urlencoded', (urlencoded) => ({ urlencoded })],
+  ['JSON without a Content-Type', (json) => ({ raw: JSON.stringify(json) })],
+  [
+    'JSON that is labelled urlencoded',
+    (json) => ({ raw: JSON.stringify(json), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }),
+  ],
+  ['JSON with a charset', (json) => ({ raw: JSON.stringify(json), headers: { 'Content-Type': 'application/json; charset=utf-8' } })],
+]
+
+describe.each(encodings)('%s', (name, encode) => {
+  const slug = `u${encodings.findIndex(([each]) => each === name)}`
+
+  it('signs up, in and out', async () => {
+    const fields = { username: slug, email: `${slug}@example.org`, password, unknown: 'ignored' }
+    const account = await app.rest('POST', 'auth/users/', encode(fields))
+    expect(account.status, account.text).toBe(201)
+    expect(account.body).toEqual({ id: expect.stringMatching(/^user_/), username: slug, email: `${slug}@example.org` })
+    const login = await app.rest('POST', 'auth/token/login/', encode({ email: fields.email, password, extra: '1' }))
+    expect(login.status, login.text).toBe(200)
+    expect(login.body).toEqual({ auth_token: expect.stringMatching(/^[0-9a-f]{40}$/) })
+    const actor = { token: login.body.auth_token }
+    const logout = await app.rest('POST', 'auth/token/logout/', { ...encode({ anything: 'at all' }), actor })
+    expect({ status: logout.status, text: logout.text }).toEqual({ status: 204, text: '' })
+    expectError(await app.rest('GET', 'auth/users/me/', { actor }), 'AUTHENTICATION_FAILED')
+  })
+
+  it('updates an asset', async () => {
+    const caption = `Über & = ? {${name}} 日本語`
+    const custom = { license: { name: 'CC0' }, from: name }
+    const record = expectOk(
+      await user.rest(
+        'PATCH',
+        path,
+        encode({ caption, headline: slug, public_access: 'true', nit_commit_custom: JSON.stringify(custom), commit_message: name }),
+      ),
+    )
+    expect(record).toMatchObject({ caption, headline: slug, public_access: true, nit_commit_custom: custom })
+    expectOk(await user.rest('PATCH', path, encode({ public_access: 'False' })))
+    expect(expectOk(await user.rest('GET', path))).toMatchObject({ caption, headline: slug, public_access: false })
+  })
+
+  it('is read and ignored where nothing is asked for', async () => {
+    const { id } = await user.register()
+    expect((await user.rest('DELETE', `assets/${id}/`, encode({ why: 'not' }))).status).toBe(204)
+    expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
+  })
+})
+
+describe('an empty body is an empty object', () => {
+  const types = [undefined, 'application/json', 'application/x-www-form-urlencoded', 'multipart/form-data', 'multipart/form-data; boundary=x', 'text/plain', 'image/png']
+  it.each(types)('with the Content-Type %s', async (type) => {
+    const before = await app.commitCount(asset.id)
+    const headers: Record<string, string> = type ? { 'Content-Type': type } : {}
+    const record = expectOk(await user.rest('PATCH', path, { headers }))
+    expect(record.id).toBe(asset.id)
+    expect(await app.commitCount(asset.id)).toBe(before)
+    const { token } = await app.newUser()
+    expect((await app.rest('POST', 'auth/token/logout/', { headers, actor: { token } })).status).toBe(204)
+    const { id } = await user.register()
+    expect((await user.rest('DELETE', `assets/${id}/`, { headers })).status).toBe(204)
+  })
+
+  it.each(['', '{}', ' ', '\r\n'])('sent as %j in JSON', async (raw) => {
+    const { token } = await app.newUser()
+    const headers = { 'Content-Type': 'application/json' }
+    expect((await app.rest('POST', 'auth/token/logout/', { raw, headers, actor: { token } })).status).toBe(204)
+    expectOk(await user.rest('PATCH', path, { raw, headers }))
+  })
+
+  it.each(['application/json', 'multipart/form-data; boundary=x'])('sent in no chunks with %s', async (type) => {
+    const status = await new Promise((resolve, reject) => {
+      const headers = { 'Content-Type': type, 'Transfer-Encoding': 'chunked', Authorization: `token ${user.token}` }
+      const request = http.request(`${app.url}/api/v3/${path}`, { method: 'PATCH', headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode))
+      })
+      request.on('error', reject).end()
+    })
+    expect(status).toBe(200)
+  })
+})
+
+describe('a body that cannot be read', () => {
+  it.each([
+    ['{"caption": ', 'application/json'],
+    ['{"caption": "x",}', 'application/json'],
+    ['{broken', 'application/x-www-form-urlencoded'],
+    ['[1, 2]', 'application/json'],
+    ['"text"', 'application/json'],
+    ['null', 'application/json'],
+    ['--x\r\nnot a part', 'multipart/form-data; boundary=x'],
+    ['--x\r\n', 'multipart/form-data'],
+  ])('such as %j as %s is a parse error, and nothing changes', async (raw, type) => {
+    const before = await app.commitCount(asset.id)
+    expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': type } }), 'PARSE_ERROR')
+    expect(await app.commitCount(asset.id)).toBe(before)
+  })
+
+  it('because it is not UTF-8 is a parse error', async () => {
+    const raw = Buffer.concat([Buffer.from('{"caption":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
+    expectError(await user.rest('PATCH', path, { raw, headers: { 'Content-Type': 'application/json' } }), 'PARSE_ERROR')
+  })
+
+  it.each(['text/plain', 'application/xml', 'image/png'])('because it is %s is a 415', async (type) => {
+    const headers = { 'Content-Type': type }
+    expectError(await user.rest('PATCH', path, { raw: 'caption=x', headers }), 'UNSUPPORTED_MEDIA_TYPE')
+  })
+
+  it('because it is too large is a 413, declared or not', async () => {
+    const caption = 'x'.repeat(1_100_000)
+    expectError(await user.rest('PATCH', path, { json: { caption } }), 'PAYLOAD_TOO_LARGE')
+    expectError(await user.rest('PATCH', path, { multipart: { caption } }), 'PAYLOAD_TOO_LARGE')
+    expectError(await user.rest('PATCH', path, { urlencoded: { caption } }), 'PAYLOAD_TOO_LARGE')
+  })
+})
+
+describe('a field', () => {
+  it.each([
+    [{ caption: 5 }, { caption: '5' }],
+    [{ caption: true }, { caption: 'true' }],
+    [{ public_access: 'TRUE' }, { public_access: true }],
+    [{ public_access: 0 }, { public_access: false }],
+    [{ signed_metadata: { a: 1 } }, { signed_metadata: '{"a":1}' }],
+    [{ nit_commit_custom: { a: { b: [1] } } }, { nit_commit_custom: expect.objectContaining({ a: { b: [1] } }) }],
+  ])('%j in JSON is read as %j', async (json, expected) => {
+    expect(expectOk(await user.rest('PATCH', path, { json }))).toMatchObject(expected)
+  })
+
+  it.each([
+    [{ caption: ['x'] }, 'caption'],
+    [{ caption: { x: 1 } }, 'caption'],
+    [{ public_access: 'perhaps' }, 'public_access'],
+    [{ nit_commit_custom: '[1]' }, 'nit_commit_custom'],
+    [{ nit_commit_custom: 'no JSON' }, 'nit_commit_custom'],
+    [{ nit_commit_custom: { abstract: 'posing' } }, 'nit_commit_custom'],
+    [{ headline: 'x'.repeat(26) }, 'headline'],
+    [{ signed_metadata: 'no JSON' }, 'signed_metadata'],
+    [{ caption: 'a\u0000b' }, 'caption'],
+  ])('%j is refused by its name', async (json, field) => {
+    const { body } = expectError(await user.rest('PATCH', path, { json }), 'VALIDATION_FAILED')
+    expect(body.error.details).toEqual({ [field]: [expect.any(String)] })
+  })
+
+  it('that nobody knows is ignored on registration, too', async () => {
+    const record = await user.register({ unknown: 'x', nft_token_id: '7', caption: 'kept' })
+    expect(record).toMatchObject({ caption: 'kept', nft_token_id: null })
+  })
+
+  it('may stand before or after the file', async () => {
+    const after = new FormData()
+    after.set('asset_file', newFile())
+    after.set('caption', 'after')
+    const before = new FormData()
+    before.set('caption', 'before')
+    before.set('asset_file', newFile())
+    for (const [body, caption] of [[after, 'after'], [before, 'before']] as const) {
+      const response = await fetch(`${app.url}/api/v3/assets/`, { method: 'POST', body, headers: { Authorization: `token ${user.token}` } })
+      expect(await response.json()).toMatchObject({ caption })
+    }
+  })
+})

@@ -1,0 +1,164 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { CarReader } from '@ipld/car'
+import { exporter } from 'ipfs-unixfs-exporter'
+import { CID } from 'multiformats/cid'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const other = await app.newUser()
+/** More than one block. */
+const bytes = randomBytes(700_000)
+const shown = await user.register({ asset_file: new File([bytes], 'Größe.png', { type: 'image/png' }), public_access: 'true' })
+const hidden = await user.register({ asset_file: new File(['hidden bytes'], 'hidden.txt', { type: 'text/plain' }) })
+
+const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+  const response = await fetch(app.url + path, { method, headers })
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+describe('the bytes of a public asset', () => {
+  it('are where its record says, for anybody', async () => {
+    const answer = await get(new URL(shown.asset_file).pathname)
+    expect(answer.status).toBe(200)
+    expect(answer.bytes.equals(bytes)).toBe(true)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': '700000',
+      'accept-ranges': 'bytes',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'public, max-age=29030400, immutable',
+      etag: `"${shown.id}"`,
+      'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent('Größe.png')}`,
+    })
+    expect(createHash('sha256').update(answer.bytes).digest('hex')).toBe(shown.proof_hash)
+  })
+
+  it.each([
+    ['bytes=0-0', 0, 1],
+    ['bytes=262100-262200', 262_100, 262_201],
+    ['bytes=699990-', 699_990, 700_000],
+    ['bytes=-10', 699_990, 700_000],
+    ['bytes=699990-9999999', 699_990, 700_000],
+  ])('come in the range %s', async (range, start, end) => {
+    const answer = await get(`/ipfs/${shown.id}`, { Range: range })
+    expect([answer.status, answer.headers.get('content-range'), answer.headers.get('content-length')]).toEqual([
+      206,
+      `bytes ${start}-${end - 1}/700000`,
+      String(end - start),
+    ])
+    expect(answer.bytes.equals(bytes.subarray(start, end))).toBe(true)
+  })
+
+  it('beyond their end are a 416', async () => {
+    const answer = await get(`/ipfs/${shown.id}`, { Range: 'bytes=700000-' })
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */700000'])
+  })
+
+  it.each(['items=0-5', 'bytes=a-b', 'bytes=-'])('come whole for the malformed range %s', async (range) => {
+    expect((await get(`/ipfs/${shown.id}`, { Range: range })).status).toBe(200)
+  })
+
+  it('are not sent again to who has them, nor to a HEAD', async () => {
+    expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': `"${shown.id}"` })).status).toBe(304)
+    const head = await get(`/ipfs/${shown.id}`, {}, 'HEAD')
+    expect([head.status, head.bytes.length, head.headers.get('content-length')]).toEqual([200, 0, '700000'])
+  })
+
+  it('can be checked by a stranger: each raw block has its own hash', async () => {
+    for (const ask of [() => get(`/ipfs/${shown.id}?format=raw`), () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.raw' })]) {
+      const answer = await ask()
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/vnd.ipld.raw'])
+      expect(createHash('sha256').update(answer.bytes).digest()).toEqual(Buffer.from(CID.parse(shown.id).multihash.digest))
+    }
+  })
+
+  it('can be had as a CAR file that stands on its own', async () => {
+    const answer = await get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.car' })
+    expect(answer.headers.get('content-type')).toBe('application/vnd.ipld.car; version=1; order=dfs; dups=n')
+    const car = await CarReader.fromBytes(answer.bytes)
+    expect((await car.getRoots()).map(String)).toEqual([shown.id])
+    const blocks = {
+      async *get(cid: CID) {
+        yield (await car.get(cid as never))!.bytes
+      },
+    }
+    const file = await exporter(shown.id, blocks as never)
+    const chunks: Uint8Array[] = []
+    for await (const chunk of file.content()) chunks.push(chunk)
+    expect(Buffer.concat(chunks).equals(bytes)).toBe(true)
+    const query = await get(`/ipfs/${shown.id}?format=car`)
+    expect(query.bytes.equals(answer.bytes)).toBe(true)
+  })
+})
+
+describe('the bytes of a private asset', () => {
+  it.each(['', '?format=raw', '?format=car'])('are not found by strangers%s, as if they were not there', async (query) => {
+    const missing = `bafkrei${'a'.repeat(52)}`
+    const answers = await Promise.all([hidden.id, missing].flatMap((cid) => [app.rest('GET', `/ipfs/${cid}${query}`), other.rest('GET', `/ipfs/${cid}${query}`)]))
+    for (const answer of answers) expectError(answer, 'NOT_FOUND')
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+
+  it('are their owner’s, and nobody may share what was cached', async () => {
+    const answer = await user.rest('GET', `/ipfs/${hidden.id}`)
+    expect([answer.status, answer.text]).toEqual([200, 'hidden bytes'])
+    expect(answer.headers.get('cache-control')).toMatch(/^private/)
+  })
+
+  it('are read through the link in its record, without a header, for a while', async () => {
+    const link = new URL(hidden.asset_file)
+    const answer = await get(link.pathname + link.search)
+    expect([answer.status, answer.bytes.toString(), answer.headers.get('cache-control')]).toEqual([200, 'hidden bytes', expect.stringMatching(/^private/)])
+    const expires = Number(link.searchParams.get('expires')) - Date.now() / 1000
+    expect(expires).toBeGreaterThan(3_600)
+    expect(expires).toBeLessThanOrEqual(7_200)
+  })
+
+  it.each([
+    ['another file', (link: URL) => link.pathname.replace(hidden.id, shown.id === hidden.id ? '' : hidden.id.replace(/.$/, 'a')) + link.search],
+    ['a longer time', (link: URL) => `${link.pathname}?expires=${Number(link.searchParams.get('expires')) + 1}&signature=${link.searchParams.get('signature')}`],
+    ['a past time', (link: URL) => `${link.pathname}?expires=1&signature=${link.searchParams.get('signature')}`],
+    ['no signature', (link: URL) => `${link.pathname}?expires=${link.searchParams.get('expires')}`],
+    ['another signature', (link: URL) => `${link.pathname}?expires=${link.searchParams.get('expires')}&signature=AAAA`],
+  ])('are not read through a link made for %s', async (_, change) => {
+    expectError(await app.rest('GET', change(new URL(hidden.asset_file))), 'NOT_FOUND')
+  })
+
+  it('become everybody’s when the asset does, and the owner’s again', async () => {
+    const { id } = await user.register()
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: true } }))
+    expect((await get(`/ipfs/${id}`)).status).toBe(200)
+    const record = expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } }))
+    expect((await get(`/ipfs/${id}`)).status).toBe(404)
+    expect(record.asset_file).toContain('signature=')
+  })
+})
+
+describe('a file that could run as a page', () => {
+  it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])('such as %s is only ever downloaded', async (type) => {
+    const { id } = await user.register({ asset_file: new File([`<script>${type}</script>`], 'page.html', { type }), public_access: 'true' })
+    const { headers } = await get(`/ipfs/${id}`)
+    expect(headers.get('content-type')).toBe('application/octet-stream')
+    expect(headers.get('content-disposition')).toMatch(/^attachment/)
+    expect(headers.get('content-security-policy')).toContain('sandbox')
+  })
+})
+
+describe('the description of an action', () => {
+  it('can be read by anybody under the CID that commits name', async () => {
+    const { commits } = expectOk(await user.rest('GET', `assets/${shown.id}/history/`))
+    const answer = await get(`/ipfs/${commits[0].action}`)
+    expect(JSON.parse(answer.bytes.toString())).toMatchObject({ name: 'action-initial-registration' })
+    expect(createHash('sha256').update(answer.bytes).digest()).toEqual(Buffer.from(CID.parse(commits[0].action).multihash.digest))
+  })
+})
+
+it('a CID that is none, or not of ours, is not found', async () => {
+  for (const cid of ['nonsense', 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG', 'bafkqaalb']) {
+    expectError(await user.rest('GET', `/ipfs/${cid}`), 'NOT_FOUND')
+  }
+})

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp, newFile } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const newKey = () => ({ 'Idempotency-Key': randomUUID() })
+
+const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed')
+
+describe('an Idempotency-Key', () => {
+  it('makes a repeated PATCH answer the same body again, with one commit and one charge', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const headers = newKey()
+    const patch = () => user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Once' }, headers })
+    const first = await patch()
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Later' } }))
+    const again = await patch()
+    expect([first, again].map(({ status, text }) => ({ status, text }))).toEqual([
+      { status: 200, text: first.text },
+      { status: 200, text: first.text },
+    ])
+    expect([replayed(first), replayed(again)]).toEqual([null, 'true'])
+    expect(await app.commitCount(id)).toBe(3)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '11.463' })
+  })
+
+  it('makes a repeated registration answer the same asset again', async () => {
+    const user = await app.newUser()
+    const headers = newKey()
+    const multipart = { asset_file: newFile(), caption: 'Once' }
+    const first = await user.rest('POST', 'assets/', { multipart, headers })
+    const again = await user.rest('POST', 'assets/', { multipart, headers })
+    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
+    expect([replayed(first), replayed(again)]).toEqual([null, 'true'])
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
+  })
+
+  it('lets the last money in a wallet be retried', async () => {
+    const user = await app.newUser({ points: '0.179' })
+    const options = { multipart: { asset_file: newFile() }, headers: newKey() }
+    expect((await user.rest('POST', 'assets/', options)).status).toBe(201)
+    expect((await user.rest('POST', 'assets/', options)).status).toBe(201)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+  })
+
+  it('makes a repeated sign-up and sign-in answer the same account and token', async () => {
+    const json = { username: 'twice', email: 'twice@example.org', password: PASSWORD }
+    const headers = newKey()
+    const signUps = [await app.rest('POST', 'auth/users/', { json, headers }), await app.rest('POST', 'auth/users/', { json, headers })]
+    expect(signUps.map(({ status, text }) => [status, text])).toEqual(Array(2).fill([201, signUps[0]!.text]))
+    const login = { json: { email: json.email, password: PASSWORD }, headers: newKey() }
+    const logins = [await app.rest('POST', 'auth/token/login/', login), await app.rest('POST', 'auth/token/login/', login)]
+    expect(logins.map(({ status, text }) => [status, text])).toEqual(Array(2).fill([200, logins[0]!.text]))
+    expectOk(await app.rest('GET', 'auth/users/me/', { actor: { token: logins[1]!.body.auth_token } }))
+  })
+
+  it('with another payload is refused, and changes nothing', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const headers = newKey()
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'First' }, headers }))
+    const answer = expectError(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Second' }, headers }), 'IDEMPOTENCY_KEY_REUSED')
+    expect(answer.status).toBe(422)
+    expect(expectOk(await user.rest('GET', `assets/${id}/`)).caption).toBe('First')
+    expect(await app.commitCount(id)).toBe(2)
+  })
+
+  it('is the same in another encoding of the same payload', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const headers = newKey()
+    const fields = { caption: 'Same', nit_commit_custom: '{"b":1,"a":2}' }
+    const first = await user.rest('PATCH', `assets/${id}/`, { urlencoded: fields, headers })
+    const json = { nit_commit_custom: { a: 2, b: 1 }, caption: 'Same' }
+    const again = await user.rest('PATCH', `assets/${id}/`, { json, headers })
+    expect([again.text, replayed(again)]).toEqual([first.text, 'true'])
+  })
+
+  it('belongs to one caller', async () => {
+    const headers = newKey()
+    const users = [await app.newUser(), await app.newUser()]
+    for (const user of users) {
+      const { id } = await user.register()
+      const answer = await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Own' }, headers })
+      expect([answer.status, replayed(answer)]).toEqual([200, null])
+    }
+  })
+
+  it('sent ten times at once is carried out once', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const headers = newKey()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Crowd' }, headers })),
+    )
+    for (const answer of answers) {
+      if (answer.status === 409) expectError(answer, 'IDEMPOTENCY_KEY_IN_USE')
+      else expect(expectOk(answer).caption).toBe('Crowd')
+    }
+    expect(answers.filter((answer) => answer.status === 200 && !replayed(answer))).toHaveLength(1)
+    expect(await app.commitCount(id)).toBe(2)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '11.642' })
+  })
+
+  it('of a refused request may be used again', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const headers = newKey()
+    expectError(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'x'.repeat(26) }, headers }), 'VALIDATION_FAILED')
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'Short' }, headers }))
+  })
+
+  it.each(['', 'x'.repeat(256)])('of %j is refused', async (key) => {
+    const user = await app.newUser()
+    const answer = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile() }, headers: { 'Idempotency-Key': key } })
+    expectError(answer, 'VALIDATION_FAILED')
+  })
+
+  it('is shared by both doors', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const headers = newKey()
+    const document = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { caption } } }'
+    const first = await user.graphql(document, { input: { id, caption: 'Both' } }, { headers })
+    expect(expectOk(first).updateAssetMetadata.asset.caption).toBe('Both')
+    const again = await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Both' }, headers })
+    expect([expectOk(again).caption, replayed(again)]).toEqual(['Both', 'true'])
+    const third = await user.graphql(document, { input: { id, caption: 'Both' } }, { headers })
+    expect([expectOk(third).updateAssetMetadata.asset.caption, replayed(third)]).toEqual(['Both', 'true'])
+    expect(await app.commitCount(id)).toBe(2)
+  })
+})

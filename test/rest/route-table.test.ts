@@ -1,0 +1,104 @@
+import type { ServerResponse } from 'node:http'
+import { Kind, OperationTypeNode, validate, visit } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { schema } from '../../src/graphql/schema.ts'
+import type { RestRequest } from '../../src/rest/define-route.ts'
+import { createDirectRoutes } from '../../src/rest/direct-routes.ts'
+import { assertRoutes } from '../../src/rest/execute.ts'
+import { createFields } from '../../src/rest/fields.ts'
+import { routes } from '../../src/rest/routes.ts'
+
+const directRoutes = createDirectRoutes({
+  missing: async () => [],
+  version: '0',
+  homePage: '',
+  publicDocuments: new Set(),
+  links: { verify: () => false },
+  gateway: { send: async (_req, res: ServerResponse) => void res.end() },
+})
+
+const table = routes.map((route) => ({ name: `${route.method} ${route.path}`, route }))
+const parametersOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+
+/** What the contract names so far; a path may only be added. */
+const published = [
+  'POST auth/users',
+  'GET auth/users',
+  'GET auth/users/me',
+  'POST auth/token/login',
+  'POST auth/token/logout',
+  'POST assets',
+  'GET assets',
+  'GET assets/:nid',
+  'PATCH assets/:nid',
+  'DELETE assets/:nid',
+  'GET assets/:nid/history',
+  'GET history',
+]
+
+it.each(published)('the contract’s %s is there', (name) => {
+  expect(table.map((each) => each.name)).toContain(name)
+})
+
+it('no two routes clash', () => {
+  const keys = [
+    ...routes.map(({ method, path }) => `${method} /api/v3/${path}`),
+    ...directRoutes.map(({ method, path }) => `${method} ${path}`),
+  ].map((key) => key.replaceAll(/:\w+/g, ':'))
+  expect(keys).toEqual([...new Set(keys)])
+})
+
+describe.each(table)('$name', ({ route }) => {
+  const [operation, ...others] = route.operation.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION)
+  const declared = operation?.kind === Kind.OPERATION_DEFINITION ? (operation.variableDefinitions ?? []) : []
+
+  it('holds one named operation that is valid on the schema', () => {
+    expect(others).toEqual([])
+    expect(validate(schema, route.operation).map(({ message }) => message)).toEqual([])
+    expect(operation?.kind === Kind.OPERATION_DEFINITION && operation.name?.value).toMatch(/^Rest[A-Z]/)
+  })
+
+  it('holds a query when it is a GET, and a mutation otherwise', () => {
+    const kind = route.method === 'GET' ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION
+    expect(operation?.kind === Kind.OPERATION_DEFINITION && operation.operation).toBe(kind)
+  })
+
+  it('passes each path parameter on, as a variable that the operation declares and uses', () => {
+    const params = Object.fromEntries(parametersOf(route.path).map((name) => [name, `value of ${name}`]))
+    const body = { ...createFields({}), upload: () => ({}) as never }
+    const request: RestRequest = { params, query: new URLSearchParams(), body, header: () => undefined, url: '', publicUrl: '' }
+    const variables = route.variables(request)
+    const names = declared.map(({ variable }) => variable.name.value)
+    expect(Object.keys(variables).filter((name) => !names.includes(name))).toEqual([])
+    for (const value of Object.values(params)) expect(JSON.stringify(variables)).toContain(value)
+    const used = new Set<string>()
+    visit(route.operation, {
+      VariableDefinition: () => false,
+      Variable: ({ name }) => void used.add(name.value),
+    })
+    expect(names.filter((name) => !used.has(name))).toEqual([])
+  })
+
+  it('is written without slashes at its ends', () => {
+    expect(route.path).toMatch(/^[a-z][\w:/-]*[\w]$/)
+  })
+})
+
+it('operations have names of their own, so that a log or a trace tells routes apart', () => {
+  const nameOf = (route: (typeof routes)[number]) => {
+    const [operation] = route.operation.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
+    return operation?.name?.value
+  }
+  const byName = Map.groupBy(routes, nameOf)
+  // Two paths of one thing share one document.
+  for (const [, shared] of byName) expect(new Set(shared.map(({ operation }) => operation)).size).toBe(1)
+})
+
+it.each(directRoutes.map((route) => [`${route.method} ${route.path}`, route] as const))('the direct %s says why it is no operation', (_, route) => {
+  expect(route.reason).toMatch(/^[A-Z].{10,}\.$/)
+})
+
+it('a table that breaks a promise does not start', () => {
+  const [login] = routes.filter(({ path }) => path === 'auth/token/login')
+  expect(() => assertRoutes(schema, [{ ...login!, method: 'GET' }])).toThrow('GET auth/token/login: a GET route holds a query.')
+})
