@@ -1,8 +1,8 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
-import { owns } from '../domain/policy.ts'
+import { owns, visibleAssets } from '../domain/policy.ts'
 import { builder } from './builder.ts'
-import { CommitType } from './commit.ts'
+import { CommitConnection, CommitType } from './commit.ts'
 import { given } from './given.ts'
 import { incomingFile } from './incoming-file.ts'
 import { Node } from './node.ts'
@@ -99,12 +99,16 @@ export const AssetType = builder.prismaObject('Asset', {
       select: (_args, _context, nested) => ({ commits: nested({ where: { sequence: 1 }, take: 1 }) }),
       resolve: (asset) => (asset as unknown as { commits: never[] }).commits[0]!,
     }),
-    commits: t.relatedConnection('commits', {
-      type: CommitType,
-      cursor: 'assetId_sequence',
-      description: 'Its history, newest first.',
-      query: { orderBy: { sequence: 'desc' } },
-    }),
+    commits: t.relatedConnection(
+      'commits',
+      {
+        type: CommitType,
+        cursor: 'assetId_sequence',
+        description: 'Its history, newest first.',
+        query: { orderBy: { sequence: 'desc' } },
+      },
+      CommitConnection,
+    ),
     history: t.relation('commits', {
       type: CommitType,
       description: 'Its whole history, oldest first. For a long one, page through `commits`.',
@@ -112,6 +116,41 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
   }),
 })
+
+/** Each connection counts when it is asked to, and only then. */
+type Counted = { totalCount?: number | (() => number | Promise<number>) }
+
+const AssetConnection = builder.connectionObject(
+  {
+    type: AssetType,
+    name: 'AssetConnection',
+    description: 'A page of assets.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description: 'How many there are on all pages. Counted when asked for.',
+        resolve: (connection) => {
+          const { totalCount } = connection as Counted
+          return typeof totalCount === 'function' ? totalCount() : totalCount!
+        },
+      }),
+    }),
+  },
+  { name: 'AssetEdge', description: 'An asset with its cursor.' },
+)
+
+builder.prismaObjectField(UserType, 'assets', (t) =>
+  t.relatedConnection(
+    'ownedAssets',
+    {
+      type: AssetType,
+      cursor: 'id',
+      totalCount: true,
+      description: 'Their assets that you may see, newest first.',
+      query: (_args, { actor }) => ({ orderBy: { id: 'desc' }, where: visibleAssets(actor) }),
+    },
+    AssetConnection,
+  ),
+)
 
 const AssetFilter = builder.inputType('AssetFilter', {
   description: 'Conditions that all hold.',
@@ -206,23 +245,26 @@ builder.queryFields((t) => ({
     args: { id: t.arg.id({ required: true, description: 'The nid.' }) },
     resolve: (query, _root, { id }, { actor, services }) => services.assets.find(actor, id, query),
   }),
-  assets: t.prismaConnection({
-    type: AssetType,
-    cursor: 'id',
-    maxSize: 1000,
-    description:
-      'Your assets, or the public ones when you are not signed in; with a filter, all assets you may see that fit it. Newest first.',
-    args: {
-      filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
-      offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+  assets: t.prismaConnection(
+    {
+      type: AssetType,
+      cursor: 'id',
+      maxSize: 1000,
+      description:
+        'Your assets, or the public ones when you are not signed in; with a filter, all assets you may see that fit it. Newest first.',
+      args: {
+        filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
+        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+      },
+      totalCount: (_connection, { filter }, { actor, services }) => services.assets.count(actor, given(filter ?? {})),
+      resolve: (query, _root, { filter, offset }, { actor, services }) =>
+        services.assets.list(actor, given(filter ?? {}), {
+          ...query,
+          skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0),
+        }),
     },
-    totalCount: (_connection, { filter }, { actor, services }) => services.assets.count(actor, given(filter ?? {})),
-    resolve: (query, _root, { filter, offset }, { actor, services }) =>
-      services.assets.list(actor, given(filter ?? {}), {
-        ...query,
-        skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0),
-      }),
-  }),
+    AssetConnection,
+  ),
 }))
 
 builder.mutationFields((t) => ({

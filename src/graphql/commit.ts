@@ -120,3 +120,8 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
   }),
 })
+
+export const CommitConnection = builder.connectionObject(
+  { type: CommitType, name: 'CommitConnection', description: 'A page of a history.' },
+  { name: 'CommitEdge', description: 'A commit with its cursor.' },
+)

@@ -98,11 +98,6 @@ export const UserType = builder.prismaObject('User', {
       description: 'How many of their assets you may see.',
       where: (_args, { actor }) => visibleAssets(actor),
     }),
-    assets: t.relatedConnection('ownedAssets', {
-      cursor: 'id',
-      description: 'Their assets that you may see, newest first.',
-      query: (_args, { actor }) => ({ orderBy: { id: 'desc' }, where: visibleAssets(actor) }),
-    }),
   }),
 })
 

@@ -22,16 +22,21 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const QUERY_CANCELED = '57014'
 /** Classes: connection exception, insufficient resources, operator intervention; and the driver's own words. */
 const down = /^(08|53|57)/
-const gone = /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+const gone =
+  /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
 
 /** An expected trouble of the database as UNAVAILABLE; anything else as it is. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === LOCK_NOT_AVAILABLE) {
-    return new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The same thing is being changed right now. Try again.', { retryAfter: 1, cause: error })
+    return new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The same thing is being changed right now. Try again.', {
+      retryAfter: 1,
+      cause: error,
+    })
   }
-  if (code === QUERY_CANCELED || down.test(code) || gone.test(code) || gone.test(error.message)) return unavailable('The database', error)
+  if (code === QUERY_CANCELED || down.test(code) || gone.test(code) || gone.test(error.message))
+    return unavailable('The database', error)
   return error
 }
 
@@ -70,7 +75,9 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
       let broken: Error | undefined
       try {
         await client.query('begin')
-        const result = await work(async ({ name, text }, values = []) => (await client.query({ name, text, values: values as unknown[] })).rows)
+        const result = await work(
+          async ({ name, text }, values = []) => (await client.query({ name, text, values: values as unknown[] })).rows,
+        )
         await client.query('commit')
         return result
       } catch (error) {
@@ -82,7 +89,11 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
         client.release(broken)
       }
     },
-    isReachable: () => pool.query('select 1').then(() => true, () => false),
+    isReachable: () =>
+      pool.query('select 1').then(
+        () => true,
+        () => false,
+      ),
     async close() {
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()

@@ -30,7 +30,12 @@ export interface HttpServer {
 export function createHttpServer({ doors, log }: { doors: Door[]; log: Log }): HttpServer {
   let draining = false
   const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT, headersTimeout: HEADERS_TIMEOUT, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, noDelay: true },
+    {
+      requestTimeout: REQUEST_TIMEOUT,
+      headersTimeout: HEADERS_TIMEOUT,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+      noDelay: true,
+    },
     (req, res) => {
       const url = req.url ?? '/'
       const end = url.indexOf('?')

@@ -9,7 +9,17 @@ export const createLog = (level: string): Log =>
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: {
-        paths: ['authorization', 'token', 'password', 'apiKey', '*.authorization', '*.token', '*.password', '*.apiKey', '*["x-api-key"]'],
+        paths: [
+          'authorization',
+          'token',
+          'password',
+          'apiKey',
+          '*.authorization',
+          '*.token',
+          '*.password',
+          '*.apiKey',
+          '*["x-api-key"]',
+        ],
         censor: '[censored]',
       },
     },

@@ -15,7 +15,11 @@ const facts = {
 
 describe('the asset tree', () => {
   it('has the bytes of the public layout, key by key', () => {
-    const custom = { own: { b: 1, a: [1, null] }, usedBy: 'https://example.org', license: { name: 'CC0', document: null } }
+    const custom = {
+      own: { b: 1, a: [1, null] },
+      usedBy: 'https://example.org',
+      license: { name: 'CC0', document: null },
+    }
     expect(writeTree({ ...facts, custom })).toBe(`{
   "assetCid": "bafkreinid",
   "assetSha256": "${'ab'.repeat(32)}",
@@ -85,8 +89,16 @@ describe('comparing', () => {
     ['a custom key', { custom: { ...asset.custom, gone: 2 } }, { nit_commit_custom: [{ gone: 1 }, { gone: 2 }] }],
     ['a removed key', { custom: { same: asset.custom.same } }, { nit_commit_custom: [{ gone: 1 }, {}] }],
     ['an added key', { custom: { ...asset.custom, more: [] } }, { nit_commit_custom: [{}, { more: [] }] }],
-    ['the order in a list', { custom: { ...asset.custom, same: { a: 1, b: [2, 1] } } }, { nit_commit_custom: [{ same: { a: 1, b: [1, 2] } }, { same: { a: 1, b: [2, 1] } }] }],
-    ['a list for an object', { custom: { ...asset.custom, gone: [] } }, { nit_commit_custom: [{ gone: 1 }, { gone: [] }] }],
+    [
+      'the order in a list',
+      { custom: { ...asset.custom, same: { a: 1, b: [2, 1] } } },
+      { nit_commit_custom: [{ same: { a: 1, b: [1, 2] } }, { same: { a: 1, b: [2, 1] } }] },
+    ],
+    [
+      'a list for an object',
+      { custom: { ...asset.custom, gone: [] } },
+      { nit_commit_custom: [{ gone: 1 }, { gone: [] }] },
+    ],
   ])('tells %s', (_, change, changes) => {
     expect(compare(asset, { ...asset, ...change })).toEqual(changes)
   })

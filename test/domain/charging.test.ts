@@ -34,9 +34,14 @@ describe('a charge of 0.179', () => {
     expect(await app.wallet(user)).toEqual({ points: pointsLeft, num: numLeft })
     const booked = await entries(user)
     const sum = (account: string, currency?: string) =>
-      fromUnits(booked.filter((e) => e.account === account && (!currency || e.currency === currency)).reduce((total, e) => total + toUnits(e.amount), 0n))
+      fromUnits(
+        booked
+          .filter((e) => e.account === account && (!currency || e.currency === currency))
+          .reduce((total, e) => total + toUnits(e.amount), 0n),
+      )
     expect([sum('REVENUE'), sum('GAS'), sum('wallet')]).toEqual(['0.1', '0.079', '-0.179'])
-    for (const currency of ['POINTS', 'NUM']) expect(add(sum('REVENUE', currency), sum('GAS', currency), sum('wallet', currency))).toBe('0')
+    for (const currency of ['POINTS', 'NUM'])
+      expect(add(sum('REVENUE', currency), sum('GAS', currency), sum('wallet', currency))).toBe('0')
   })
 
   it.each([
@@ -70,7 +75,10 @@ describe('a charge of 0.179', () => {
   it('of an update is refused one unit short, and the asset stays as it was', async () => {
     const user = await app.newUser({ points: '0.357999999999999999' })
     const { id } = expectOk(await register(user))
-    expectError(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Unpaid' } }), 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    expectError(
+      await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Unpaid' } }),
+      'ASSET_COMMIT_INSUFFICIENT_FUND',
+    )
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).caption).toBe('')
     expect(await app.commitCount(id)).toBe(1)
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: {} }))
@@ -82,10 +90,15 @@ describe('at once', () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { [`key${i}`]: i } } })),
+      Array.from({ length: 20 }, (_, i) =>
+        user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { [`key${i}`]: i } } }),
+      ),
     )
     expect(answers.map(codeOf)).toEqual(Array(20).fill(undefined))
-    const commits = await app.sql<{ sequence: number }>('select sequence from commits c join assets a on a.id = c.asset_id where nid = $1 order by 1', [id])
+    const commits = await app.sql<{ sequence: number }>(
+      'select sequence from commits c join assets a on a.id = c.asset_id where nid = $1 order by 1',
+      [id],
+    )
     expect(commits.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 21 }, (_, i) => i + 1))
     expect(await app.wallet(user)).toEqual({ num: '0', points: '8.241' })
     // No update was lost: each added its key to what the one before it had left.
@@ -98,7 +111,9 @@ describe('at once', () => {
     const user = await app.newUser({ points: '1', num: '0.253' })
     const { id } = await user.register()
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, i) => user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { [`key${i}`]: i } } })),
+      Array.from({ length: 12 }, (_, i) =>
+        user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { [`key${i}`]: i } } }),
+      ),
     )
     const codes = answers.map(codeOf)
     expect(codes.filter((code) => code === undefined)).toHaveLength(6)
@@ -116,15 +131,18 @@ describe('at once', () => {
     expect(expectOk(await user.rest('GET', 'assets/')).count).toBe(3)
   })
 
-  it('an update and a deletion leave either both or only the deletion', async () => {
+  it('an update and a deletion charge for exactly the commits that are there, and the deletion stands', async () => {
     const user = await app.newUser()
     const { id } = await user.register()
-    const [update, remove] = await Promise.all([user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Late' } }), user.rest('DELETE', `assets/${id}/`)])
+    const [update, remove] = await Promise.all([
+      user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Late' } }),
+      user.rest('DELETE', `assets/${id}/`),
+    ])
     expect(remove.status).toBe(204)
     expect([undefined, 'NOT_FOUND']).toContain(codeOf(update))
-    const paid = codeOf(update) ? '11.821' : '11.642'
-    expect(await app.wallet(user)).toEqual({ num: '0', points: paid })
-    const [row] = await app.sql('select caption from assets where nid = $1', [id])
-    expect(row).toEqual({ caption: '' })
+    const points = { 1: '11.821', 2: '11.642' }[await app.commitCount(id)]
+    expect(await app.wallet(user)).toEqual({ num: '0', points })
+    expect(await app.sql('select caption from assets where nid = $1', [id])).toEqual([{ caption: '' }])
+    expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { fromId, isNid, toId } from '../../src/domain/ids.ts'
 
 describe('an identifier', () => {
-  const edges = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '80000000-0000-0000-0000-000000000001']
+  const edges = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
   const uuids = [...edges, ...Array.from({ length: 1000 }, (_, i) => (i % 2 ? randomUUID() : randomUUIDv7()))]
 
   it('is the one of the TypeID library', () => {
@@ -18,12 +18,20 @@ describe('an identifier', () => {
     }
   })
 
-  it.each(['', '_', 'user', 'user_', 'user_short', 'user_8zzzzzzzzzzzzzzzzzzzzzzzzz', 'user_ILOU0000000000000000000000', 'nobody_01h2xcejqtf2nbrexx3vqjhp41', 'constructor_01h2xcejqtf2nbrexx3vqjhp41', 'USER_01h2xcejqtf2nbrexx3vqjhp41'])(
-    '%j is none',
-    (text) => {
-      expect(fromId(text)).toBeUndefined()
-    },
-  )
+  it.each([
+    '',
+    '_',
+    'user',
+    'user_',
+    'user_short',
+    'user_8zzzzzzzzzzzzzzzzzzzzzzzzz',
+    'user_ILOU0000000000000000000000',
+    'nobody_01h2xcejqtf2nbrexx3vqjhp41',
+    'constructor_01h2xcejqtf2nbrexx3vqjhp41',
+    'USER_01h2xcejqtf2nbrexx3vqjhp41',
+  ])('%j is none', (text) => {
+    expect(fromId(text)).toBeUndefined()
+  })
 })
 
 describe('a nid', () => {

@@ -19,9 +19,12 @@ describe('an amount', () => {
     expect(toUnits(text)).toBe(units)
   })
 
-  it.each(['', 'x', '1e3', '1,5', '.5', '+1', ' 1', '0x1', '1.0000000000000000001', 'NaN', 'Infinity', '--1'])('%j is refused', (text) => {
-    expect(() => toUnits(text)).toThrow(RangeError)
-  })
+  it.each(['', 'x', '1e3', '1,5', '.5', '+1', ' 1', '0x1', '1.0000000000000000001', 'NaN', 'Infinity', '--1'])(
+    '%j is refused',
+    (text) => {
+      expect(() => toUnits(text)).toThrow(RangeError)
+    },
+  )
 
   it.each([
     ['12.500', 0, '12.5'],
@@ -41,7 +44,7 @@ describe('an amount', () => {
     let seed = 7n
     for (let i = 0; i < 500; i++) {
       seed = (seed * 6364136223846793005n + 1442695040888963407n) % 2n ** 64n
-      const units = (seed * seed) % 10n ** 30n - 10n ** 29n
+      const units = ((seed * seed) % 10n ** 30n) - 10n ** 29n
       expect(toUnits(fromUnits(units))).toBe(units)
     }
   })

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Actor } from '../../src/domain/actor.ts'
 import { DomainError } from '../../src/domain/errors.ts'
-import { type Action, assertMay, assertMayOnAsset, canSeeAsset, canSeePrivateParts, visibleAssets } from '../../src/domain/policy.ts'
+import {
+  type Action,
+  assertMay,
+  assertMayOnAsset,
+  canSeeAsset,
+  canSeePrivateParts,
+  visibleAssets,
+} from '../../src/domain/policy.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -53,23 +60,64 @@ describe('may this actor try this at all', () => {
     'store:administer': { ...in401, stranger: 'PERMISSION_DENIED', owner: 'PERMISSION_DENIED' },
   }
   it.each(Object.entries(table))('%s', (action, expected) => {
-    expect(Object.fromEntries(everybody.map((who) => [who, outcome(() => assertMay(actors[who], action as Action))]))).toEqual(expected)
+    expect(
+      Object.fromEntries(everybody.map((who) => [who, outcome(() => assertMay(actors[who], action as Action))])),
+    ).toEqual(expected)
   })
 })
 
 describe('may this actor do this to that asset', () => {
   const table: [string, 'asset:read' | 'asset:update' | 'asset:delete', boolean | undefined, Record<Who, string>][] = [
-    ['read a public one', 'asset:read', true, { anonymous: 'yes', stranger: 'yes', owner: 'yes', admin: 'yes', system: 'yes' }],
-    ['read a private one', 'asset:read', false, { anonymous: 'NOT_FOUND', stranger: 'NOT_FOUND', owner: 'yes', admin: 'NOT_FOUND', system: 'yes' }],
+    [
+      'read a public one',
+      'asset:read',
+      true,
+      { anonymous: 'yes', stranger: 'yes', owner: 'yes', admin: 'yes', system: 'yes' },
+    ],
+    [
+      'read a private one',
+      'asset:read',
+      false,
+      { anonymous: 'NOT_FOUND', stranger: 'NOT_FOUND', owner: 'yes', admin: 'NOT_FOUND', system: 'yes' },
+    ],
     ...(['asset:update', 'asset:delete'] as const).flatMap((action): typeof table => [
-      [`${action} a public one`, action, true, { anonymous: 'NOT_AUTHENTICATED', stranger: 'ASSET_WRITE_PERMISSION_DENIED', owner: 'yes', admin: 'ASSET_WRITE_PERMISSION_DENIED', system: 'yes' }],
-      [`${action} a private one`, action, false, { anonymous: 'NOT_AUTHENTICATED', stranger: 'NOT_FOUND', owner: 'yes', admin: 'NOT_FOUND', system: 'yes' }],
-      [`${action} one that is missing`, action, undefined, { anonymous: 'NOT_AUTHENTICATED', stranger: 'NOT_FOUND', owner: 'NOT_FOUND', admin: 'NOT_FOUND', system: 'NOT_FOUND' }],
+      [
+        `${action} a public one`,
+        action,
+        true,
+        {
+          anonymous: 'NOT_AUTHENTICATED',
+          stranger: 'ASSET_WRITE_PERMISSION_DENIED',
+          owner: 'yes',
+          admin: 'ASSET_WRITE_PERMISSION_DENIED',
+          system: 'yes',
+        },
+      ],
+      [
+        `${action} a private one`,
+        action,
+        false,
+        { anonymous: 'NOT_AUTHENTICATED', stranger: 'NOT_FOUND', owner: 'yes', admin: 'NOT_FOUND', system: 'yes' },
+      ],
+      [
+        `${action} one that is missing`,
+        action,
+        undefined,
+        {
+          anonymous: 'NOT_AUTHENTICATED',
+          stranger: 'NOT_FOUND',
+          owner: 'NOT_FOUND',
+          admin: 'NOT_FOUND',
+          system: 'NOT_FOUND',
+        },
+      ],
     ]),
   ]
   it.each(table)('%s', (_, action, publicAccess, expected) => {
     const asset = publicAccess === undefined ? undefined : { ownerId: owner.id, publicAccess }
-    expect(Object.fromEntries(everybody.map((who) => [who, outcome(() => assertMayOnAsset(actors[who], action, asset))]))).toEqual(expected)
+    expect(
+      Object.fromEntries(everybody.map((who) => [who, outcome(() => assertMayOnAsset(actors[who], action, asset))])),
+    ).toEqual(expected)
   })
 })
 
@@ -97,10 +145,18 @@ describe('which rows an actor sees in the database', async () => {
     system: ['own public', 'own private', 'foreign public', 'foreign private'],
   }
   it.each(everybody)('%s', async (who) => {
-    const found = await app.installation.database.read.asset.findMany({ where: visibleAssets(actors[who]), orderBy: { id: 'asc' } })
+    const found = await app.installation.database.read.asset.findMany({
+      where: visibleAssets(actors[who]),
+      orderBy: { id: 'asc' },
+    })
     expect(found.map(({ nid }) => new Map(named).get(nid))).toEqual(expected[who])
     // The filter and the answer for one row are the same rule.
     const all = await app.installation.database.read.asset.findMany({ where: { deletedAt: null } })
-    expect(found.map(({ id }) => id).sort()).toEqual(all.filter((asset) => canSeeAsset(actors[who], asset)).map(({ id }) => id).sort())
+    expect(found.map(({ id }) => id).sort()).toEqual(
+      all
+        .filter((asset) => canSeeAsset(actors[who], asset))
+        .map(({ id }) => id)
+        .sort(),
+    )
   })
 })

@@ -7,14 +7,20 @@ const app = await createTestApp()
 const user = await app.newUser()
 
 describe('GraphQL over HTTP', () => {
-  it.each(serverAudits({ url: `${app.url}/graphql`, fetchFn: fetch }).map((audit) => [audit.id, audit.name, audit.fn] as const))('%s %s', async (_id, _name, audit) => {
+  it.each(
+    serverAudits({ url: `${app.url}/graphql`, fetchFn: fetch }).map(
+      (audit) => [audit.id, audit.name, audit.fn] as const,
+    ),
+  )('%s %s', async (_id, _name, audit) => {
     const result = await audit()
     const told = 'response' in result ? `${result.response.status} ${await result.response.text().catch(() => '')}` : ''
     expect(result.status, `${'reason' in result ? result.reason : ''} ${told}`).toBe('ok')
   })
 
   it('refuses a mutation by GET', async () => {
-    const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent('mutation { signOut }')}`, { headers: { Authorization: `token ${user.token}` } })
+    const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent('mutation { signOut }')}`, {
+      headers: { Authorization: `token ${user.token}` },
+    })
     expect(response.status).toBe(405)
     expectOk(await user.graphql('{ me { id } }'))
   })
@@ -22,7 +28,11 @@ describe('GraphQL over HTTP', () => {
   it('lets browsers of any origin call, without cookies', async () => {
     const response = await fetch(`${app.url}/graphql`, {
       method: 'OPTIONS',
-      headers: { Origin: 'https://somewhere.example', 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'authorization, content-type' },
+      headers: {
+        Origin: 'https://somewhere.example',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization, content-type',
+      },
     })
     expect(['*', 'https://somewhere.example']).toContain(response.headers.get('access-control-allow-origin'))
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
@@ -33,7 +43,9 @@ describe('GraphQL over HTTP', () => {
     const response = await fetch(`${app.url}/graphql`, { headers: { Accept: 'text/html' } })
     const page = await response.text()
     expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
-    expect([...page.matchAll(/<(?:script|link)[^>]+(?:src|href)="(https?:)?\/\/[^"]+"/g)].map(([tag]) => tag)).toEqual([])
+    expect([...page.matchAll(/<(?:script|link)[^>]+(?:src|href)="(https?:)?\/\/[^"]+"/g)].map(([tag]) => tag)).toEqual(
+      [],
+    )
   })
 })
 
@@ -54,14 +66,19 @@ describe('an error', () => {
     await app.sql(`update assets set head_commit_id = '00000000-0000-0000-0000-000000000000' where nid = $1`, [id])
     await app.sql('alter table commits rename to hidden_commits')
     try {
-      for (const answer of [await broken.graphql(`{ asset(id: "${id}") { history { id } } }`), await broken.rest('GET', `assets/${id}/history/`)]) {
+      for (const answer of [
+        await broken.graphql(`{ asset(id: "${id}") { history { id } } }`),
+        await broken.rest('GET', `assets/${id}/history/`),
+      ]) {
         expectError(answer, 'INTERNAL')
         expect(answer.text).not.toMatch(/commits|relation|select|prisma|node_modules|\.ts/i)
         expect(answer.headers.get('x-request-id')).toBeTruthy()
       }
     } finally {
       await app.sql('alter table hidden_commits rename to commits')
-      await app.sql(`update assets a set head_commit_id = c.id from commits c where c.asset_id = a.id and a.nid = $1`, [id])
+      await app.sql(`update assets a set head_commit_id = c.id from commits c where c.asset_id = a.id and a.nid = $1`, [
+        id,
+      ])
     }
     expect(app.log.lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual(
       Array(2).fill('A request failed for a reason nobody expected'),

@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { isInputObjectType, isIntrospectionType, isInterfaceType, isEnumType, isObjectType, lexicographicSortSchema, printSchema } from 'graphql'
+import {
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  lexicographicSortSchema,
+  printSchema,
+} from 'graphql'
 import { expect, it } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
 
@@ -35,15 +43,22 @@ it('every type, field, argument and value has a description', () => {
 it('every mutation takes one input and answers a payload of its own', () => {
   const mutations = Object.values(schema.getMutationType()!.getFields())
   for (const { name, args, type } of mutations.filter(({ args }) => args.length > 0)) {
-    expect(args.map((arg) => arg.name), name).toEqual(['input'])
+    expect(
+      args.map((arg) => arg.name),
+      name,
+    ).toEqual(['input'])
     const pascal = name[0]!.toUpperCase() + name.slice(1)
     expect([String(args[0]!.type), String(type)]).toEqual([`${pascal}Input!`, `${pascal}Payload!`])
   }
 })
 
 it('money is never a float', () => {
-  const floats = types.filter((type) => isObjectType(type) || isInputObjectType(type)).flatMap((type) =>
-    Object.values(type.getFields()).filter((field) => /Float/.test(String(field.type))).map((field) => `${type.name}.${field.name}`),
-  )
+  const floats = types
+    .filter((type) => isObjectType(type) || isInputObjectType(type))
+    .flatMap((type) =>
+      Object.values(type.getFields())
+        .filter((field) => /Float/.test(String(field.type)))
+        .map((field) => `${type.name}.${field.name}`),
+    )
   expect(floats).toEqual([])
 })

@@ -8,32 +8,47 @@ const app = await createTestApp()
 const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
 
-const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id caption nitCommitCustom assetFileName assetFileSize } } }'
-const updateAsset = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id caption headline tag publicAccess nitCommitCustom headId } } }'
+const registerAsset =
+  'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id caption nitCommitCustom assetFileName assetFileSize } } }'
+const updateAsset =
+  'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id caption headline tag publicAccess nitCommitCustom headId } } }'
 const deleteAsset = 'mutation ($input: DeleteAssetInput!) { deleteAsset(input: $input) { id } }'
 
 describe('signing up, in and out', () => {
   it('leads through a session and ends it', async () => {
-    const signUp = 'mutation ($input: SignUpInput!) { signUp(input: $input) { email user { id username email wallet { points } } } }'
+    const signUp =
+      'mutation ($input: SignUpInput!) { signUp(input: $input) { email user { id username email wallet { points } } } }'
     const input = { username: 'grace', email: 'grace@example.org', password: PASSWORD }
     const { user: account, email } = expectOk(await app.graphql(signUp, { input })).signUp
     // Whoever signs up is not signed in yet: what is private stays so.
-    expect({ account, email }).toEqual({ account: { id: account.id, username: 'grace', email: null, wallet: null }, email: input.email })
+    expect({ account, email }).toEqual({
+      account: { id: account.id, username: 'grace', email: null, wallet: null },
+      email: input.email,
+    })
     const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
     const { token } = expectOk(await app.graphql(signIn, { input: { email: input.email, password: PASSWORD } })).signIn
     const me = '{ me { id wallet { points num } } }'
-    expect(expectOk(await app.graphql(me, {}, { actor: { token } })).me).toEqual({ id: account.id, wallet: { points: '12', num: '0' } })
+    expect(expectOk(await app.graphql(me, {}, { actor: { token } })).me).toEqual({
+      id: account.id,
+      wallet: { points: '12', num: '0' },
+    })
     expect(expectOk(await app.graphql('mutation { signOut }', {}, { actor: { token } }))).toEqual({ signOut: true })
     expectError(await app.graphql(me, {}, { actor: { token } }), 'AUTHENTICATION_FAILED')
     expectError(await app.graphql('mutation { signOut }'), 'NOT_AUTHENTICATED')
-    expectError(await app.graphql(signIn, { input: { email: input.email, password: 'wrong password' } }), 'INCORRECT_LOGIN_CREDENTIALS')
+    expectError(
+      await app.graphql(signIn, { input: { email: input.email, password: 'wrong password' } }),
+      'INCORRECT_LOGIN_CREDENTIALS',
+    )
     expectError(await app.graphql(signUp, { input }), 'DUPLICATE_USERNAME')
     expectError(await app.graphql(signUp, { input: { ...input, username: 'hopper' } }), 'DUPLICATE_EMAIL')
   })
 
   it('tells bad input by its field', async () => {
     const input = { username: 'x'.repeat(22), email: 'none', password: 'short' }
-    const { body } = expectError(await app.graphql('mutation ($input: SignUpInput!) { signUp(input: $input) { email } }', { input }), 'VALIDATION_FAILED')
+    const { body } = expectError(
+      await app.graphql('mutation ($input: SignUpInput!) { signUp(input: $input) { email } }', { input }),
+      'VALIDATION_FAILED',
+    )
     expect(Object.keys(body.errors[0].extensions.details).sort()).toEqual(['email', 'password', 'username'])
   })
 })
@@ -43,8 +58,16 @@ describe('registerAsset', () => {
     const buyer = await app.newUser()
     const input = { caption: 'Uploaded', nitCommitCustom: { a: 1 }, publicAccess: true }
     const file = newFile('own name.png')
-    const { asset } = expectOk(await buyer.graphql(registerAsset, { input }, { upload: { at: 'input.assetFile', file } })).registerAsset
-    expect(asset).toEqual({ id: expect.stringMatching(/^baf/), caption: 'Uploaded', nitCommitCustom: { a: 1 }, assetFileName: 'own name.png', assetFileSize: String(file.size) })
+    const { asset } = expectOk(
+      await buyer.graphql(registerAsset, { input }, { upload: { at: 'input.assetFile', file } }),
+    ).registerAsset
+    expect(asset).toEqual({
+      id: expect.stringMatching(/^baf/),
+      caption: 'Uploaded',
+      nitCommitCustom: { a: 1 },
+      assetFileName: 'own name.png',
+      assetFileSize: String(file.size),
+    })
     const bytes = await app.rest('GET', `/ipfs/${asset.id}`)
     expect(bytes.text).toBe(await file.text())
     expect([await app.wallet(buyer), await app.commitCount(asset.id)]).toEqual([{ num: '0', points: '11.821' }, 1])
@@ -58,7 +81,10 @@ describe('registerAsset', () => {
     expectError(await user.graphql(registerAsset, { input: { caption: 'x' } }), 'VALIDATION_FAILED')
     expectError(await user.graphql(registerAsset, { input: { assetFile: 'text' } }), 'VALIDATION_FAILED')
     const poor = await app.newUser({ points: '0.1', num: '0.078' })
-    const { body } = expectError(await poor.graphql(registerAsset, { input: {} }, { upload: upload() }), 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    const { body } = expectError(
+      await poor.graphql(registerAsset, { input: {} }, { upload: upload() }),
+      'ASSET_COMMIT_INSUFFICIENT_FUND',
+    )
     expect(body.errors[0].extensions).toMatchObject({ required: '0.179', available: '0.178', missing: '0.001' })
   })
 
@@ -71,7 +97,11 @@ describe('registerAsset', () => {
     form.set('operations', operations)
     form.set('map', map)
     form.set('0', newFile())
-    const response = await fetch(`${app.url}/graphql`, { method: 'POST', body: form, headers: { Authorization: `token ${user.token}` } })
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      body: form,
+      headers: { Authorization: `token ${user.token}` },
+    })
     const text = await response.text()
     expect(text).not.toMatch(/node_modules|at .*:\d+:\d+|INTERNAL/)
     expect(JSON.parse(text).errors[0].extensions.code).toMatch(/^(PARSE_ERROR|VALIDATION_FAILED)$/)
@@ -82,10 +112,23 @@ describe('updateAssetMetadata', () => {
   const update = (input: object, actor = user) => actor.graphql(updateAsset, { input })
 
   it('changes only what is given, merges custom fields by key, and removes those given as null', async () => {
-    const { id } = await user.register({ caption: 'Old', headline: 'Stays', nit_commit_custom: '{"keep":1,"nested":{"a":1},"gone":1}' })
-    const { asset } = expectOk(await update({ id, caption: 'New', nitCommitCustom: { nested: { b: 2 }, gone: null } })).updateAssetMetadata
-    expect(asset).toMatchObject({ caption: 'New', headline: 'Stays', publicAccess: false, nitCommitCustom: { keep: 1, nested: { b: 2 } } })
-    const { commits } = expectOk(await user.graphql(`{ asset(id: "${id}") { commits(first: 1) { nodes { changes } } } }`)).asset
+    const { id } = await user.register({
+      caption: 'Old',
+      headline: 'Stays',
+      nit_commit_custom: '{"keep":1,"nested":{"a":1},"gone":1}',
+    })
+    const { asset } = expectOk(
+      await update({ id, caption: 'New', nitCommitCustom: { nested: { b: 2 }, gone: null } }),
+    ).updateAssetMetadata
+    expect(asset).toMatchObject({
+      caption: 'New',
+      headline: 'Stays',
+      publicAccess: false,
+      nitCommitCustom: { keep: 1, nested: { b: 2 } },
+    })
+    const { commits } = expectOk(
+      await user.graphql(`{ asset(id: "${id}") { commits(first: 1) { nodes { changes } } } }`),
+    ).asset
     expect(commits.nodes[0].changes).toEqual({
       caption: ['Old', 'New'],
       nit_commit_custom: [{ nested: { a: 1 }, gone: 1 }, { nested: { b: 2 } }],
@@ -95,7 +138,8 @@ describe('updateAssetMetadata', () => {
   it('writes no commit and charges nothing when nothing changes', async () => {
     const buyer = await app.newUser()
     const { id } = await buyer.register({ caption: 'Same' })
-    for (const input of [{ id }, { id, caption: 'Same' }, { id, caption: null }, { id, commitMessage: 'words' }]) expectOk(await update(input, buyer))
+    for (const input of [{ id }, { id, caption: 'Same' }, { id, caption: null }, { id, commitMessage: 'words' }])
+      expectOk(await update(input, buyer))
     expect([await app.wallet(buyer), await app.commitCount(id)]).toEqual([{ num: '0', points: '11.821' }, 1])
   })
 
@@ -137,7 +181,8 @@ describe('deleteAsset', () => {
     expectError(await other.graphql(deleteAsset, { input: { id } }), 'ASSET_WRITE_PERMISSION_DENIED')
     expectError(await app.graphql(deleteAsset, { input: { id } }), 'NOT_AUTHENTICATED')
     expect(expectOk(await user.graphql(deleteAsset, { input: { id } }))).toEqual({ deleteAsset: { id } })
-    for (const actor of [user, other, app]) expect(expectOk(await actor.graphql(`{ asset(id: "${id}") { id } }`))).toEqual({ asset: null })
+    for (const actor of [user, other, app])
+      expect(expectOk(await actor.graphql(`{ asset(id: "${id}") { id } }`))).toEqual({ asset: null })
     expectError(await user.graphql(deleteAsset, { input: { id } }), 'NOT_FOUND')
   })
 })

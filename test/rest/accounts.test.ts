@@ -9,7 +9,12 @@ const signUp = (fields: object) => app.rest('POST', 'auth/users/', { json: { pas
 
 describe('signing up', () => {
   it('opens a wallet with 12 points and a key pair, and books where the points came from', async () => {
-    const { body } = await signUp({ username: 'ada', email: 'ada@example.org', referral_code: 'friend', language: 'de' })
+    const { body } = await signUp({
+      username: 'ada',
+      email: 'ada@example.org',
+      referral_code: 'friend',
+      language: 'de',
+    })
     const [row] = await app.sql<{ id: string; sealed: number; references: string[] }>(
       `select u.id, length(k.sealed_private_key) as sealed,
          (select array_agg(t.reference) from entries e join transfers t on t.id = e.transfer_id where e.wallet_id = u.id) as references
@@ -17,7 +22,9 @@ describe('signing up', () => {
     )
     expect(row).toEqual({ id: expect.any(String), sealed: expect.any(Number), references: [`sign-up:${row!.id}`] })
     expect(body.id).toMatch(/^user_[0-9a-z]{26}$/)
-    const login = expectOk(await app.rest('POST', 'auth/token/login/', { json: { email: 'ada@example.org', password: PASSWORD } }))
+    const login = expectOk(
+      await app.rest('POST', 'auth/token/login/', { json: { email: 'ada@example.org', password: PASSWORD } }),
+    )
     expect(expectOk(await app.rest('GET', 'auth/users/me/', { actor: { token: login.auth_token } }))).toMatchObject({
       points: '12.000',
       referral_code: 'friend',
@@ -38,7 +45,10 @@ describe('signing up', () => {
     [{ password: undefined }, 'password'],
   ])('with %j is refused by the field, and no account is made', async (wrong, field) => {
     const before = await app.sql('select count(*) from users')
-    const { body } = expectError(await signUp({ username: 'fine', email: 'fine@example.org', ...wrong }), 'VALIDATION_FAILED')
+    const { body } = expectError(
+      await signUp({ username: 'fine', email: 'fine@example.org', ...wrong }),
+      'VALIDATION_FAILED',
+    )
     expect(Object.keys(body.error.details)).toEqual([field])
     expect(body.error.details[field]).toEqual(expect.arrayContaining([expect.any(String)]))
     expect(await app.sql('select count(*) from users')).toEqual(before)
@@ -48,7 +58,9 @@ describe('signing up', () => {
     const long = { username: '日'.repeat(21), email: 'long@example.org', password: '🔑'.repeat(32) }
     expect((await signUp(long)).status).toBe(201)
     expectOk(await app.rest('POST', 'auth/token/login/', { json: { email: long.email, password: long.password } }))
-    expect((await signUp({ username: '🙂'.repeat(21), email: 'smile@example.org', password: 'größe 8!' })).status).toBe(201)
+    expect((await signUp({ username: '🙂'.repeat(21), email: 'smile@example.org', password: 'größe 8!' })).status).toBe(
+      201,
+    )
   })
 
   it('tells every wrong field at once', async () => {
@@ -83,7 +95,10 @@ describe('signing in', () => {
   ])('with %s is refused in the same words', async (_, wrong) => {
     const user = await app.newUser()
     const json = { email: user.email, password: PASSWORD, ...wrong }
-    const { status, body } = expectError(await app.rest('POST', 'auth/token/login/', { json }), 'INCORRECT_LOGIN_CREDENTIALS')
+    const { status, body } = expectError(
+      await app.rest('POST', 'auth/token/login/', { json }),
+      'INCORRECT_LOGIN_CREDENTIALS',
+    )
     expect({ status, body }).toEqual({
       status: 400,
       body: {
@@ -150,7 +165,12 @@ describe('the record of the caller', () => {
   it('stands alone in the list of users', async () => {
     const [user] = await Promise.all([app.newUser(), app.newUser()])
     const me = expectOk(await user.rest('GET', 'auth/users/me/'))
-    expect(expectOk(await user.rest('GET', 'auth/users/'))).toEqual({ count: 1, next: null, previous: null, results: [me] })
+    expect(expectOk(await user.rest('GET', 'auth/users/'))).toEqual({
+      count: 1,
+      next: null,
+      previous: null,
+      results: [me],
+    })
     expectError(await app.rest('GET', 'auth/users/'), 'NOT_AUTHENTICATED')
   })
 })

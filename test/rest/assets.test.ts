@@ -72,7 +72,13 @@ describe('registering', () => {
 
   it('needs only the file, and is private then', async () => {
     const record = await user.register()
-    expect(record).toMatchObject({ caption: '', headline: '', tag: '', public_access: false, asset_file_mime_type: 'image/png' })
+    expect(record).toMatchObject({
+      caption: '',
+      headline: '',
+      tag: '',
+      public_access: false,
+      asset_file_mime_type: 'image/png',
+    })
     expect(record).not.toHaveProperty('nit_commit_custom')
     expectError(await app.rest('GET', `assets/${record.id}/`), 'NOT_FOUND')
   })
@@ -84,7 +90,10 @@ describe('registering', () => {
   })
 
   it('without a file, or with an empty one, is refused by the field', async () => {
-    const missing = expectError(await user.rest('POST', 'assets/', { multipart: { caption: 'x' } }), 'VALIDATION_FAILED')
+    const missing = expectError(
+      await user.rest('POST', 'assets/', { multipart: { caption: 'x' } }),
+      'VALIDATION_FAILED',
+    )
     expect(missing.body.error.details).toEqual({ asset_file: [expect.any(String)] })
     const json = expectError(await user.rest('POST', 'assets/', { json: { asset_file: 'text' } }), 'VALIDATION_FAILED')
     expect(json.body.error.details).toEqual({ asset_file: [expect.any(String)] })
@@ -128,11 +137,15 @@ describe('updating', () => {
     const { id } = await user.register({ caption: 'Old', headline: 'Stays', tag: 'stays', public_access: 'true' })
     const record = expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: '' } }))
     expect(record).toMatchObject({ caption: '', headline: 'Stays', tag: 'stays', public_access: true })
-    expect(expectOk(await user.rest('GET', `assets/${id}/history/`)).commits.at(-1).changes).toEqual({ caption: ['Old', ''] })
+    expect(expectOk(await user.rest('GET', `assets/${id}/history/`)).commits.at(-1).changes).toEqual({
+      caption: ['Old', ''],
+    })
   })
 
   it('merges custom fields by their top-level keys, and removes those sent as null', async () => {
-    const { id } = await user.register({ nit_commit_custom: JSON.stringify({ keep: 1, nested: { a: 1, b: 2 }, gone: true }) })
+    const { id } = await user.register({
+      nit_commit_custom: JSON.stringify({ keep: 1, nested: { a: 1, b: 2 }, gone: true }),
+    })
     const json = { nit_commit_custom: { nested: { c: 3 }, gone: null, added: 'x' } }
     const record = expectOk(await user.rest('PATCH', `assets/${id}/`, { json }))
     expect(record.nit_commit_custom).toEqual({ keep: 1, nested: { c: 3 }, added: 'x' })
@@ -143,7 +156,13 @@ describe('updating', () => {
   it('charges 0.179 and writes one commit; nothing to change writes none and is free', async () => {
     const buyer = await app.newUser()
     const { id } = await buyer.register({ caption: 'Same', nit_commit_custom: '{"a":{"b":1,"c":2}}' })
-    const free = [{}, { caption: 'Same' }, { nit_commit_custom: { a: { c: 2, b: 1 } } }, { nit_commit_custom: { none: null } }, { commit_message: 'only words' }]
+    const free = [
+      {},
+      { caption: 'Same' },
+      { nit_commit_custom: { a: { c: 2, b: 1 } } },
+      { nit_commit_custom: { none: null } },
+      { commit_message: 'only words' },
+    ]
     for (const json of free) expect(expectOk(await buyer.rest('PATCH', `assets/${id}/`, { json })).caption).toBe('Same')
     expect([await app.commitCount(id), await app.wallet(buyer)]).toEqual([1, { num: '0', points: '11.821' }])
     expectOk(await buyer.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } }))
@@ -152,7 +171,11 @@ describe('updating', () => {
 
   it.each([
     ['public_access alone', { public_access: 'true' }, { public_access: ['', ''] }],
-    ['signed_metadata with its signature', { signed_metadata: '{"x":1}', signature: '{"y":2}' }, { signed_metadata: [], signature: [] }],
+    [
+      'signed_metadata with its signature',
+      { signed_metadata: '{"x":1}', signature: '{"y":2}' },
+      { signed_metadata: [], signature: [] },
+    ],
   ])('takes %s', async (_, urlencoded, changed) => {
     const { id } = await user.register()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { urlencoded }))
@@ -188,7 +211,10 @@ describe('updating', () => {
     for (const method of ['PATCH', 'DELETE']) {
       const json = method === 'PATCH' ? { caption: 'Mine now' } : undefined
       expectError(await other.rest(method, `assets/${shown.id}/`, { json }), 'ASSET_WRITE_PERMISSION_DENIED')
-      const answers = [await other.rest(method, `assets/${hidden.id}/`, { json }), await other.rest(method, `assets/${missing}/`, { json })]
+      const answers = [
+        await other.rest(method, `assets/${hidden.id}/`, { json }),
+        await other.rest(method, `assets/${missing}/`, { json }),
+      ]
       for (const answer of answers) expectError(answer, 'NOT_FOUND')
       expect(answers[0]!.body).toEqual(answers[1]!.body)
       expectError(await user.rest(method, 'assets/nonsense/', { json }), 'NOT_FOUND')
@@ -208,7 +234,10 @@ describe('deleting', () => {
     }
     expect(expectOk(await app.rest('GET', 'assets/?tag=doomed')).count).toBe(0)
     expectError(await user.rest('DELETE', `assets/${id}/`), 'NOT_FOUND')
-    const [row] = await app.sql('select caption, tag, custom::text, meta, (deleted_at is not null)::text as gone from assets where nid = $1', [id])
+    const [row] = await app.sql(
+      'select caption, tag, custom::text, meta, (deleted_at is not null)::text as gone from assets where nid = $1',
+      [id],
+    )
     expect(row).toEqual({ caption: '', tag: '', custom: '{}', meta: null, gone: 'true' })
     expect(await app.sql('select 1 from pins p join assets a on a.id = p.asset_id where a.nid = $1', [id])).toEqual([])
     expect(await app.commitCount(id)).toBe(1)
@@ -246,8 +275,20 @@ describe('the history', () => {
     expect(history).toEqual({
       nid: id,
       commits: [
-        { ...shared, actionName: 'action-initial-registration', abstract: 'Begin', commitMessage: 'Begin', changes: { caption: ['', 'One'] } },
-        { ...shared, actionName: 'action-commit', abstract: 'Go on', commitMessage: 'Go on', changes: { caption: ['One', 'Two'] } },
+        {
+          ...shared,
+          actionName: 'action-initial-registration',
+          abstract: 'Begin',
+          commitMessage: 'Begin',
+          changes: { caption: ['', 'One'] },
+        },
+        {
+          ...shared,
+          actionName: 'action-commit',
+          abstract: 'Go on',
+          commitMessage: 'Go on',
+          changes: { caption: ['One', 'Two'] },
+        },
       ],
     })
     expect(Math.abs(history.commits[1].timestampCreated - Date.now() / 1000)).toBeLessThan(60)
@@ -256,6 +297,7 @@ describe('the history', () => {
   it('of an asset that nobody shows is its owner’s alone', async () => {
     const { id } = await user.register()
     for (const rest of [app.rest, other.rest]) expectError(await rest('GET', `assets/${id}/history/`), 'NOT_FOUND')
-    for (const path of ['history/', 'history/?nid=', 'history/?nid=nonsense']) expectError(await user.rest('GET', path), 'NOT_FOUND')
+    for (const path of ['history/', 'history/?nid=', 'history/?nid=nonsense'])
+      expectError(await user.rest('GET', path), 'NOT_FOUND')
   })
 })

@@ -1,4 +1,6 @@
+import { readdir } from 'node:fs/promises'
 import http from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { RestOptions } from '../support/rest-client.ts'
@@ -19,7 +21,10 @@ const encodings: [string, (fields: Record<string, string>) => RestOptions][] = [
     'JSON that is labelled urlencoded',
     (json) => ({ raw: JSON.stringify(json), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }),
   ],
-  ['JSON with a charset', (json) => ({ raw: JSON.stringify(json), headers: { 'Content-Type': 'application/json; charset=utf-8' } })],
+  [
+    'JSON with a charset',
+    (json) => ({ raw: JSON.stringify(json), headers: { 'Content-Type': 'application/json; charset=utf-8' } }),
+  ],
 ]
 
 describe.each(encodings)('%s', (name, encode) => {
@@ -46,7 +51,13 @@ describe.each(encodings)('%s', (name, encode) => {
       await user.rest(
         'PATCH',
         path,
-        encode({ caption, headline: slug, public_access: 'true', nit_commit_custom: JSON.stringify(custom), commit_message: name }),
+        encode({
+          caption,
+          headline: slug,
+          public_access: 'true',
+          nit_commit_custom: JSON.stringify(custom),
+          commit_message: name,
+        }),
       ),
     )
     expect(record).toMatchObject({ caption, headline: slug, public_access: true, nit_commit_custom: custom })
@@ -62,7 +73,15 @@ describe.each(encodings)('%s', (name, encode) => {
 })
 
 describe('an empty body is an empty object', () => {
-  const types = [undefined, 'application/json', 'application/x-www-form-urlencoded', 'multipart/form-data', 'multipart/form-data; boundary=x', 'text/plain', 'image/png']
+  const types = [
+    undefined,
+    'application/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    'image/png',
+  ]
   it.each(types)('with the Content-Type %s', async (type) => {
     const before = await app.commitCount(asset.id)
     const headers: Record<string, string> = type ? { 'Content-Type': type } : {}
@@ -167,9 +186,25 @@ describe('a field', () => {
     const before = new FormData()
     before.set('caption', 'before')
     before.set('asset_file', newFile())
-    for (const [body, caption] of [[after, 'after'], [before, 'before']] as const) {
-      const response = await fetch(`${app.url}/api/v3/assets/`, { method: 'POST', body, headers: { Authorization: `token ${user.token}` } })
+    for (const [body, caption] of [
+      [after, 'after'],
+      [before, 'before'],
+    ] as const) {
+      const response = await fetch(`${app.url}/api/v3/assets/`, {
+        method: 'POST',
+        body,
+        headers: { Authorization: `token ${user.token}` },
+      })
       expect(await response.json()).toMatchObject({ caption })
     }
   })
+})
+
+it('no upload stays on disk when its request has ended, however it ended', async () => {
+  await user.register()
+  expectError(
+    await user.rest('POST', 'assets/', { multipart: { asset_file: newFile(), headline: 'x'.repeat(26) } }),
+    'VALIDATION_FAILED',
+  )
+  expect(await readdir(join(app.installation.config.dir, 'uploads'))).toEqual([])
 })

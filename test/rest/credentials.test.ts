@@ -17,10 +17,13 @@ describe('Authorization', () => {
     expect(expectOk(await me(`${scheme} ${user.token}`)).id).toBe(user.publicId)
   })
 
-  it.each(['Basic dXNlcjpwYXNz', 'token', 'Digest x', '', 'Negotiate abc'])('"%s" counts as anonymous', async (header) => {
-    expectError(await me(header), 'NOT_AUTHENTICATED')
-    expectOk(await app.rest('GET', `assets/${asset.id}/`, { headers: { Authorization: header } }))
-  })
+  it.each(['Basic dXNlcjpwYXNz', 'token', 'Digest x', '', 'Negotiate abc'])(
+    '"%s" counts as anonymous',
+    async (header) => {
+      expectError(await me(header), 'NOT_AUTHENTICATED')
+      expectOk(await app.rest('GET', `assets/${asset.id}/`, { headers: { Authorization: header } }))
+    },
+  )
 
   it.each([
     ['GET', 'assets/'],
@@ -30,7 +33,10 @@ describe('Authorization', () => {
     ['POST', 'auth/users/'],
     ['POST', 'auth/token/login/'],
   ])('with a bad token is refused even on the public %s %s', async (method, path) => {
-    const answer = expectError(await app.rest(method, path, { actor: { token: 'f'.repeat(40) } }), 'AUTHENTICATION_FAILED')
+    const answer = expectError(
+      await app.rest(method, path, { actor: { token: 'f'.repeat(40) } }),
+      'AUTHENTICATION_FAILED',
+    )
     expect(answer.headers.get('www-authenticate')).toBe('Token')
     expect(answer.body.error.message).toBe('Incorrect authentication credentials.')
   })
@@ -44,7 +50,10 @@ describe('Authorization', () => {
   it('is checked before the body is read', async () => {
     const broken = { raw: '{', headers: { 'Content-Type': 'application/json' } }
     expectError(await app.rest('PATCH', `assets/${asset.id}/`, broken), 'NOT_AUTHENTICATED')
-    expectError(await app.rest('PATCH', `assets/${asset.id}/`, { ...broken, actor: { token: 'x' } }), 'AUTHENTICATION_FAILED')
+    expectError(
+      await app.rest('PATCH', `assets/${asset.id}/`, { ...broken, actor: { token: 'x' } }),
+      'AUTHENTICATION_FAILED',
+    )
   })
 })
 
@@ -65,7 +74,10 @@ describe('x-api-key', () => {
   it('that is wrong is a 401 on sign-up, and no account is made', async () => {
     const json = { username: 'nobody', email: 'nobody@example.org', password: 'correct horse battery' }
     for (const wrong of ['abcdefgh.wrong', `${key}x`, 'nonsense']) {
-      const answer = expectError(await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': wrong } }), 'UNTRUSTED_CLIENT')
+      const answer = expectError(
+        await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': wrong } }),
+        'UNTRUSTED_CLIENT',
+      )
       expect(answer.headers.get('www-authenticate')).toBe('Token')
     }
     expect(await app.sql(`select 1 from users where username = 'nobody'`)).toEqual([])

@@ -11,7 +11,10 @@ const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
 /** More than one block. */
 const bytes = randomBytes(700_000)
-const shown = await user.register({ asset_file: new File([bytes], 'Größe.png', { type: 'image/png' }), public_access: 'true' })
+const shown = await user.register({
+  asset_file: new File([bytes], 'Größe.png', { type: 'image/png' }),
+  public_access: 'true',
+})
 const hidden = await user.register({ asset_file: new File(['hidden bytes'], 'hidden.txt', { type: 'text/plain' }) })
 
 const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
@@ -69,10 +72,15 @@ describe('the bytes of a public asset', () => {
   })
 
   it('can be checked by a stranger: each raw block has its own hash', async () => {
-    for (const ask of [() => get(`/ipfs/${shown.id}?format=raw`), () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.raw' })]) {
+    for (const ask of [
+      () => get(`/ipfs/${shown.id}?format=raw`),
+      () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.raw' }),
+    ]) {
       const answer = await ask()
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/vnd.ipld.raw'])
-      expect(createHash('sha256').update(answer.bytes).digest()).toEqual(Buffer.from(CID.parse(shown.id).multihash.digest))
+      expect(createHash('sha256').update(answer.bytes).digest()).toEqual(
+        Buffer.from(CID.parse(shown.id).multihash.digest),
+      )
     }
   })
 
@@ -96,12 +104,20 @@ describe('the bytes of a public asset', () => {
 })
 
 describe('the bytes of a private asset', () => {
-  it.each(['', '?format=raw', '?format=car'])('are not found by strangers%s, as if they were not there', async (query) => {
-    const missing = `bafkrei${'a'.repeat(52)}`
-    const answers = await Promise.all([hidden.id, missing].flatMap((cid) => [app.rest('GET', `/ipfs/${cid}${query}`), other.rest('GET', `/ipfs/${cid}${query}`)]))
-    for (const answer of answers) expectError(answer, 'NOT_FOUND')
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-  })
+  it.each(['', '?format=raw', '?format=car'])(
+    'are not found by strangers%s, as if they were not there',
+    async (query) => {
+      const missing = `bafkrei${'a'.repeat(52)}`
+      const answers = await Promise.all(
+        [hidden.id, missing].flatMap((cid) => [
+          app.rest('GET', `/ipfs/${cid}${query}`),
+          other.rest('GET', `/ipfs/${cid}${query}`),
+        ]),
+      )
+      for (const answer of answers) expectError(answer, 'NOT_FOUND')
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    },
+  )
 
   it('are their owner’s, and nobody may share what was cached', async () => {
     const answer = await user.rest('GET', `/ipfs/${hidden.id}`)
@@ -112,15 +128,27 @@ describe('the bytes of a private asset', () => {
   it('are read through the link in its record, without a header, for a while', async () => {
     const link = new URL(hidden.asset_file)
     const answer = await get(link.pathname + link.search)
-    expect([answer.status, answer.bytes.toString(), answer.headers.get('cache-control')]).toEqual([200, 'hidden bytes', expect.stringMatching(/^private/)])
+    expect([answer.status, answer.bytes.toString(), answer.headers.get('cache-control')]).toEqual([
+      200,
+      'hidden bytes',
+      expect.stringMatching(/^private/),
+    ])
     const expires = Number(link.searchParams.get('expires')) - Date.now() / 1000
     expect(expires).toBeGreaterThan(3_600)
     expect(expires).toBeLessThanOrEqual(7_200)
   })
 
   it.each([
-    ['another file', (link: URL) => link.pathname.replace(hidden.id, shown.id === hidden.id ? '' : hidden.id.replace(/.$/, 'a')) + link.search],
-    ['a longer time', (link: URL) => `${link.pathname}?expires=${Number(link.searchParams.get('expires')) + 1}&signature=${link.searchParams.get('signature')}`],
+    [
+      'another file',
+      (link: URL) =>
+        link.pathname.replace(hidden.id, shown.id === hidden.id ? '' : hidden.id.replace(/.$/, 'a')) + link.search,
+    ],
+    [
+      'a longer time',
+      (link: URL) =>
+        `${link.pathname}?expires=${Number(link.searchParams.get('expires')) + 1}&signature=${link.searchParams.get('signature')}`,
+    ],
     ['a past time', (link: URL) => `${link.pathname}?expires=1&signature=${link.searchParams.get('signature')}`],
     ['no signature', (link: URL) => `${link.pathname}?expires=${link.searchParams.get('expires')}`],
     ['another signature', (link: URL) => `${link.pathname}?expires=${link.searchParams.get('expires')}&signature=AAAA`],
@@ -139,13 +167,19 @@ describe('the bytes of a private asset', () => {
 })
 
 describe('a file that could run as a page', () => {
-  it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])('such as %s is only ever downloaded', async (type) => {
-    const { id } = await user.register({ asset_file: new File([`<script>${type}</script>`], 'page.html', { type }), public_access: 'true' })
-    const { headers } = await get(`/ipfs/${id}`)
-    expect(headers.get('content-type')).toBe('application/octet-stream')
-    expect(headers.get('content-disposition')).toMatch(/^attachment/)
-    expect(headers.get('content-security-policy')).toContain('sandbox')
-  })
+  it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])(
+    'such as %s is only ever downloaded',
+    async (type) => {
+      const { id } = await user.register({
+        asset_file: new File([`<script>${type}</script>`], 'page.html', { type }),
+        public_access: 'true',
+      })
+      const { headers } = await get(`/ipfs/${id}`)
+      expect(headers.get('content-type')).toBe('application/octet-stream')
+      expect(headers.get('content-disposition')).toMatch(/^attachment/)
+      expect(headers.get('content-security-policy')).toContain('sandbox')
+    },
+  )
 })
 
 describe('the description of an action', () => {
@@ -153,7 +187,9 @@ describe('the description of an action', () => {
     const { commits } = expectOk(await user.rest('GET', `assets/${shown.id}/history/`))
     const answer = await get(`/ipfs/${commits[0].action}`)
     expect(JSON.parse(answer.bytes.toString())).toMatchObject({ name: 'action-initial-registration' })
-    expect(createHash('sha256').update(answer.bytes).digest()).toEqual(Buffer.from(CID.parse(commits[0].action).multihash.digest))
+    expect(createHash('sha256').update(answer.bytes).digest()).toEqual(
+      Buffer.from(CID.parse(commits[0].action).multihash.digest),
+    )
   })
 })
 

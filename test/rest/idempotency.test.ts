@@ -49,10 +49,16 @@ describe('an Idempotency-Key', () => {
   it('makes a repeated sign-up and sign-in answer the same account and token', async () => {
     const json = { username: 'twice', email: 'twice@example.org', password: PASSWORD }
     const headers = newKey()
-    const signUps = [await app.rest('POST', 'auth/users/', { json, headers }), await app.rest('POST', 'auth/users/', { json, headers })]
+    const signUps = [
+      await app.rest('POST', 'auth/users/', { json, headers }),
+      await app.rest('POST', 'auth/users/', { json, headers }),
+    ]
     expect(signUps.map(({ status, text }) => [status, text])).toEqual(Array(2).fill([201, signUps[0]!.text]))
     const login = { json: { email: json.email, password: PASSWORD }, headers: newKey() }
-    const logins = [await app.rest('POST', 'auth/token/login/', login), await app.rest('POST', 'auth/token/login/', login)]
+    const logins = [
+      await app.rest('POST', 'auth/token/login/', login),
+      await app.rest('POST', 'auth/token/login/', login),
+    ]
     expect(logins.map(({ status, text }) => [status, text])).toEqual(Array(2).fill([200, logins[0]!.text]))
     expectOk(await app.rest('GET', 'auth/users/me/', { actor: { token: logins[1]!.body.auth_token } }))
   })
@@ -62,7 +68,10 @@ describe('an Idempotency-Key', () => {
     const { id } = await user.register()
     const headers = newKey()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'First' }, headers }))
-    const answer = expectError(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Second' }, headers }), 'IDEMPOTENCY_KEY_REUSED')
+    const answer = expectError(
+      await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Second' }, headers }),
+      'IDEMPOTENCY_KEY_REUSED',
+    )
     expect(answer.status).toBe(422)
     expect(expectOk(await user.rest('GET', `assets/${id}/`)).caption).toBe('First')
     expect(await app.commitCount(id)).toBe(2)
@@ -109,13 +118,19 @@ describe('an Idempotency-Key', () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = newKey()
-    expectError(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'x'.repeat(26) }, headers }), 'VALIDATION_FAILED')
+    expectError(
+      await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'x'.repeat(26) }, headers }),
+      'VALIDATION_FAILED',
+    )
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { headline: 'Short' }, headers }))
   })
 
   it.each(['', 'x'.repeat(256)])('of %j is refused', async (key) => {
     const user = await app.newUser()
-    const answer = await user.rest('POST', 'assets/', { multipart: { asset_file: newFile() }, headers: { 'Idempotency-Key': key } })
+    const answer = await user.rest('POST', 'assets/', {
+      multipart: { asset_file: newFile() },
+      headers: { 'Idempotency-Key': key },
+    })
     expectError(answer, 'VALIDATION_FAILED')
   })
 
@@ -123,7 +138,8 @@ describe('an Idempotency-Key', () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = newKey()
-    const document = 'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { caption } } }'
+    const document =
+      'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { caption } } }'
     const first = await user.graphql(document, { input: { id, caption: 'Both' } }, { headers })
     expect(expectOk(first).updateAssetMetadata.asset.caption).toBe('Both')
     const again = await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Both' }, headers })

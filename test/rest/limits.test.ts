@@ -32,7 +32,9 @@ it('sign-ins over the limit are refused whether they would be right or wrong', a
   const { email } = await app.newUser()
   const login = (password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })
   for (let i = 0; i < 3; i++) expectError(await login('wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
-  expect(Number(expectError(await login('wrong password'), 'THROTTLED').headers.get('retry-after'))).toBeLessThanOrEqual(60)
+  expect(
+    Number(expectError(await login('wrong password'), 'THROTTLED').headers.get('retry-after')),
+  ).toBeLessThanOrEqual(60)
   expectError(await login(PASSWORD), 'THROTTLED')
 })
 

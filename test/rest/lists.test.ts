@@ -24,16 +24,24 @@ describe('a list', () => {
   it('holds the public ones for an anonymous caller, without addresses of their owners', async () => {
     const page = await list('', app.rest)
     expect(page.count).toBe(3)
-    expect(page.results.every((asset: object) => !('owner' in asset) && (asset as { public_access: boolean }).public_access)).toBe(true)
+    expect(
+      page.results.every((asset: object) => !('owner' in asset) && (asset as { public_access: boolean }).public_access),
+    ).toBe(true)
   })
 
-  it.each(['?limit=0', '?limit=rubbish', '?limit=-1', '?limit=', '?limit=1e3', '?offset=rubbish', '?offset=-2', '?page=9&unknown=x'])(
-    'takes %s for the default',
-    async (query) => {
-      const page = await list(query)
-      expect([page.count, page.next, page.previous, page.results.length]).toEqual([5, null, null, 5])
-    },
-  )
+  it.each([
+    '?limit=0',
+    '?limit=rubbish',
+    '?limit=-1',
+    '?limit=',
+    '?limit=1e3',
+    '?offset=rubbish',
+    '?offset=-2',
+    '?page=9&unknown=x',
+  ])('takes %s for the default', async (query) => {
+    const page = await list(query)
+    expect([page.count, page.next, page.previous, page.results.length]).toEqual([5, null, null, 5])
+  })
 
   it('is read to its end by absolute links, forwards and backwards, without loss or repeat', async () => {
     let page = await list('?limit=2')
@@ -61,7 +69,12 @@ describe('a list', () => {
 
   it('beyond its end is empty, and leads back', async () => {
     const page = await list('?offset=50&limit=10')
-    expect(page).toEqual({ count: 5, next: null, previous: `${app.url}/api/v3/assets/?limit=10&offset=40`, results: [] })
+    expect(page).toEqual({
+      count: 5,
+      next: null,
+      previous: `${app.url}/api/v3/assets/?limit=10&offset=40`,
+      results: [],
+    })
   })
 
   it('gives at most its published maximum', async () => {

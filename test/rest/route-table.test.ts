@@ -66,7 +66,14 @@ describe.each(table)('$name', ({ route }) => {
   it('passes each path parameter on, as a variable that the operation declares and uses', () => {
     const params = Object.fromEntries(parametersOf(route.path).map((name) => [name, `value of ${name}`]))
     const body = { ...createFields({}), upload: () => ({}) as never }
-    const request: RestRequest = { params, query: new URLSearchParams(), body, header: () => undefined, url: '', publicUrl: '' }
+    const request: RestRequest = {
+      params,
+      query: new URLSearchParams(),
+      body,
+      header: () => undefined,
+      url: '',
+      publicUrl: '',
+    }
     const variables = route.variables(request)
     const names = declared.map(({ variable }) => variable.name.value)
     expect(Object.keys(variables).filter((name) => !names.includes(name))).toEqual([])
@@ -94,11 +101,16 @@ it('operations have names of their own, so that a log or a trace tells routes ap
   for (const [, shared] of byName) expect(new Set(shared.map(({ operation }) => operation)).size).toBe(1)
 })
 
-it.each(directRoutes.map((route) => [`${route.method} ${route.path}`, route] as const))('the direct %s says why it is no operation', (_, route) => {
-  expect(route.reason).toMatch(/^[A-Z].{10,}\.$/)
-})
+it.each(directRoutes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  'the direct %s says why it is no operation',
+  (_, route) => {
+    expect(route.reason).toMatch(/^[A-Z].{10,}\.$/)
+  },
+)
 
 it('a table that breaks a promise does not start', () => {
   const [login] = routes.filter(({ path }) => path === 'auth/token/login')
-  expect(() => assertRoutes(schema, [{ ...login!, method: 'GET' }])).toThrow('GET auth/token/login: a GET route holds a query.')
+  expect(() => assertRoutes(schema, [{ ...login!, method: 'GET' }])).toThrow(
+    'GET auth/token/login: a GET route holds a query.',
+  )
 })

@@ -40,7 +40,11 @@ it('every code has a status of its own kind and a type of its own', () => {
 it('the body repeats the message where two SDKs read it, and names fields as callers do', () => {
   const details = { nitCommitCustom: ['a'], nonFieldErrors: ['b'] }
   expect(presentRefusal({ code: 'VALIDATION_FAILED', message: 'Invalid input.', details })).toEqual({
-    error: { type: 'validation_error', message: 'Invalid input.', details: { nit_commit_custom: ['a'], non_field_errors: ['b'] } },
+    error: {
+      type: 'validation_error',
+      message: 'Invalid input.',
+      details: { nit_commit_custom: ['a'], non_field_errors: ['b'] },
+    },
     status_code: 400,
     detail: 'Invalid input.',
   })

@@ -30,7 +30,8 @@ describe('the version of an asset', () => {
     const writer = await app.newUser()
     const { id } = await writer.register()
     const etag = (await writer.rest('GET', `assets/${id}/`)).headers.get('etag')!
-    const write = (caption: string) => writer.rest('PATCH', `assets/${id}/`, { json: { caption }, headers: { 'If-Match': etag } })
+    const write = (caption: string) =>
+      writer.rest('PATCH', `assets/${id}/`, { json: { caption }, headers: { 'If-Match': etag } })
     const answers = await Promise.all([write('One'), write('Two')])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     expectError(answers.find(({ status }) => status === 409)!, 'CONFLICT')

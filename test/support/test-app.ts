@@ -114,7 +114,8 @@ export async function createTestApp({ env = {}, withChain = false }: TestAppOpti
     expect(broken, 'An invariant does not hold after the tests').toEqual([])
   })
 
-  const sql: TestApp['sql'] = async (text, values = []) => (await database.prisma.$queryRawUnsafe(text, ...values)) as never
+  const sql: TestApp['sql'] = async (text, values = []) =>
+    (await database.prisma.$queryRawUnsafe(text, ...values)) as never
   const newUser = async (options?: UserOptions): Promise<SignedIn> => {
     const user = await insertTestUser(installation, options)
     const rest = createRest(url, { actor: user })

@@ -1,0 +1,88 @@
+/** A caller who never gives up: the same request with the same Idempotency-Key until it is answered. */
+import { request } from 'node:http'
+import { until } from './wait.ts'
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PATCH'
+  path: string
+  key?: string
+  token?: string
+  body?: { type: string; bytes: Buffer }
+}
+
+export interface Answer {
+  status: number
+  body: unknown
+  replayed: boolean
+}
+
+/** Moments of one request that somebody else may want to know of. */
+export interface Watch {
+  onSent?(): void
+  onFirstByte?(): void
+}
+
+export const jsonBody = (value: object): Call['body'] => ({
+  type: 'application/json',
+  bytes: Buffer.from(JSON.stringify(value)),
+})
+
+export const multipartBody = async (form: FormData): Promise<Call['body']> => {
+  const response = new Response(form)
+  return { type: response.headers.get('content-type')!, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+/** One try. Undefined when there was no whole answer. */
+export const tryOnce = (base: string, call: Call, watch: Watch = {}): Promise<Answer | undefined> =>
+  new Promise((resolve) => {
+    const headers: Record<string, string | number> = {}
+    if (call.key) headers['idempotency-key'] = call.key
+    if (call.token) headers.authorization = `token ${call.token}`
+    if (call.body) Object.assign(headers, { 'content-type': call.body.type, 'content-length': call.body.bytes.length })
+    const sent = request(
+      base + call.path,
+      { method: call.method, headers, timeout: 15_000, agent: false },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.once('data', () => watch.onFirstByte?.())
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.once('close', () => {
+          if (!response.complete) return resolve(undefined)
+          const text = Buffer.concat(chunks).toString()
+          const replayed = response.headers['idempotency-replayed'] === 'true'
+          resolve({ status: response.statusCode!, body: text === '' ? undefined : JSON.parse(text), replayed })
+        })
+        response.once('error', () => resolve(undefined))
+      },
+    )
+    sent.once('finish', () => watch.onSent?.())
+    sent.once('timeout', () => sent.destroy())
+    sent.once('error', () => resolve(undefined))
+    sent.end(call.body?.bytes)
+  })
+
+/** Answers that say "not now": a caller sends the same again. */
+const isTransient = ({ status }: Answer) => status >= 500 || status === 409
+
+export interface Persistence {
+  answer: Answer
+  tries: number
+}
+
+/** Tries until there is an answer that counts, each time at a gateway that `choose` names. */
+export async function persist(choose: () => string | undefined, call: Call, watch?: Watch): Promise<Persistence> {
+  let tries = 0
+  const answer = await until(
+    `an answer to ${call.method} ${call.path}`,
+    async () => {
+      const base = choose()
+      if (!base) return undefined
+      tries += 1
+      const got = await tryOnce(base, call, watch)
+      return got && !isTransient(got) ? got : undefined
+    },
+    120_000,
+    20,
+  )
+  return { answer, tries }
+}

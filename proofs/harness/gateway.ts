@@ -1,0 +1,85 @@
+/** A gateway as a process of its own, which can be killed and started again. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { findFreePort } from '../../src/platform/child-process.ts'
+import type { ProofContext } from './proof.ts'
+import { until } from './wait.ts'
+
+export interface Gateway {
+  name: string
+  url: string
+  isReady(): boolean
+  /** Starts the process and waits until it can serve everything. */
+  start(): Promise<void>
+  /** SIGKILL, now. False when it is not running. */
+  kill(): boolean
+  /** SIGTERM, and waits. Returns the exit code. */
+  stop(): Promise<number | null>
+}
+
+const main = join(import.meta.dirname, '../../src/main.ts')
+
+export async function createGateway(
+  { dir, afterwards }: Pick<ProofContext, 'dir' | 'afterwards'>,
+  name: string,
+  env: Record<string, string>,
+): Promise<Gateway> {
+  const port = await findFreePort()
+  const url = `http://127.0.0.1:${port}`
+  let child: ChildProcess | undefined
+  let ready = false
+
+  const gone = async () => {
+    if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+
+  afterwards(async () => {
+    child?.kill('SIGKILL')
+    await gone()
+  })
+
+  return {
+    name,
+    url,
+    isReady: () => ready,
+    async start() {
+      await gone()
+      const output = openSync(join(dir, `${name}.log`), 'a')
+      const started = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+        env: { PATH: process.env.PATH ?? '', HOME: dir, PORT: String(port), PUBLIC_URL: 'http://annal.test', ...env },
+        stdio: ['ignore', output, output],
+      })
+      closeSync(output)
+      child = started
+      started.once('exit', () => {
+        ready = false
+      })
+      await until(
+        `${name} is ready; see ${dir}/${name}.log`,
+        async () => {
+          if (started.exitCode !== null || started.signalCode !== null)
+            throw new Error(`${name} ended while it started`)
+          const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
+          await answer?.arrayBuffer().catch(() => undefined)
+          return answer?.status === 200 || undefined
+        },
+        60_000,
+        25,
+      )
+      ready = true
+    },
+    kill() {
+      if (!ready) return false
+      ready = false
+      return child!.kill('SIGKILL')
+    },
+    async stop() {
+      ready = false
+      child?.kill('SIGTERM')
+      await gone()
+      return child?.exitCode ?? null
+    },
+  }
+}

@@ -1,0 +1,98 @@
+/** The parts that stay alive while gateways die: a real PostgreSQL and a real chain, owned by the harness. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+import { checkInvariants, invariants } from '../../src/domain/invariants.ts'
+import type { Log } from '../../src/domain/ports.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
+import { developmentKey } from '../../src/platform/embedded-anvil.ts'
+import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { applyMigrations } from '../../src/platform/migrations.ts'
+import type { ProofContext } from './proof.ts'
+
+export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+
+export interface Parts {
+  databaseUrl: string
+  database: ConnectedDatabase
+  rpcUrl: string
+  /** The environment of a gateway on these parts. */
+  env: Record<string, string>
+  /** The URL of another database on the same server. */
+  urlOf(name: string): string
+  /** A copy of the service's database, which nobody may be connected to. */
+  copyDatabase(name: string): Promise<string>
+}
+
+/** The platform's binary, which mines every `seconds`. */
+async function startChain({ afterwards }: ProofContext, seconds: number): Promise<string> {
+  const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
+  const resolve = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')).resolve
+  const args = ['--host', '127.0.0.1', '--port', '0', '--block-time', String(seconds), '--accounts', '1']
+  const child = spawn(resolve(`@foundry-rs/anvil-${platform}/bin/anvil`), args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const ended = once(child, 'exit')
+  afterwards(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return new Promise((found, reject) => {
+    ended.then(() => reject(new Error('anvil ended before it listened')))
+    createInterface(child.stdout).on('line', (line) => {
+      const address = /Listening on (\S+)/.exec(line)?.[1]
+      if (address) found(`http://${address}`)
+    })
+  })
+}
+
+export async function startParts(context: ProofContext, blockSeconds = 1): Promise<Parts> {
+  const { dir, afterwards } = context
+  const rpcUrl = await startChain(context, blockSeconds)
+  const postgres = await startEmbeddedPostgres({ dir, log: silent })
+  afterwards(() => postgres.stop())
+  await applyMigrations(postgres.url)
+  const database = createDatabase({ url: postgres.url, pool: 4, log: silent })
+  afterwards(() => database.close())
+  const urlOf = (name: string) => {
+    const url = new URL(postgres.url)
+    url.pathname = `/${name}`
+    return url.href
+  }
+  return {
+    databaseUrl: postgres.url,
+    database,
+    rpcUrl,
+    urlOf,
+    env: {
+      ANNAL_DIR: dir,
+      DATABASE_URL: postgres.url,
+      CHAIN_RPC_URL: rpcUrl,
+      CHAIN_RELAY_KEYS: developmentKey,
+      KEY_ENCRYPTION_KEY: '11'.repeat(32),
+      LOG_LEVEL: 'warn',
+      SIGN_UP_POINTS: '100000',
+      LIMIT_SIGN_UPS_PER_IP: '1000000',
+      LIMIT_SIGN_INS_PER_IP: '1000000',
+    },
+    async copyDatabase(name) {
+      const admin = createDatabase({ url: urlOf('postgres'), pool: 1, log: silent })
+      try {
+        await admin.query({ name: `copy_${name}`, text: `create database ${name} template annal` })
+      } finally {
+        await admin.close()
+      }
+      return urlOf(name)
+    },
+  }
+}
+
+/** A sentence for each invariant that does not hold. */
+export async function brokenInvariants(database: ConnectedDatabase): Promise<string[]> {
+  const results = await checkInvariants(database)
+  if (results.length !== invariants.length) return ['Not every invariant was checked.']
+  return results
+    .filter(({ rows }) => rows.length > 0)
+    .map(
+      ({ invariant, rows }) => `${invariant.id} is broken by ${rows.length} rows, such as ${JSON.stringify(rows[0])}`,
+    )
+}

@@ -1,0 +1,60 @@
+/** `npm run prove -- <id>…` or `all`. One JSON line on stdout for each proof; exits with 1 when one fails, 2 on wrong usage. */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Proof, ProofContext, ProofResult } from './harness/proof.ts'
+import { createRandom } from './harness/random.ts'
+
+const proofs: Record<string, () => Promise<Proof>> = {
+  invariants: async () => (await import('./invariants.ts')).proveInvariants,
+  F03: async () => (await import('./f03-kill-gateway.ts')).proveKillGateway,
+  F22: async () => (await import('./f22-gql-spec.ts')).proveGraphQLSpec,
+}
+
+const say = (text: string) => void process.stderr.write(`${text}\n`)
+
+async function run(id: string, proof: Proof, seed: string): Promise<ProofResult> {
+  const dir = await mkdtemp(join(tmpdir(), `annal-${id.toLowerCase()}-`))
+  const endings: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })]
+  const context: ProofContext = {
+    seed,
+    random: createRandom(`${seed}/${id}`),
+    dir,
+    say: (text) => say(`${id}: ${text}`),
+    setting(name, fallback) {
+      const value = Number(process.env[name] ?? fallback)
+      if (!Number.isInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0.`)
+      return value
+    },
+    afterwards: (work) => void endings.unshift(work),
+  }
+  try {
+    return await proof(context)
+  } catch (error) {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { pass: false, figure: 'not finished', n: 0, faultsInjected: 0, reasons: [reason] }
+  } finally {
+    if (process.env.KEEP) endings.pop()
+    for (const end of endings) await end().catch((error: unknown) => say(`${id}: tidying up failed: ${error}`))
+  }
+}
+
+const asked = process.argv.slice(2)
+const ids = asked.includes('all') ? Object.keys(proofs) : asked
+const byLowerCase = new Map(Object.keys(proofs).map((id) => [id.toLowerCase(), id]))
+const unknown = ids.filter((id) => !byLowerCase.has(id.toLowerCase()))
+if (ids.length === 0 || unknown.length > 0) {
+  say(`Usage: npm run prove -- <id>…   with ids of: ${Object.keys(proofs).join(', ')}, all`)
+  for (const id of unknown) say(`There is no proof ${id}.`)
+  process.exit(2)
+}
+
+const seed = process.env.SEED ?? randomBytes(4).toString('hex')
+for (const given of ids) {
+  const id = byLowerCase.get(given.toLowerCase())!
+  const { pass, figure, n, faultsInjected, reasons } = await run(id, await proofs[id]!(), seed)
+  for (const reason of reasons) say(`${id}: ${reason}`)
+  process.stdout.write(`${JSON.stringify({ id, pass, figure, n, faultsInjected, seed })}\n`)
+  if (!pass) process.exitCode = 1
+}

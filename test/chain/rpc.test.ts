@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createRpc, RpcError } from '../../src/chain/rpc.ts'
+import { startChain, type TestChain } from './support/anvil.ts'
+import { type ChainProxy, type Fault, startProxy } from './support/proxy.ts'
+
+let chain: TestChain
+let proxy: ChainProxy
+
+beforeAll(async () => {
+  chain = await startChain()
+  proxy = await startProxy(chain.url)
+})
+afterAll(async () => {
+  await proxy?.stop()
+  await chain?.stop()
+})
+beforeEach(() => {
+  proxy.intercept = () => undefined
+})
+
+const calls = Array.from({ length: 5 }, () => ({ method: 'eth_chainId', params: [] }))
+
+describe('JSON-RPC', () => {
+  const outages: [string, Fault, RegExp][] = [
+    ['refuses', { kind: 'refuse' }, /other side closed|ECONNRESET/],
+    ['hangs', { kind: 'hang' }, /timeout/],
+    ['answers 429', { kind: 'answer', status: 429, body: '{"error":{"code":429,"message":"slow"}}' }, /status 429/],
+    ['answers HTML', { kind: 'answer', body: '<html>maintenance</html>' }, /something other than JSON/],
+    ['answers 502', { kind: 'answer', status: 502, body: 'bad gateway' }, /status 502/],
+    [
+      'limits',
+      { kind: 'answer', body: '{"id":1,"error":{"code":-32005,"message":"too many"}}' },
+      /limits us: too many/,
+    ],
+  ]
+  it.each(outages)('a node that %s is unavailable, and the reason names its host', async (_, fault, reason) => {
+    const rpc = createRpc({ url: proxy.url, timeout: 200 })
+    proxy.intercept = () => fault
+    for (const attempt of [rpc.call('eth_chainId'), rpc.batch(calls)]) {
+      const error = await attempt.catch((caught: unknown) => caught)
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', cause: { message: expect.stringMatching(reason) } })
+      expect(error).toMatchObject({ cause: { message: expect.stringContaining(rpc.host) } })
+    }
+    proxy.intercept = () => undefined
+    expect(await rpc.batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
+  })
+
+  it('a refusal is an outcome of its call alone', async () => {
+    const [good, bad] = await createRpc({ url: chain.url }).batch([
+      { method: 'eth_chainId', params: [] },
+      { method: 'eth_nothing', params: [] },
+    ])
+    expect(good).toEqual({ result: '0x7a69' })
+    expect(bad?.error).toBeInstanceOf(RpcError)
+    await expect(createRpc({ url: chain.url }).call('eth_nothing')).rejects.toThrow(RpcError)
+  })
+
+  it('a node that takes no batches is asked one by one, and not asked again for a batch', async () => {
+    const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}'
+    let batches = 0
+    proxy.intercept = (body) => {
+      if (!body.startsWith('[')) return undefined
+      batches += 1
+      return { kind: 'answer', body: refusal }
+    }
+    const rpc = createRpc({ url: proxy.url })
+    for (let round = 0; round < 2; round += 1) {
+      expect(await rpc.batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
+    }
+    expect(batches).toBe(1)
+  })
+
+  it('splits what is more than a node takes at once, and keeps the order', async () => {
+    const heights = Array.from({ length: 7 }, (_, index) => ({ method: 'web3_sha3', params: [`0x0${index}`] }))
+    const split = await createRpc({ url: chain.url, batchSize: 3 }).batch(heights)
+    expect(split).toEqual(await createRpc({ url: chain.url }).batch(heights))
+    expect(new Set(split.map(({ result }) => result)).size).toBe(7)
+  })
+
+  it('gives up when it is told to', async () => {
+    proxy.intercept = () => ({ kind: 'hang' })
+    const giveUp = new AbortController()
+    const waiting = createRpc({ url: proxy.url }).until(giveUp.signal).call('eth_chainId')
+    giveUp.abort()
+    await expect(waiting).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  })
+
+  it('credentials in the address are sent and never shown', async () => {
+    const url = new URL(chain.url)
+    Object.assign(url, { username: 'ana', password: 'secret', pathname: '/v1/key' })
+    const rpc = createRpc({ url: url.href })
+    expect(rpc.host).not.toMatch(/ana|secret|key/)
+    expect(await createRpc({ url: chain.url.replace('//', '//ana:secret@') }).call('eth_chainId')).toBe('0x7a69')
+  })
+})

@@ -1,0 +1,218 @@
+/** Who may import what, as `docs/` and the design say. Each message says what to do instead. */
+import { globSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = new URL('../../', import.meta.url)
+const isGenerated = (file: string) => /^(platform\/prisma|rest\/generated)\//.test(file)
+const files = globSync('**/*.ts', { cwd: new URL('src', root) })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => !isGenerated(file))
+  .sort()
+const read = (file: string) => readFileSync(new URL(`src/${file}`, root), 'utf8')
+
+interface Import {
+  /** Path below `src`, or the package's specifier. */
+  target: string
+  specifier: string
+  isLocal: boolean
+  isTypeOnly: boolean
+}
+
+const STATEMENT = /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s*)?'([^']+)'/gm
+const DYNAMIC = /\bimport\(\s*'([^']+)'\s*\)/g
+
+function importsOf(file: string): Import[] {
+  const text = read(file)
+  const found = [
+    ...[...text.matchAll(STATEMENT)].map(([, type, specifier]) => ({
+      specifier: specifier!,
+      isTypeOnly: Boolean(type),
+    })),
+    ...[...text.matchAll(DYNAMIC)].map(([, specifier]) => ({ specifier: specifier!, isTypeOnly: false })),
+  ]
+  return found.map(({ specifier, isTypeOnly }) => {
+    const isLocal = specifier.startsWith('.')
+    const target = isLocal ? posix.normalize(posix.join(posix.dirname(file), specifier)) : specifier
+    return { target, specifier, isLocal, isTypeOnly }
+  })
+}
+
+interface Rule {
+  /** Files of ours, as they stand below `src`. */
+  local: RegExp
+  /** Files of ours of which only the types may be known. */
+  types?: RegExp
+  packages?: RegExp
+  instead: string
+}
+
+const ports = 'domain/(ports|errors|actor|ids|money)\\.ts'
+const prismaTypes = /^platform\/prisma\//
+/** The layout of what stands on the chain is public, and written down once, in the domain. */
+const commitLayout = 'domain/asset/commit-data\\.ts'
+
+const rules: Record<string, Rule> = {
+  domain: {
+    local: /^domain\//,
+    types: prismaTypes,
+    packages: /^(zod|node:crypto)$/,
+    instead:
+      'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
+  },
+  chain: {
+    local: new RegExp(`^(chain/|${ports}|${commitLayout})`),
+    packages: /^/,
+    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+  },
+  files: {
+    local: new RegExp(`^(files/|${ports})`),
+    packages: /^(?!ethers$)/,
+    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+  },
+  delivery: {
+    local: new RegExp(`^(delivery/|${ports})`),
+    packages: /^(?!ethers$)/,
+    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+  },
+  platform: {
+    local: new RegExp(`^(platform/|${ports})`),
+    packages: /^(?!ethers$)/,
+    instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
+  },
+  graphql: {
+    local: /^(graphql\/|domain\/|context\.ts$)/,
+    types: prismaTypes,
+    packages: /^(graphql|graphql-[\w-]+|@pothos\/.+|@graphql-yoga\/.+|node:.+)$/,
+    instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
+  },
+  rest: {
+    local: /^(rest\/|context\.ts$|domain\/(errors|policy|money)\.ts$|graphql\/mask-error\.ts$)/,
+    packages: /^(graphql|graphql-upload-ts|@graphql-typed-document-node\/core|find-my-way|@fastify\/busboy|node:.+)$/,
+    instead:
+      'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
+  },
+  pages: {
+    local: /^(pages\/|context\.ts$)/,
+    packages: /^(hono\/.+|node:.+)$/,
+    instead: 'Call a service through the context.',
+  },
+  'context.ts': { local: /^domain\//, instead: 'The context is types of the domain and nothing else.' },
+  'config.ts': {
+    local: /^$/,
+    packages: /^(zod|node:.+)$/,
+    instead: 'The configuration knows no part; hand its values to the parts.',
+  },
+  'app.ts': {
+    local: /^(?!app\.ts|installation\.ts|main\.ts|cli\.ts)/,
+    packages: /^node:/,
+    instead: 'app.ts joins parts that it is given: put the work into the part.',
+  },
+  'installation.ts': {
+    local: /^(chain|files|delivery|platform|domain|config\.ts)/,
+    packages: /^node:/,
+    instead: 'installation.ts opens the parts below the app; what serves requests belongs into app.ts.',
+  },
+  'main.ts': {
+    local: /^(?!main\.ts|cli\.ts)/,
+    packages: /^node:/,
+    instead: 'main.ts only starts and stops: put the work into app.ts or a part.',
+  },
+  'cli.ts': {
+    local: /^(?!main\.ts|cli\.ts)/,
+    packages: /^(commander|node:.+)$/,
+    instead: 'A command calls a service: put the work there.',
+  },
+}
+
+/** Single files that may know one thing more, each with its reason. */
+const exceptions: Record<string, { may: RegExp; because: string }> = {
+  'domain/ids.ts': { may: /^typeid-js$/, because: 'Identifiers are TypeIDs.' },
+  'graphql/builder.ts': { may: prismaTypes, because: 'Pothos reads the data model.' },
+  'chain/compile.ts': { may: /^solc$/, because: 'A build step.' },
+  'rest/codegen.ts': { may: /^@graphql-codegen\/cli$/, because: 'A build step.' },
+  'platform/migrate-cli.ts': {
+    may: /^config\.ts$/,
+    because: 'A command of its own, which reads the configuration as main does.',
+  },
+}
+
+const areaOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file)
+
+function isAllowed(file: string, { target, isLocal, isTypeOnly }: Import): boolean {
+  const rule = rules[areaOf(file)]!
+  if (exceptions[file]?.may.test(target)) return true
+  // What the package says of itself.
+  if (target === '../package.json') return !file.includes('/')
+  if (!isLocal) return rule.packages?.test(target) ?? false
+  return rule.local.test(target) || (isTypeOnly && (rule.types?.test(target) ?? false))
+}
+
+describe('every import', () => {
+  it('goes where the table of areas lets it', () => {
+    const complaints = files.flatMap((file) => {
+      const rule = rules[areaOf(file)]
+      if (!rule)
+        return [`src/${file}: the area "${areaOf(file)}" is in no rule. Give it one in ${import.meta.filename}.`]
+      return importsOf(file)
+        .filter((each) => !isAllowed(file, each))
+        .map(({ specifier, target, isTypeOnly }) => {
+          const onlyTypes =
+            !isTypeOnly && rule.types?.test(target) ? ' Only its types may be known: write "import type".' : ''
+          return `src/${file} imports '${specifier}'.${onlyTypes || ` ${rule.instead}`}`
+        })
+    })
+    expect(complaints, complaints.join('\n')).toEqual([])
+  })
+
+  it('of a file of ours carries its extension', () => {
+    const complaints = files.flatMap((file) =>
+      importsOf(file)
+        .filter(({ isLocal, specifier }) => isLocal && !/\.(ts|json)$/.test(specifier))
+        .map(({ specifier }) => `src/${file}: write '${specifier}.ts'; Node runs the sources as they are.`),
+    )
+    expect(complaints).toEqual([])
+  })
+
+  it('of ethers stands in the chain', () => {
+    const others = files.filter(
+      (file) => !file.startsWith('chain/') && importsOf(file).some(({ target }) => target === 'ethers'),
+    )
+    expect(others, 'chain/ is the only importer of ethers: ask it through domain/ports.ts').toEqual([])
+  })
+
+  it('that is an exception is needed', () => {
+    const needless = Object.entries(exceptions).filter(
+      ([file, { may }]) => !files.includes(file) || !importsOf(file).some(({ target }) => may.test(target)),
+    )
+    expect(
+      needless.map(([file]) => file),
+      'remove the exception',
+    ).toEqual([])
+  })
+})
+
+describe('every source file', () => {
+  it('has a kebab-case name', () => {
+    expect(
+      files.filter((file) => !file.split('/').every((part) => /^[a-z0-9]+(-[a-z0-9]+)*(\.ts)?$/.test(part))),
+    ).toEqual([])
+  })
+
+  it('is no barrel: names are imported from where they are made', () => {
+    expect(files.filter((file) => /^export\s+(type\s+)?(\*|\{[^}]*\})\s+from\s/m.test(read(file)))).toEqual([])
+  })
+
+  it('reads no environment, except the configuration', () => {
+    const readers = files.filter((file) => /\bprocess\.env\b/.test(read(file)) && file !== 'config.ts')
+    expect(readers, 'add a variable to src/config.ts and hand its value in').toEqual([])
+  })
+
+  it('writes no console lines: it takes a Log', () => {
+    expect(files.filter((file) => /\bconsole\.\w/.test(read(file)))).toEqual([])
+  })
+
+  it('exports by name, except where a tool reads the default', () => {
+    expect(files.filter((file) => /^export default\b/m.test(read(file)))).toEqual(['rest/codegen.ts'])
+  })
+})

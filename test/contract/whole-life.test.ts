@@ -1,0 +1,142 @@
+/** One asset from sign-up to the chain, checked with none of our own code. */
+import { createHash } from 'node:crypto'
+import { Interface, JsonRpcProvider, id as keccakOfText, verifyMessage } from 'ethers'
+import { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import { sha256 } from 'multiformats/hashes/sha2'
+import { expect, inject, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp, newFile } from '../support/test-app.ts'
+
+const app = await createTestApp({ withChain: true })
+
+/** ERC-7053, as its text has it. */
+const registry = new Interface([
+  'event Commit(address indexed recorder, string indexed assetCid, string commitData)',
+  'function commit(string assetCid, string commitData) returns (uint256 blockNumber)',
+  'function getCommits(string assetCid) view returns (uint256[])',
+])
+
+interface HistoryCommit {
+  transaction: string
+  txHash: string
+  assetTreeCid: string
+  assetTreeSha256: string
+  assetTreeSignature: string
+  status: string
+  changes: object
+}
+
+it('an asset’s whole life can be checked from the chain and the file network alone', { timeout: 60_000 }, async () => {
+  const account = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' }
+  expect((await app.rest('POST', 'auth/users/', { json: account })).status).toBe(201)
+  const actor = { token: expectOk(await app.rest('POST', 'auth/token/login/', { json: account })).auth_token }
+  const file = newFile()
+  const custom = {
+    license: { name: 'CC-BY-4.0', document: 'https://creativecommons.org/licenses/by/4.0/' },
+    own: { b: 1, a: 2 },
+  }
+  const multipart = {
+    asset_file: file,
+    caption: 'First words',
+    headline: 'Life',
+    commit_message: 'Born',
+    nit_commit_custom: JSON.stringify(custom),
+  }
+  const asset = expectOk(await app.rest('POST', 'assets/', { actor, multipart }))
+  const path = `assets/${asset.cid}/`
+  expectOk(await app.rest('PATCH', path, { actor, json: { caption: 'Last words', commit_message: 'Grown' } }))
+
+  const { commits } = await eventually<{ commits: HistoryCommit[] }>(
+    async () => expectOk(await app.rest('GET', `${path}history/`, { actor })),
+    (history) => history.commits.every(({ status }) => status === 'final'),
+    40_000,
+  )
+  expect(commits).toHaveLength(2)
+
+  const provider = new JsonRpcProvider(inject('rpcUrl'), undefined, { staticNetwork: true })
+  const { registry: address, lanes } = app.chain.relay.status()
+  const me = expectOk(await app.rest('GET', 'auth/users/me/', { actor }))
+  const blocks: number[] = []
+  for (const [index, commit] of commits.entries()) {
+    expect(commit.txHash).toBe(commit.transaction)
+    const receipt = (await provider.getTransactionReceipt(commit.transaction))!
+    blocks.push(receipt.blockNumber)
+    const [log, ...others] = receipt.logs
+    expect([others, log!.address]).toEqual([[], address])
+    const event = registry.parseLog(log!)!
+    expect(event.name).toBe('Commit')
+    expect([event.args.recorder, event.args.assetCid.hash]).toEqual([lanes[0]!.address, keccakOfText(asset.cid)])
+
+    const told = JSON.parse(event.args.commitData)
+    const action = index === 0 ? 'action-initial-registration' : 'action-commit'
+    expect(told).toEqual({
+      assetTreeCid: commit.assetTreeCid,
+      assetTreeSha256: commit.assetTreeSha256,
+      assetTreeSignature: commit.assetTreeSignature,
+      author: me.address,
+      committer: me.address,
+      provider: 'Annal',
+      timestampCreated: expect.any(Number),
+      action: expect.stringMatching(/^bafkrei/),
+      actionResult: `${app.url}/api/v3/assets/${asset.cid}/`,
+      actionName: action,
+      abstract: index === 0 ? 'Born' : 'Grown',
+    })
+    expect(Math.abs(told.timestampCreated - Date.now() / 1000)).toBeLessThan(120)
+
+    const response = await fetch(`${app.url}/ipfs/${told.assetTreeCid}`, {
+      headers: { Authorization: `token ${actor.token}` },
+    })
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    expect(CID.createV1(raw.code, await sha256.digest(bytes)).toString()).toBe(told.assetTreeCid)
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(told.assetTreeSha256)
+    expect(verifyMessage(told.assetTreeSha256, told.assetTreeSignature)).toBe(me.address)
+    const tree = JSON.parse(Buffer.from(bytes).toString())
+    expect(Buffer.from(bytes).toString()).toBe(JSON.stringify(tree, null, 2))
+    expect(tree).toEqual({
+      assetCid: asset.cid,
+      assetSha256: createHash('sha256')
+        .update(Buffer.from(await file.arrayBuffer()))
+        .digest('hex'),
+      encodingFormat: 'image/png',
+      assetTimestampCreated: Math.floor(Date.parse(asset.uploaded_at) / 1000),
+      assetCreator: 'ada',
+      creatorWallet: me.address,
+      license: custom.license,
+      abstract: index === 0 ? 'First words' : 'Last words',
+      headline: 'Life',
+      own: custom.own,
+    })
+  }
+  expect(blocks[0]!).toBeLessThanOrEqual(blocks[1]!)
+  const call = await provider.call({ to: address!, data: registry.encodeFunctionData('getCommits', [asset.cid]) })
+  expect(registry.decodeFunctionResult('getCommits', call)[0].map(Number)).toEqual(blocks)
+  provider.destroy()
+
+  expect(expectOk(await app.rest('GET', path, { actor })).integrity_info).toEqual([
+    { search_id: commits[0]!.transaction, explorer_url: null },
+  ])
+  // 12 points − 2 × (0.1 + 0.079)
+  expect([me.points, me.asset_wallet_num]).toEqual(['11.642', '0.0'])
+  expect(app.log.lines).toEqual([])
+})
+
+it('what was deleted before it reached the chain still gets there, because it was paid for', {
+  timeout: 60_000,
+}, async () => {
+  const user = await app.newUser()
+  const { id } = await user.register({ caption: 'Short life' })
+  expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+  await eventually(
+    () =>
+      app.sql<{ status: string }>(
+        'select r.status::text from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id where a.nid = $1',
+        [id],
+      ),
+    (rows) => rows.length === 1 && rows[0]!.status === 'FINAL',
+    40_000,
+  )
+  expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
+})

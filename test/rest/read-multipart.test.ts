@@ -1,0 +1,97 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, expect, it } from 'vitest'
+import { DomainError } from '../../src/domain/errors.ts'
+import { readMultipart } from '../../src/rest/read-multipart.ts'
+
+const MAX_FILE_BYTES = 1_000
+const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
+
+/** Answers what it read, or the code of the refusal. */
+const server = createServer(async (req, res) => {
+  try {
+    const { fields, dispose } = await readMultipart(req, { dir, maxFileBytes: MAX_FILE_BYTES })
+    const file = await fields.upload('file').promise
+    const content = await text(file!.createReadStream())
+    await dispose()
+    res.end(JSON.stringify({ caption: fields.text('caption'), name: file!.filename, type: file!.mimetype, content }))
+  } catch (error) {
+    req.resume()
+    res.end(JSON.stringify(error instanceof DomainError ? error.code : String(error)))
+  }
+})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await rm(dir, { recursive: true })
+})
+
+async function send(fields: [string, string | File][]) {
+  const body = new FormData()
+  for (const [name, value] of fields) body.append(name, value)
+  return (await fetch(url, { method: 'POST', body })).json()
+}
+
+const fileOf = (bytes: number) => new File(['x'.repeat(bytes)], 'a.txt', { type: 'text/plain' })
+
+it('a file of the greatest size is read, with the fields around it', async () => {
+  const file = fileOf(MAX_FILE_BYTES)
+  expect(
+    await send([
+      ['file', file],
+      ['caption', 'after'],
+    ]),
+  ).toEqual({
+    caption: 'after',
+    name: 'a.txt',
+    type: 'text/plain',
+    content: 'x'.repeat(MAX_FILE_BYTES),
+  })
+  expect(await readdir(dir)).toEqual([])
+})
+
+it.each<[string, [string, string | File][]]>([
+  ['a file of one byte more', [['file', fileOf(MAX_FILE_BYTES + 1)]]],
+  [
+    'a field of over a million bytes',
+    [
+      ['caption', 'x'.repeat(1_000_001)],
+      ['file', fileOf(1)],
+    ],
+  ],
+  ['more fields than anybody needs', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
+  ['more files than anybody needs', Array.from({ length: 5 }, (_, i) => [`file${i}`, fileOf(1)])],
+])('%s is refused, and nothing stays on disk', async (_, fields) => {
+  expect(await send(fields)).toBe('PAYLOAD_TOO_LARGE')
+  expect(await readdir(dir)).toEqual([])
+})
+
+it.each([
+  ['--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ncut o', 'PARSE_ERROR'],
+  ['no boundary at all', 'PARSE_ERROR'],
+])('a body cut off, such as %j, is refused, and nothing stays on disk', async (body, code) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
+  })
+  expect(await response.json()).toBe(code)
+  expect(await readdir(dir)).toEqual([])
+})
+
+it('names such as __proto__ are names like any other', async () => {
+  expect(
+    await send([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+      ['file', fileOf(1)],
+    ]),
+  ).toMatchObject({ content: 'x' })
+})
