@@ -113,7 +113,10 @@ export function createApp(deps: Dependencies): App {
       database,
       publication,
       requestId,
-      log: log.child({ requestId }),
+      // Most requests have nothing to say, and a child costs more than a route.
+      get log() {
+        return log.child({ requestId })
+      },
       attempt: { key, replayed: false },
     }
   }

@@ -8,7 +8,6 @@ import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
 import type { ContentStore, Custody, KeyVault, Log, PasswordHasher } from './domain/ports.ts'
 import { createContentStore } from './files/content-store.ts'
-import { createKuboContentStore } from './files/kubo-store.ts'
 import { createCustody } from './platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database.ts'
 import { developmentKey, startEmbeddedAnvil } from './platform/embedded-anvil.ts'
@@ -52,9 +51,7 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
     log,
     database,
     databaseUrl,
-    contentStore: config.files.ipfsApiUrl
-      ? createKuboContentStore({ url: config.files.ipfsApiUrl })
-      : createContentStore({ dir: `${config.dir}/blocks` }),
+    contentStore: await openContentStore(config),
     vault,
     custody: createCustody({ vault, keyPairs: { createKeyPair, signText } }),
     passwords: createPasswordHasher(),
@@ -102,4 +99,11 @@ export async function connectChain(
       await anvil?.stop()
     },
   }
+}
+
+async function openContentStore({ files, dir }: Config): Promise<ContentStore> {
+  if (!files.ipfsApiUrl) return createContentStore({ dir: `${dir}/blocks` })
+  // Its client is large, and most installations never need it.
+  const { createKuboContentStore } = await import('./files/kubo-store.ts')
+  return createKuboContentStore({ url: files.ipfsApiUrl })
 }

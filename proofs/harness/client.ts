@@ -70,7 +70,11 @@ export interface Persistence {
 }
 
 /** Tries until there is an answer that counts, each time at a gateway that `choose` names. */
-export async function persist(choose: () => string | undefined, call: Call, watch?: Watch): Promise<Persistence> {
+export async function persist(
+  choose: () => string | undefined,
+  call: Call,
+  watchOf?: (base: string) => Watch,
+): Promise<Persistence> {
   let tries = 0
   const answer = await until(
     `an answer to ${call.method} ${call.path}`,
@@ -78,7 +82,7 @@ export async function persist(choose: () => string | undefined, call: Call, watc
       const base = choose()
       if (!base) return undefined
       tries += 1
-      const got = await tryOnce(base, call, watch)
+      const got = await tryOnce(base, call, watchOf?.(base))
       return got && !isTransient(got) ? got : undefined
     },
     120_000,

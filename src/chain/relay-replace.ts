@@ -10,6 +10,11 @@ import type { ChainView } from './view.ts'
 /** A transaction at the front that pays enough and is not included: seconds and blocks until it is raised. */
 const stuckSeconds = 45
 const stuckBlocks = 3
+/**
+ * Seconds, times the tries so far, that the first transaction may be known to the node and still not be pending. A pool
+ * that checks a transaction while its predecessor is being included can file it behind that one for ever.
+ */
+const misfiledSeconds = 3
 /** Refusals in a row after which the same bytes are not tried again. */
 const refusalLimit = 3
 /** Replacements in one step; those behind wait for these anyway. */
@@ -72,6 +77,8 @@ const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash)
 const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => {
   if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
   if (row.nonce !== count) return false
+  const isPending = (view.pendingCounts.get(lane.address) ?? 0) > row.nonce
+  if (!isPending && row.status === 'BROADCAST' && row.age > misfiledSeconds * row.hashes.length) return true
   const from = lane.waitingFrom.get(row.hash) ?? view.head.number
   lane.waitingFrom.set(row.hash, from)
   return row.age > stuckSeconds && view.head.number - from >= stuckBlocks

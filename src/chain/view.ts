@@ -13,6 +13,8 @@ export interface ChainView extends FeeMarket {
   head: BlockId
   /** Transactions of an account in the chain: the next nonce that can be included. */
   counts: ReadonlyMap<string, number>
+  /** The same with what the node's pool would include next. */
+  pendingCounts: ReadonlyMap<string, number>
 }
 
 interface BlockReply {
@@ -32,6 +34,7 @@ export const readView = async (rpc: Rpc, accounts: readonly string[]): Promise<C
     { method: 'eth_feeHistory', params: ['0x1', 'latest', []] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'latest'] })),
+    ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'pending'] })),
   ])
   const block = resultOf<BlockReply | null>(head)
   if (!block) throw unavailable('The chain', new Error(`${rpc.host} knows no latest block`))
@@ -46,6 +49,9 @@ export const readView = async (rpc: Rpc, accounts: readonly string[]): Promise<C
     ),
     tip: BigInt(optional<string>(tip) ?? defaultTip),
     counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
+    pendingCounts: new Map(
+      accounts.map((account, index) => [account, Number(resultOf<string>(counts[accounts.length + index]))]),
+    ),
   }
 }
 

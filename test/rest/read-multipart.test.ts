@@ -6,15 +6,22 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
+import { readText } from '../../src/platform/read-text.ts'
 import { readMultipart } from '../../src/rest/read-multipart.ts'
 
 const MAX_FILE_BYTES = 1_000
+const MAX_BYTES = 500
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 
 /** Answers what it read, or the code of the refusal. */
 const server = createServer(async (req, res) => {
   try {
-    const { fields, dispose } = await readMultipart(req, { dir, maxFileBytes: MAX_FILE_BYTES })
+    const { fields, dispose } = await readMultipart(req, {
+      dir,
+      readText,
+      maxBytes: MAX_BYTES,
+      maxFileBytes: MAX_FILE_BYTES,
+    })
     const file = await fields.upload('file').promise
     const content = await text(file!.createReadStream())
     await dispose()
@@ -60,9 +67,9 @@ it('a file of the greatest size is read, with the fields around it', async () =>
 it.each<[string, [string, string | File][]]>([
   ['a file of one byte more', [['file', fileOf(MAX_FILE_BYTES + 1)]]],
   [
-    'a field of over a million bytes',
+    'a field over its limit',
     [
-      ['caption', 'x'.repeat(1_000_001)],
+      ['caption', 'x'.repeat(MAX_BYTES + 1)],
       ['file', fileOf(1)],
     ],
   ],

@@ -1,0 +1,241 @@
+/**
+ * F03: gateways are killed with SIGKILL again and again, at random and at every named crash point, while clients work and
+ * retry. Nothing that was acknowledged is lost, nothing happens twice: not in the database, the books, or on the chain.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createRegistry, registrySetting } from '../src/chain/registry.ts'
+import { statement } from '../src/domain/ports.ts'
+import { type ConnectedDatabase, createDatabase } from '../src/platform/database.ts'
+import { gates, killAt, namedPoints, type Scene } from './f03-crash-points.ts'
+import { type Acknowledged, nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
+import { createGates, startChainProxy } from './harness/gates.ts'
+import { createGateway } from './harness/gateway.ts'
+import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { describeTally, tally } from './harness/tally.ts'
+import { until } from './harness/wait.ts'
+
+const callers = 6
+const accountNames = ['alice', 'bob', 'carol']
+
+export async function proveKillGateway(context: ProofContext): Promise<ProofResult> {
+  const kills = context.setting('KILLS', 100)
+  const each = Math.max(1, Math.floor(kills / 20))
+  const parts = await startParts(context)
+  const control = await catchTwoSteps(context, parts)
+
+  const proxies = [await startChainProxy(context, parts.rpcUrl), await startChainProxy(context, parts.rpcUrl)]
+  const gateways = await Promise.all(
+    proxies.map(({ url }, index) =>
+      createGateway(context, `gateway-${index}`, {
+        ...parts.env,
+        CHAIN_RPC_URL: url,
+        DATABASE_URL: `${parts.databaseUrl}?application_name=gateway-${index}`,
+      }),
+    ),
+  )
+  // One after the other: the first one writes what both need.
+  for (const gateway of gateways) await gateway.start()
+
+  const acknowledged = nothingAcknowledged()
+  const accounts = []
+  for (const name of accountNames) accounts.push(await openAccount(gateways[0]!.url, name, acknowledged))
+
+  const scene: Scene = {
+    gateways,
+    proxies,
+    gates: await createGates(context, parts.databaseUrl, gates),
+    random: context.random.fork('assassin'),
+    ambush: undefined,
+  }
+  const choice = context.random.fork('choice')
+  const choose = () => {
+    const ready = gateways.filter((gateway) => gateway.isReady())
+    return ready.length > 0 ? choice.pick(ready).url : undefined
+  }
+
+  let isOver = false
+  const working = runCallers(callers, () => isOver, {
+    accounts,
+    random: context.random.fork('callers'),
+    choose,
+    watchOf: (base) => ({
+      onSent: () => scene.ambush?.moment === 'onSent' && scene.ambush.spring(base),
+      onFirstByte: () => scene.ambush?.moment === 'onFirstByte' && scene.ambush.spring(base),
+    }),
+    acknowledged,
+  })
+
+  const counts = await killAll(context, scene, kills, each)
+  isOver = true
+  await working
+  const reasons = [...control, ...acknowledged.surprises.slice(0, 5)]
+  await quiesce(parts)
+  for (const [point, count] of counts) {
+    if (point !== 'random' && count < each)
+      reasons.push(`Only ${count} kills at "${point}", ${each} are needed: the run is invalid.`)
+  }
+  reasons.push(...(await judge(parts, acknowledged)), ...(await brokenInvariants(parts.database)))
+  reasons.push(...(await judgeChain(parts)))
+  for (const gateway of gateways) {
+    const code = await gateway.stop()
+    if (code !== 0) reasons.push(`${gateway.name} ended with ${code} on SIGTERM.`)
+  }
+
+  const done = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  context.say(`kills: ${[...counts].map(([point, count]) => `${count} ${point}`).join(', ')}`)
+  context.say(
+    `${acknowledged.signUps.length} sign-ups, ${acknowledged.commits.length} commits acknowledged; ` +
+      `${acknowledged.retries} retries, ${acknowledged.replays} answered by a replay`,
+  )
+  const { lost, double } = await countDatabase(parts.database, acknowledged)
+  return conclude({
+    figure: `${lost} lost, ${double} double, ${done} kills`,
+    n: acknowledged.commits.length + acknowledged.signUps.length,
+    faultsInjected: done,
+    reasons,
+  })
+}
+
+/** The schedule: every named point `each` times, the rest at random, in an order that the seed decides. */
+async function killAll(
+  { random, say }: ProofContext,
+  scene: Scene,
+  kills: number,
+  each: number,
+): Promise<Map<string, number>> {
+  const named = namedPoints.flatMap((point) => Array.from({ length: each }, () => point))
+  const rest = Array.from({ length: Math.max(kills - named.length, 0) }, () => 'random')
+  const schedule = random.fork('schedule').shuffle([...named, ...rest])
+  const counts = new Map([...namedPoints, 'random'].map((point) => [point, 0]))
+  const restarts = new Map<string, Promise<void>>()
+  for (const [index, point] of schedule.entries()) {
+    const victim = await killAt(point, scene)
+    counts.set(point, counts.get(point)! + 1)
+    const restart = victim.start()
+    restart.catch(() => undefined)
+    restarts.set(victim.name, restart)
+    // Somebody must be up for the next point to be reached.
+    await Promise.any(scene.gateways.map((gateway) => restarts.get(gateway.name) ?? Promise.resolve()))
+    if ((index + 1) % 20 === 0) say(`${index + 1} of ${schedule.length} kills`)
+  }
+  await Promise.all(restarts.values())
+  return counts
+}
+
+const open = statement<{ count: number }>(
+  'proof_open',
+  `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
+)
+
+const quiesce = ({ database }: Parts) =>
+  until(
+    'every commit is final',
+    async () => ((await database.query(open))[0]?.count === 0 ? true : undefined),
+    120_000,
+    100,
+  )
+
+const messages = statement<{ id: string }>('proof_messages', 'select message as id from commits')
+const usernames = statement<{ id: string }>('proof_usernames', 'select username as id from users')
+const spent = statement<{ username: string; commits: string; wrong: boolean }>(
+  'proof_spent',
+  `select u.username, count(c.id)::text as commits,
+     w.points + w.num <> 100000 - 0.179 * count(c.id) as wrong
+   from users u join wallets w on w.user_id = u.id left join commits c on c.author_id = u.id
+   group by u.username, w.points, w.num`,
+)
+const order = statement<{ id: string }>('proof_order', 'select message as id from commits order by asset_id, sequence')
+
+const ids = async (database: ConnectedDatabase, query: typeof messages) =>
+  (await database.query(query)).map(({ id }) => id)
+
+async function tallies(database: ConnectedDatabase, { commits, signUps }: Acknowledged) {
+  return {
+    commits: tally(commits, await ids(database, messages)),
+    'sign-ups': tally(signUps, await ids(database, usernames)),
+  }
+}
+
+async function countDatabase(database: ConnectedDatabase, acknowledged: Acknowledged) {
+  const all = Object.values(await tallies(database, acknowledged))
+  const count = (key: 'lost' | 'double') => all.reduce((sum, each) => sum + each[key].length, 0)
+  return { lost: count('lost'), double: count('double') }
+}
+
+/** Database and books against what the callers were told. */
+async function judge({ database }: Parts, acknowledged: Acknowledged): Promise<string[]> {
+  const reasons = Object.entries(await tallies(database, acknowledged)).flatMap(([what, found]) =>
+    describeTally(what, found),
+  )
+  for (const { username, commits, wrong } of await database.query(spent)) {
+    const told = acknowledged.byAccount.get(username)?.length ?? 0
+    if (wrong) reasons.push(`The balance of ${username} is not what ${commits} commits leave of it.`)
+    if (Number(commits) !== told) reasons.push(`${username} has ${commits} commits and was told of ${told}.`)
+  }
+  const places = new Map((await ids(database, order)).map((id, index) => [id, index]))
+  for (const mine of acknowledged.byCaller) {
+    const found = mine.map((id) => places.get(id) ?? -1)
+    if (found.some((place, index) => index > 0 && place < found[index - 1]!)) {
+      reasons.push(`The changes of a caller are not in the order in which they were made: ${mine[0]}…`)
+    }
+  }
+  return reasons
+}
+
+const histories = statement<{ nid: string; trees: string[] }>(
+  'proof_histories',
+  `select a.nid, array_agg(c.tree_cid || ' ' || c.message order by c.sequence) as trees
+   from assets a join commits c on c.asset_id = a.id group by a.nid`,
+)
+const settings = statement<{ key: string; value: string }>('proof_settings', 'select key, value from settings')
+
+/** Every accepted commit is on the chain exactly once, in its asset's order, and nothing else is. */
+async function judgeChain({ database, rpcUrl }: Parts): Promise<string[]> {
+  const reasons: string[] = []
+  const known = new Map((await database.query(settings)).map(({ key, value }) => [key, value]))
+  const address = known.get(registrySetting(Number(known.get('chain:id'))))
+  if (!address) return ['There is no registry.']
+  const registry = createRegistry({ rpcUrl, address })
+  let accepted = 0
+  for (const { nid, trees } of await database.query(histories)) {
+    accepted += trees.length
+    const events = (await registry.readCommits(nid)).map(({ commitData }) =>
+      commitData ? `${commitData.assetTreeCid} ${commitData.abstract}` : 'not in the layout',
+    )
+    if (events.join('\n') !== trees.join('\n')) {
+      reasons.push(`${nid}: ${trees.length} accepted commits, ${events.length} on the chain, or another order.`)
+    }
+  }
+  const all = await registry.rpc.call<unknown[]>('eth_getLogs', { address, fromBlock: '0x0', toBlock: 'latest' })
+  if (all.length !== accepted) reasons.push(`${accepted} commits were accepted, ${all.length} events are on the chain.`)
+  return reasons
+}
+
+/** The control: a writer with effect and key in two transactions, killed between them, must be seen to do it twice. */
+async function catchTwoSteps(context: ProofContext, parts: Parts): Promise<string[]> {
+  const url = await parts.copyDatabase('two_steps')
+  const database = createDatabase({ url, pool: 2, log: silent })
+  context.afterwards(() => database.close())
+  await database.query(statement('control_effects', 'create table control_effects (wish text)'))
+  await database.query(statement('control_keys', 'create table control_keys (key text primary key)'))
+  const between = { name: 'between the two', trigger: 'before insert on control_keys for each row' }
+  const control = await createGates(context, url, [between])
+
+  const write = () => spawn(process.execPath, [join(import.meta.dirname, 'harness/two-step-writer.ts'), url, 'wish'])
+  await control.close(between.name)
+  const first = write()
+  const waiting = await until('the two-step writer is between its steps', () => control.findWaiting(between.name))
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  await control.terminate(waiting.backend)
+  await control.open(between.name)
+  await once(write(), 'exit')
+
+  const effects = await ids(database, statement('control_wishes', 'select wish as id from control_effects'))
+  const { double } = tally(['wish'], effects)
+  context.say(`control: effect and key in two transactions gave ${effects.length} effects for one wish`)
+  return double.length === 1 ? [] : ['The control was not caught: effect and key in two transactions did no double.']
+}

@@ -1,0 +1,124 @@
+/** Clients under fire: they sign up, register and update, each until it is acknowledged, and remember what they were told. */
+import { type Answer, type Call, jsonBody, multipartBody, persist, type Watch } from './client.ts'
+import type { Random } from './random.ts'
+
+export interface Account {
+  token: string
+  username: string
+  /** The asset that the callers of this account change together. */
+  nid: string
+}
+
+/** What callers were told was done, by the identifiers they gave it. */
+export interface Acknowledged {
+  /** Usernames. */
+  signUps: string[]
+  /** Commit messages of updates and registrations. */
+  commits: string[]
+  /** Commit messages by account. */
+  byAccount: Map<string, string[]>
+  /** Identifiers of callers' updates in the order in which each caller made them. */
+  byCaller: string[][]
+  /** Answers that no caller may get for such requests. */
+  surprises: string[]
+  retries: number
+  replays: number
+}
+
+export const nothingAcknowledged = (): Acknowledged => ({
+  signUps: [],
+  commits: [],
+  byAccount: new Map(),
+  byCaller: [],
+  surprises: [],
+  retries: 0,
+  replays: 0,
+})
+
+const passwordOf = (username: string) => `password of ${username}`.slice(0, 32)
+
+const signUpCall = (username: string): Call => ({
+  method: 'POST',
+  path: '/api/v3/auth/users/',
+  key: `sign-up ${username}`,
+  body: jsonBody({ username, email: `${username}@example.org`, password: passwordOf(username) }),
+})
+
+async function registerCall(token: string, message: string): Promise<Call> {
+  const form = new FormData()
+  form.append('asset_file', new Blob([`the file of ${message}`], { type: 'text/plain' }), 'file.txt')
+  form.append('caption', message)
+  form.append('commit_message', message)
+  return { method: 'POST', path: '/api/v3/assets/', key: `register ${message}`, token, body: await multipartBody(form) }
+}
+
+const updateCall = ({ token, nid }: Account, message: string): Call => ({
+  method: 'PATCH',
+  path: `/api/v3/assets/${nid}/`,
+  key: `update ${message}`,
+  token,
+  body: jsonBody({ caption: message, commit_message: message, nit_commit_custom: { serial: { of: message } } }),
+})
+
+export interface CallersOptions {
+  accounts: readonly Account[]
+  random: Random
+  choose(): string | undefined
+  /** What to do at the moments of a request to this gateway. */
+  watchOf(base: string): Watch
+  acknowledged: Acknowledged
+}
+
+/** A new account with an asset, made in peace. Raises when something is refused. */
+export async function openAccount(base: string, username: string, acknowledged: Acknowledged): Promise<Account> {
+  const ask = async (call: Call) => {
+    const { answer } = await persist(() => base, call)
+    if (answer.status >= 300) throw new Error(`${call.path} was answered with ${JSON.stringify(answer)}`)
+    return answer.body as Record<string, string>
+  }
+  await ask(signUpCall(username))
+  const credentials = jsonBody({ email: `${username}@example.org`, password: passwordOf(username) })
+  const { auth_token: token } = await ask({ method: 'POST', path: '/api/v3/auth/token/login/', body: credentials })
+  const message = `${username} first`
+  const { id: nid } = await ask(await registerCall(token!, message))
+  acknowledged.signUps.push(username)
+  acknowledged.commits.push(message)
+  acknowledged.byAccount.set(username, [message])
+  return { token: token!, username, nid: nid! }
+}
+
+/** `count` callers, several to an account, until `isOver`. */
+export async function runCallers(count: number, isOver: () => boolean, options: CallersOptions): Promise<void> {
+  const { accounts, choose, watchOf, acknowledged } = options
+
+  const ask = async (call: Call, expected: number): Promise<Answer | undefined> => {
+    const { answer, tries } = await persist(choose, call, watchOf)
+    acknowledged.retries += tries - 1
+    if (answer.replayed) acknowledged.replays += 1
+    if (answer.status === expected) return answer
+    acknowledged.surprises.push(`${call.method} ${call.path} after ${tries} tries: ${JSON.stringify(answer)}`)
+    return undefined
+  }
+
+  const caller = async (index: number) => {
+    const random = options.random.fork(`caller ${index}`)
+    const account = accounts[index % accounts.length]!
+    const mine: string[] = []
+    acknowledged.byCaller[index] = mine
+    for (let serial = 0; !isOver(); serial += 1) {
+      const id = `c${index}-${serial}`
+      const dice = random.next()
+      if (dice < 0.12) {
+        if (await ask(signUpCall(id), 201)) acknowledged.signUps.push(id)
+        continue
+      }
+      const isRegistration = dice < 0.2
+      const call = isRegistration ? await registerCall(account.token, id) : updateCall(account, id)
+      if (!(await ask(call, isRegistration ? 201 : 200))) continue
+      acknowledged.commits.push(id)
+      acknowledged.byAccount.get(account.username)!.push(id)
+      if (!isRegistration) mine.push(id)
+    }
+  }
+  await Promise.all(Array.from({ length: count }, (_, index) => caller(index)))
+}

@@ -1,0 +1,24 @@
+/** The judge of exactly-once: what was acknowledged against what is there. Proof and control are judged alike. */
+export interface Tally {
+  lost: string[]
+  double: string[]
+  /** There, though nobody was told so, however often they asked. */
+  unasked: string[]
+}
+
+/** `acknowledged` and `effects` hold the identifiers that callers gave their wishes. */
+export function tally(acknowledged: readonly string[], effects: readonly string[]): Tally {
+  const counts = new Map<string, number>()
+  for (const id of effects) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const known = new Set(acknowledged)
+  return {
+    lost: acknowledged.filter((id) => !counts.has(id)),
+    double: [...counts].filter(([, count]) => count > 1).map(([id]) => id),
+    unasked: [...counts.keys()].filter((id) => !known.has(id)),
+  }
+}
+
+export const describeTally = (what: string, { lost, double, unasked }: Tally): string[] =>
+  Object.entries({ lost, double, unasked })
+    .filter(([, ids]) => ids.length > 0)
+    .map(([name, ids]) => `${ids.length} ${what} ${name}, such as ${ids[0]}`)
