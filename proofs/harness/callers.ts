@@ -1,4 +1,5 @@
 /** Clients under fire: they sign up, register and update, each until it is acknowledged, and remember what they were told. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Answer, type Call, jsonBody, multipartBody, persist, type Watch } from './client.ts'
 import type { Random } from './random.ts'
 
@@ -106,6 +107,8 @@ export async function runCallers(count: number, isOver: () => boolean, options: 
     const mine: string[] = []
     acknowledged.byCaller[index] = mine
     for (let serial = 0; !isOver(); serial += 1) {
+      // A pace that leaves the machine to the gateways that start again.
+      await delay(random.below(100))
       const id = `c${index}-${serial}`
       const dice = random.next()
       if (dice < 0.12) {

@@ -62,7 +62,7 @@ export const tryOnce = (base: string, call: Call, watch: Watch = {}): Promise<An
   })
 
 /** Answers that say "not now": a caller sends the same again. */
-const isTransient = ({ status }: Answer) => status >= 500 || status === 409
+const isTransient = ({ status }: Answer) => status === 503 || status === 409
 
 export interface Persistence {
   answer: Answer

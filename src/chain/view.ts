@@ -50,7 +50,11 @@ export const readView = async (rpc: Rpc, accounts: readonly string[]): Promise<C
     tip: BigInt(optional<string>(tip) ?? defaultTip),
     counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
     pendingCounts: new Map(
-      accounts.map((account, index) => [account, Number(resultOf<string>(counts[accounts.length + index]))]),
+      // A node that cannot say holds nothing back, as far as we know.
+      accounts.map((account, index) => [
+        account,
+        Number(optional<string>(counts[accounts.length + index]) ?? Infinity),
+      ]),
     ),
   }
 }

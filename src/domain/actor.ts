@@ -1,22 +1,26 @@
 /** Who is asking. Every service method takes the actor first. */
-import type { User } from '../platform/prisma/client.ts'
+import type { User, Wallet } from '../platform/prisma/client.ts'
 import { notAuthenticated } from './errors.ts'
+
+/** Amounts are decimal strings. */
+export type SignedInUser = Omit<User, 'passwordHash'> & {
+  wallet: Omit<Wallet, 'num' | 'points'> & { num: string; points: string }
+}
 
 export interface UserActor {
   readonly kind: 'user'
   readonly id: string
   readonly role: User['role']
-  readonly username: string
-  /** As it was when the request came in: amounts as decimal strings. */
-  readonly wallet: { readonly address: string; readonly num: string; readonly points: string }
+  /** Their record and wallet as they were when the request came in. */
+  readonly user: SignedInUser
   /** The access token they came with: sign-out ends this one. */
   readonly tokenId: string
 }
 
-/** The network address limits are counted by, and the trusted service that speaks for the person, if any. */
+/** The network address limits are counted by, and the API key that came along, still to be verified where it matters. */
 interface Origin {
   readonly address: string
-  readonly apiKeyId: string | null
+  readonly apiKey: string | undefined
 }
 
 export type Actor = (({ readonly kind: 'anonymous' } | UserActor) & Origin) | { readonly kind: 'system' }

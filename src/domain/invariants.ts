@@ -70,6 +70,12 @@ export const invariants: Invariant[] = [
               else not exists (select 1 from users u where u.id::text = k.result)
             end`,
   },
+  {
+    id: 'C1',
+    sentence: 'The number of assets an account shows is the number it has.',
+    query: `select u.id::text as subject, u.asset_count from users u
+            where u.asset_count <> (select count(*) from assets a where a.owner_id = u.id and a.deleted_at is null)`,
+  },
 ]
 
 /** The rows that contradict each invariant, by its id; all empty when everything is right. */

@@ -1,6 +1,9 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
+import type { GraphQLResolveInfo } from 'graphql'
+import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
+import type { Asset } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
 import { given } from './given.ts'
@@ -216,16 +219,17 @@ const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
 })
 
-/** A payload that carries an asset: read with what the caller selected, after the change. */
+/** Assets are read with what the caller selected below the payload's `asset`. */
+const belowAsset = (context: Context, info: GraphQLResolveInfo) => queryFromInfo({ context, info, path: ['asset'] })
+
 const assetPayload = (name: string, description: string) =>
-  builder.objectRef<{ nid: string }>(name).implement({
+  builder.objectRef<{ asset: Asset }>(name).implement({
     description,
     fields: (t) => ({
       asset: t.field({
         type: AssetType,
         description: 'The asset as it is now.',
-        resolve: ({ nid }, _args, context, info) =>
-          context.services.assets.get(context.actor, nid, queryFromInfo({ context, info })) as never,
+        resolve: ({ asset }) => asset as never,
       }),
     }),
   })
@@ -241,9 +245,9 @@ builder.queryFields((t) => ({
   asset: t.prismaField({
     type: AssetType,
     nullable: true,
-    description: 'An asset by its nid; null when there is none that you may see.',
+    description: 'An asset by its nid. Raises NOT_FOUND when there is none that you may see.',
     args: { id: t.arg.id({ required: true, description: 'The nid.' }) },
-    resolve: (query, _root, { id }, { actor, services }) => services.assets.find(actor, id, query),
+    resolve: (query, _root, { id }, { actor, services }) => services.assets.get(actor, id, query),
   }),
   assets: t.prismaConnection(
     {
@@ -274,9 +278,12 @@ builder.mutationFields((t) => ({
       'Registers a file and writes its first commit; charges the update fee and gas. ' +
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
-    resolve: async (_root, { input: { assetFile, ...input } }, { actor, services, attempt }) => ({
-      nid: await services.assets.register(actor, await incomingFile(assetFile), given(input) as never, attempt),
-    }),
+    resolve: async (_root, { input: { assetFile, ...input } }, context, info) => {
+      const { actor, services, attempt } = context
+      const file = await incomingFile(assetFile)
+      const nid = await services.assets.register(actor, file, given(input) as never, attempt)
+      return { asset: await services.assets.get(actor, nid, belowAsset(context, info)) }
+    },
   }),
   updateAssetMetadata: t.field({
     type: UpdateAssetMetadataPayload,
@@ -284,9 +291,11 @@ builder.mutationFields((t) => ({
       'Changes metadata in one commit; charges the update fee and gas, or nothing when nothing changes. ' +
       'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
-    resolve: async (_root, { input: { id, expectedHead, ...input } }, { actor, services, attempt }) => ({
-      nid: await services.assets.update(actor, id, given(input) as never, attempt, expectedHead ?? undefined),
-    }),
+    resolve: async (_root, { input: { id, ...input } }, context, info) => {
+      const { actor, services, attempt } = context
+      const change = { ...given(input), nid: id }
+      return { asset: await services.assets.update(actor, change as never, attempt, belowAsset(context, info)) }
+    },
   }),
   deleteAsset: t.field({
     type: DeleteAssetPayload,

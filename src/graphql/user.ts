@@ -1,5 +1,5 @@
 import { toId } from '../domain/ids.ts'
-import { canSeePrivateParts, visibleAssets } from '../domain/policy.ts'
+import { canSeePrivateParts } from '../domain/policy.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
 import { WalletType } from './wallet.ts'
@@ -29,6 +29,7 @@ export const UserType = builder.prismaObject('User', {
     defaultTag: true,
     referralCode: true,
     allowC2paDownload: true,
+    assetCount: true,
     createdAt: true,
   },
   fields: (t) => ({
@@ -94,9 +95,10 @@ export const UserType = builder.prismaObject('User', {
       select: (_args, _context, nested) => ({ wallet: nested(true) }),
       resolve: ({ id, wallet }, _args, { actor }) => (canSeePrivateParts(actor, id) ? (wallet as never) : null),
     }),
-    assetCount: t.relationCount('ownedAssets', {
-      description: 'How many of their assets you may see.',
-      where: (_args, { actor }) => visibleAssets(actor),
+    assetCount: t.int({
+      nullable: true,
+      description: `How many assets they own. ${own}`,
+      resolve: ({ id, assetCount }, _args, { actor }) => (canSeePrivateParts(actor, id) ? assetCount : null),
     }),
   }),
 })

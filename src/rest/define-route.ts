@@ -29,7 +29,6 @@ export interface Route<Data = unknown, Variables extends Record<string, unknown>
   variables: (request: RestRequest) => Variables
   /** 200 when left out; 204 sends no body. */
   status?: number
-  /** Raises NOT_FOUND where the operation answered null. */
   present: (data: Data, request: RestRequest) => unknown
   /** The version of what is answered. */
   etag?: (data: Data) => string | undefined

@@ -27,6 +27,7 @@ CREATE TABLE "users" (
     "default_tag" TEXT NOT NULL DEFAULT '',
     "referral_code" TEXT NOT NULL DEFAULT '',
     "allow_c2pa_download" BOOLEAN NOT NULL DEFAULT true,
+    "asset_count" INTEGER NOT NULL DEFAULT 0,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "users_pkey" PRIMARY KEY ("id")
@@ -293,7 +294,8 @@ CREATE UNIQUE INDEX "assets_nid_key" ON "assets" ("nid") WHERE "deleted_at" IS N
 CREATE INDEX "commit_relays_open_idx" ON "commit_relays" ("status", "commit_id") WHERE "status" <> 'FINAL';
 
 ALTER TABLE "users"
-    ADD CONSTRAINT "users_username_length" CHECK (char_length("username") BETWEEN 1 AND 21);
+    ADD CONSTRAINT "users_username_length" CHECK (char_length("username") BETWEEN 1 AND 21),
+    ADD CONSTRAINT "users_asset_count_not_negative" CHECK ("asset_count" >= 0);
 
 -- The backstop of every charge: no way through the code can overdraw a wallet.
 ALTER TABLE "wallets"
@@ -367,7 +369,7 @@ ALTER TABLE "wallets" SET (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.0
 ALTER TABLE "assets" SET (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20);
 ALTER TABLE "commit_relays" SET (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_threshold = 20);
 ALTER TABLE "limits" SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-ALTER TABLE "users" SET (autovacuum_analyze_threshold = 20);
+ALTER TABLE "users" SET (fillfactor = 90, autovacuum_analyze_threshold = 20);
 ALTER TABLE "access_tokens" SET (autovacuum_analyze_threshold = 20);
 ALTER TABLE "commits" SET (autovacuum_analyze_threshold = 20);
 ALTER TABLE "transfers" SET (autovacuum_analyze_threshold = 20);

@@ -33,6 +33,17 @@ export interface Credentials {
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type UserQuery = Omit<Prisma.UserFindUniqueArgs, 'where'>
 
+/** Whether a row holds everything that is selected. */
+const covers = (row: object, select: object | null | undefined): boolean =>
+  Object.entries(select ?? { everything: true }).every(([name, wanted]) => {
+    const value = (row as Record<string, unknown>)[name]
+    if (wanted === true) return value !== undefined
+    return (
+      wanted === false ||
+      (typeof value === 'object' && value !== null && Object.keys(wanted).length === 1 && covers(value, wanted.select))
+    )
+  })
+
 interface Dependencies {
   database: Database
   custody: Custody
@@ -100,6 +111,15 @@ export function createAccountService(deps: Dependencies) {
     return id
   }
 
+  /** Whether a trusted service speaks for the actor. Raises UNTRUSTED_CLIENT when the key it sent is not valid. */
+  async function isTrusted(actor: Actor): Promise<boolean> {
+    if (actor.kind === 'system') return true
+    if (actor.apiKey === undefined) return false
+    const [key] = await database.query(findApiKey, [sha256(actor.apiKey)])
+    if (!key) throw new DomainError('UNTRUSTED_CLIENT', 'The API key is not valid.')
+    return true
+  }
+
   /** A retry with the same key and payload must give the same token, and tokens are not stored: so it is derived from the mark. */
   const newToken = ({ mark }: Attempt) =>
     mark
@@ -111,22 +131,14 @@ export function createAccountService(deps: Dependencies) {
       : randomBytes(TOKEN_BYTES).toString('hex')
 
   return {
-    /**
-     * Who sends this request. A present but bad secret is refused even where none is needed.
-     * Raises AUTHENTICATION_FAILED, UNTRUSTED_CLIENT.
-     */
-    async authenticate({ token, apiKey, address }: Credentials): Promise<Exclude<Actor, { kind: 'system' }>> {
-      const [found, trusted] = await Promise.all([
-        token === undefined ? undefined : database.query(findByToken, [sha256(token)]),
-        apiKey === undefined ? undefined : database.query(findApiKey, [sha256(apiKey)]),
-      ])
-      if (found && !found[0]) throw authenticationFailed()
-      if (trusted && !trusted[0]) throw new DomainError('UNTRUSTED_CLIENT', 'The API key is not valid.')
-      const origin = { address, apiKeyId: trusted?.[0]?.id ?? null }
-      const row = found?.[0]
-      if (!row) return { kind: 'anonymous', ...origin }
-      const { id, role, username, address: wallet, num, points, token_id: tokenId } = row
-      return { kind: 'user', id, role, username, wallet: { address: wallet, num, points }, tokenId, ...origin }
+    /** Who sends this request. A present but bad token is refused even where none is needed. Raises AUTHENTICATION_FAILED. */
+    async authenticate({ token, ...origin }: Credentials): Promise<Exclude<Actor, { kind: 'system' }>> {
+      if (token === undefined) return { kind: 'anonymous', ...origin }
+      const [row] = await database.query(findByToken, [sha256(token)])
+      if (!row) throw authenticationFailed()
+      const { tokenId, address, num, points, ...record } = row
+      const user = { ...record, wallet: { userId: row.id, address, num, points } }
+      return { kind: 'user', id: row.id, role: row.role, user, tokenId, ...origin }
     },
 
     /**
@@ -135,7 +147,7 @@ export function createAccountService(deps: Dependencies) {
      */
     async signUp(actor: Actor, rawInput: SignUpInput, attempt: Attempt): Promise<string> {
       assertMay(actor, 'account:create')
-      if (config.requireApiKeyForSignUp && (actor.kind === 'system' || actor.apiKeyId === null)) {
+      if (!(await isTrusted(actor)) && config.requireApiKeyForSignUp) {
         throw new DomainError('UNTRUSTED_CLIENT', 'An API key is needed to sign up.')
       }
       const input = parse(signUpInput, rawInput)
@@ -176,7 +188,8 @@ export function createAccountService(deps: Dependencies) {
     async me(actor: Actor, query: UserQuery = {}): Promise<User> {
       assertMay(actor, 'account:read')
       assertUser(actor)
-      return this.find(actor.id, query)
+      // Signing in has read all that most callers ask for.
+      return covers(actor.user, query.select) ? (actor.user as unknown as User) : this.find(actor.id, query)
     },
 
     /** A user's record by UUID; what of it is private, the schema decides field by field. */

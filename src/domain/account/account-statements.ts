@@ -1,19 +1,16 @@
-import type { User } from '../../platform/prisma/client.ts'
+import type { SignedInUser } from '../actor.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 
-/** Everything a request needs to know of its caller, in one read. */
-export const findByToken = statement<{
-  token_id: string
-  id: string
-  username: string
-  role: User['role']
-  address: string
-  num: string
-  points: string
-}>(
+/** Everything a request needs to know of its caller, and all that `me` tells, in one read. */
+export const findByToken = statement<
+  Omit<SignedInUser, 'wallet'> & { tokenId: string; address: string; num: string; points: string }
+>(
   'account_by_token',
-  `select t.id as token_id, u.id, u.username, u.role, w.address, w.num, w.points
+  `select t.id as "tokenId", u.id, u.username, u.email, u.role, u.language, u.email_verified as "emailVerified",
+     u.display_name as "displayName", u.description, u.default_tag as "defaultTag", u.referral_code as "referralCode",
+     u.allow_c2pa_download as "allowC2paDownload", u.asset_count as "assetCount", u.created_at as "createdAt",
+     w.address, w.num, w.points
    from access_tokens t join users u on u.id = t.user_id join wallets w on w.user_id = u.id
    where t.hash = $1 and (t.expires_at is null or t.expires_at > now())`,
 )

@@ -4,7 +4,7 @@ import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
-import { fromId, isNid, toId } from '../ids.ts'
+import { isNid, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
 import { type Chain, type ContentStore, type Database, type StoredFile, violatedConstraint } from '../ports.ts'
@@ -19,15 +19,8 @@ import {
   type UpdateInput,
   updateInput,
 } from './asset-input.ts'
-import {
-  type AssetRow,
-  type AssetWithCreatorRow,
-  deleteAsset,
-  findAsset,
-  findRegistered,
-  insertAsset,
-  updateAsset,
-} from './asset-statements.ts'
+import { type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
+import { deleteAsset, findRegistered, insertAsset, updateAsset } from './asset-statements.ts'
 import { type Changes, compare, type Metadata, mergeCustom, nothing, writeTree } from './asset-tree.ts'
 
 /** A file on its way in. */
@@ -52,14 +45,14 @@ interface Dependencies {
 /** A stale writer tries again from what is there now; more rounds than this mean a storm on one asset. */
 const ROUNDS = 10
 
-const metadataOf = (row: AssetRow): Metadata => ({
-  caption: row.caption,
-  headline: row.headline,
-  tag: row.tag,
-  publicAccess: row.public_access,
-  custom: row.custom,
-  signedMetadata: row.signed_metadata,
-  signature: row.signature,
+const metadataOf = (asset: AssetToUpdate): Metadata => ({
+  caption: asset.caption,
+  headline: asset.headline,
+  tag: asset.tag,
+  publicAccess: asset.publicAccess,
+  custom: asset.custom as Record<string, unknown>,
+  signedMetadata: asset.signedMetadata,
+  signature: asset.signature,
 })
 
 const duplicate = (nid: string) =>
@@ -70,16 +63,12 @@ export type AssetService = ReturnType<typeof createAssetService>
 export function createAssetService({ database, contentStore, chain, idempotency, pricing }: Dependencies) {
   const fees = [pricing.assetUpdateFee, pricing.gasFee] as const
 
-  async function load(nid: string): Promise<AssetWithCreatorRow | undefined> {
-    if (!isNid(nid)) return undefined
-    const [row] = await database.query(findAsset, [nid])
-    return row
+  /** The asset as an update or a deletion must know it, with what the caller wants to see. */
+  async function load(nid: string, query: AssetQuery = {}): Promise<AssetToUpdate | null> {
+    if (!isNid(nid)) return null
+    const select = merge(updateSelection, query.select ?? {})
+    return database.read.asset.findFirst({ select, where: { nid, deletedAt: null } }) as Promise<AssetToUpdate | null>
   }
-
-  const facts = (row: AssetWithCreatorRow) => ({
-    ownerId: row.owner_id,
-    publicAccess: row.public_access,
-  })
 
   /** What a commit writes about itself: id, author, message, changes, and the tree with its identity. */
   function commitValues(actor: UserActor, message: string, changes: Changes, tree: string) {
@@ -91,38 +80,37 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     return database.read.wallet.findUniqueOrThrow({ where: { userId: actor.id } })
   }
 
-  /** One try of an update on the asset as it is now. False: somebody else was quicker, or the wallet cannot pay. */
+  /** One try of an update on the asset as it is now. Undefined: somebody else was quicker, or the wallet cannot pay. */
   async function tryUpdate(
     actor: UserActor,
-    row: AssetWithCreatorRow,
+    asset: AssetToUpdate,
     { nitCommitCustom, commitMessage = '', ...given }: ReturnType<typeof updateInput.parse>,
     attempt: Attempt,
-  ): Promise<boolean> {
-    const before = metadataOf(row)
+  ): Promise<AssetToUpdate | undefined> {
+    const before = metadataOf(asset)
     const after = { ...before, ...given, custom: mergeCustom(before.custom, nitCommitCustom ?? {}) }
     assertCustomFits(after.custom)
     const changes = compare(before, after)
-    if (Object.keys(changes).length === 0) return true
+    if (Object.keys(changes).length === 0) return asset
     const tree = writeTree({
+      ...asset,
       ...after,
-      nid: row.nid,
-      sha256: row.sha256,
-      mimeType: row.mime_type,
-      uploadedAt: row.uploaded_at,
-      creatorName: row.creator_name,
-      creatorAddress: row.creator_address,
+      creatorName: asset.creator.username,
+      creatorAddress: asset.creator.wallet!.address,
     })
     const commit = commitValues(actor, commitMessage, changes, tree)
     const [written] = await database.query(updateAsset, [
       ...commit,
-      ...[row.id, row.head_sequence, ...fees, randomUUIDv7()],
+      ...[asset.id, asset.headSequence, ...fees, randomUUIDv7()],
       ...[after.caption, after.headline, after.tag, after.publicAccess, JSON.stringify(after.custom)],
       ...[after.signedMetadata, after.signature],
       ...markValues(attempt),
-      row.nid,
+      asset.nid,
     ])
-    if (written) chain.wake()
-    return written !== undefined
+    if (!written) return undefined
+    chain.wake()
+    const head = { headSequence: asset.headSequence + 1, headCommitId: commit[0], updatedAt: written.updated_at }
+    return { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }
   }
 
   return {
@@ -176,7 +164,8 @@ export function createAssetService({ database, contentStore, chain, idempotency,
       assertUser(actor)
       const input = parse(registerInput, rawInput)
       // Nobody sends 250 MB only to hear that the wallet is empty. A retry with a key may have been charged already.
-      if (!attempt.key && !canPay(pricing.total, actor.wallet)) throw commitShortfall(pricing.total, actor.wallet)
+      if (!attempt.key && !canPay(pricing.total, actor.user.wallet))
+        throw commitShortfall(pricing.total, actor.user.wallet)
       const stored = await contentStore.importFile(file.open())
       if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
       const mimeType = input.assetFileMimeType ?? (file.mimeType || 'application/octet-stream')
@@ -188,30 +177,33 @@ export function createAssetService({ database, contentStore, chain, idempotency,
 
     /**
      * Changes what is given of an asset's metadata in one commit and charges for it; nothing to change means no commit and
-     * no charge. `expectedHead` is the id of the head commit the writer saw. Returns the nid.
+     * no charge. `expectedHead` is the id of the head commit the writer saw. Returns the asset as it is then.
      * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, ASSET_COMMIT_INSUFFICIENT_FUND.
      */
     async update(
       actor: Actor,
-      nid: string,
-      rawInput: UpdateInput,
+      { nid, expectedHead, ...rawInput }: UpdateInput & { nid: string; expectedHead?: string | undefined },
       attempt: Attempt,
-      expectedHead?: string,
-    ): Promise<string> {
+      query: AssetQuery = {},
+    ): Promise<Asset> {
       assertMay(actor, 'asset:update')
       assertUser(actor)
       const input = parse(updateInput, rawInput)
-      return idempotency.once(actor, attempt, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
+      let updated: AssetToUpdate | undefined
+      await idempotency.once(actor, attempt, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
         for (let round = 0; round < ROUNDS; round++) {
-          const row = await load(nid)
-          assertMayOnAsset(actor, 'asset:update', row && facts(row))
-          assertHead(row!, expectedHead)
-          if (await tryUpdate(actor, row!, input, attempt)) return nid
+          const asset = await load(nid, query)
+          assertMayOnAsset(actor, 'asset:update', asset)
+          assertHead(asset, expectedHead)
+          updated = await tryUpdate(actor, asset, input, attempt)
+          if (updated) return nid
           const wallet = await currentFunds(actor)
           if (!canPay(pricing.total, wallet)) throw commitShortfall(pricing.total, wallet)
         }
         throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
       })
+      const isKnown = updated && survivesUpdate(query.select ?? {})
+      return isKnown ? (updated as unknown as Asset) : this.get(actor, nid, query)
     },
 
     /**
@@ -220,9 +212,9 @@ export function createAssetService({ database, contentStore, chain, idempotency,
      */
     async remove(actor: Actor, nid: string, attempt: Attempt): Promise<string> {
       return idempotency.once(actor, attempt, 'deleteAsset', { nid }, async () => {
-        const row = await load(nid)
-        assertMayOnAsset(actor, 'asset:delete', row && facts(row))
-        const [gone] = await database.query(deleteAsset, [row!.id, ...markValues(attempt)])
+        const asset = await load(nid)
+        assertMayOnAsset(actor, 'asset:delete', asset)
+        const [gone] = await database.query(deleteAsset, [asset.id, ...markValues(attempt)])
         if (!gone) throw notFound('Asset')
         return gone.nid
       })
@@ -244,10 +236,9 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     }
   }
 
-  function assertHead(row: AssetRow, expectedHead: string | undefined) {
-    if (expectedHead === undefined || expectedHead === '*') return
-    if (fromId(expectedHead, 'commit')?.uuid === row.head_commit_id) return
-    const head = toId('commit', row.head_commit_id)
+  function assertHead({ headCommitId }: AssetToUpdate, expectedHead: string | undefined) {
+    const head = toId('commit', headCommitId)
+    if (expectedHead === undefined || expectedHead === '*' || expectedHead === head) return
     throw new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })
   }
 
@@ -267,8 +258,8 @@ export function createAssetService({ database, contentStore, chain, idempotency,
       sha256: file.sha256,
       mimeType,
       uploadedAt,
-      creatorName: actor.username,
-      creatorAddress: actor.wallet.address,
+      creatorName: actor.user.username,
+      creatorAddress: actor.user.wallet.address,
     })
     const [row] = await database
       .query(insertAsset, [

@@ -2,42 +2,6 @@ import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { chargeSql } from '../wallet/charge-sql.ts'
 
-export interface AssetRow {
-  id: string
-  nid: string
-  owner_id: string
-  creator_id: string
-  file_name: string
-  mime_type: string
-  file_size: string
-  sha256: string
-  caption: string
-  headline: string
-  tag: string
-  public_access: boolean
-  custom: Record<string, unknown>
-  meta: string | null
-  signed_metadata: string | null
-  signature: string | null
-  head_sequence: number
-  head_commit_id: string
-  uploaded_at: Date
-  updated_at: Date
-  deleted_at: Date | null
-}
-
-export interface AssetWithCreatorRow extends AssetRow {
-  creator_name: string
-  creator_address: string
-}
-
-export const findAsset = statement<AssetWithCreatorRow>(
-  'asset_with_creator',
-  `select a.*, c.username as creator_name, w.address as creator_address
-   from assets a join users c on c.id = a.creator_id join wallets w on w.user_id = a.creator_id
-   where a.nid = $1 and a.deleted_at is null`,
-)
-
 export const findRegistered = statement<{ nid: string }>(
   'asset_registered',
   'select nid from assets where nid = $1 and deleted_at is null',
@@ -57,7 +21,7 @@ const commitSql = (sequence: string) => `
  * One accepted update: the asset's row is locked only while its head is the one the writer saw, then the wallet pays,
  * then the asset changes. Whatever does not hold leaves no row, and nothing happened.
  */
-export const updateAsset = statement<{ id: string }>(
+export const updateAsset = statement<{ updated_at: Date }>(
   'asset_update',
   `with target as (
      select id from assets where id = $8::uuid and head_sequence = $9::int and deleted_at is null for update
@@ -67,11 +31,11 @@ export const updateAsset = statement<{ id: string }>(
      update assets a set caption = $13, headline = $14, tag = $15, public_access = $16, custom = $17::jsonb,
        signed_metadata = $18, signature = $19, head_sequence = $9::int + 1, head_commit_id = $1::uuid, updated_at = now()
      from charge where a.id = $8::uuid
-     returning a.id
+     returning a.id, a.updated_at
    ),
    ${commitSql('$9::int + 1')},
    ${rememberSql('$20', '$21', '$22::text', 'changed')}
-   select id from changed`,
+   select updated_at from changed`,
 )
 
 /** A registration: like an update, but the asset is new. Raises the unique index on nid when the file is registered already. */
@@ -87,6 +51,9 @@ export const insertAsset = statement<{ nid: string }>(
      from charge returning id, nid
    ),
    ${commitSql('1')},
+   counted as (
+     update users set asset_count = asset_count + 1 from changed where users.id = $2::uuid
+   ),
    pinned as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from changed
    ),
@@ -103,7 +70,10 @@ export const deleteAsset = statement<{ nid: string }>(
   `with gone as (
      update assets set deleted_at = now(), updated_at = now(), caption = '', headline = '', tag = '', custom = '{}', meta = null,
        signed_metadata = null, signature = null, file_name = '', public_access = false
-     where id = $1 and deleted_at is null returning id, nid
+     where id = $1 and deleted_at is null returning id, nid, owner_id
+   ),
+   counted as (
+     update users set asset_count = asset_count - 1 from gone where users.id = gone.owner_id
    ),
    erased as (
      update commits c set tree = '', message = '', changes = '{}' from gone, commit_relays r

@@ -1,6 +1,4 @@
 /** The asset tree: the JSON document of an asset's metadata at one commit. Its bytes are public and hashed; the order of keys counts. */
-import type { Prisma } from '../../platform/prisma/client.ts'
-
 export interface TreeFacts {
   nid: string
   sha256: string
@@ -95,6 +93,3 @@ export const nothing: Metadata = {
   signedMetadata: null,
   signature: null,
 }
-
-export const isObject = (value: Prisma.JsonValue | unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,3 @@
-import { notFound } from '../../domain/errors.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { pageOf, presentPage } from '../pagination.ts'
@@ -78,10 +77,7 @@ const read = defineRoute({
     }
   `),
   variables: ({ params }) => ({ id: params.nid! }),
-  present: ({ asset }) => {
-    if (!asset) throw notFound('Asset')
-    return presentAsset(asset)
-  },
+  present: ({ asset }) => presentAsset(asset!),
   etag: ({ asset }) => asset?.headId,
 })
 
@@ -147,10 +143,7 @@ const historyRoute = (path: string, nidOf: (request: RestRequest) => string) =>
     action: 'asset:read',
     operation: historyOperation,
     variables: (request) => ({ id: nidOf(request) }),
-    present: ({ asset }) => {
-      if (!asset) throw notFound('Asset')
-      return { nid: asset.nid, commits: asset.history.map(presentCommit) }
-    },
+    present: ({ asset }) => ({ nid: asset!.nid, commits: asset!.history.map(presentCommit) }),
   })
 
 export const assetRoutes = [

@@ -1,0 +1,204 @@
+/**
+ * The invariants can fail: each is broken on purpose in a copy of a real gateway's database, and its query must find it.
+ * On the database itself nothing is found, and what they guard cannot be changed by hand.
+ */
+import { checkInvariants } from '../src/domain/invariants.ts'
+import { createDatabase } from '../src/platform/database.ts'
+import { nothingAcknowledged, openAccount } from './harness/callers.ts'
+import { jsonBody, persist } from './harness/client.ts'
+import { createGateway } from './harness/gateway.ts'
+import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { until } from './harness/wait.ts'
+
+interface Breach {
+  /** Which invariant must notice. */
+  id: string
+  what: string
+  sql: string[]
+}
+
+const unlocked = (table: string, ...sql: string[]) => [
+  `alter table ${table} disable trigger user`,
+  ...sql,
+  `alter table ${table} enable trigger user`,
+]
+
+const breaches: Breach[] = [
+  {
+    id: 'I1',
+    what: 'an entry without its other side',
+    sql: [
+      `insert into transfers (reference) values ('one-sided')`,
+      `insert into entries (transfer_id, position, book, currency, amount) select id, 1, 'REVENUE', 'NUM', 1 from transfers where reference = 'one-sided'`,
+    ],
+  },
+  {
+    id: 'I1',
+    what: 'two wrong transfers that even out',
+    sql: unlocked(
+      'entries',
+      `update entries set amount = amount + case when transfer_id = (select min(transfer_id::text) from entries)::uuid then 1 else -1 end
+       where position = 1 and transfer_id in ((select min(transfer_id::text) from entries)::uuid, (select max(transfer_id::text) from entries)::uuid)`,
+    ),
+  },
+  { id: 'I2', what: 'points from nowhere', sql: ['update wallets set points = points + 0.000000000000000001'] },
+  {
+    id: 'I2',
+    what: 'an entry moved to another wallet',
+    sql: unlocked(
+      'entries',
+      `update entries e set wallet_id = (select user_id from wallets where user_id <> e.wallet_id limit 1) where e.wallet_id is not null
+       and e.transfer_id = (select transfer_id from entries where wallet_id is not null limit 1)`,
+    ),
+  },
+  {
+    id: 'I3',
+    what: 'a balance below zero',
+    sql: [
+      `do $$ declare c record; begin
+         for c in select conname from pg_constraint where conrelid = 'wallets'::regclass and contype = 'c' loop
+           execute format('alter table wallets drop constraint %I', c.conname);
+         end loop; end $$`,
+      'update wallets set num = -1',
+    ],
+  },
+  {
+    id: 'I6',
+    what: 'a commit that nobody paid',
+    sql: unlocked('transfers', `update transfers set reference = 'lost:' || reference where reference like 'commit:%'`),
+  },
+  {
+    id: 'I6',
+    what: 'a charge without a commit',
+    sql: [`insert into transfers (reference) values ('commit:' || uuidv7())`],
+  },
+  {
+    id: 'I6',
+    what: 'a refund of a commit that did not fail',
+    sql: [`insert into transfers (reference) select 'refund:' || id from commits limit 1`],
+  },
+  {
+    id: 'I6',
+    what: 'a change without a commit',
+    sql: ['update assets set head_sequence = head_sequence + 1'],
+  },
+  {
+    id: 'I6',
+    what: 'a commit twice in a history',
+    sql: [
+      `insert into commits (asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)
+       select asset_id, sequence + 1000, author_id, changes, tree, tree_cid, tree_sha256 from commits limit 1`,
+    ],
+  },
+  {
+    id: 'I6',
+    what: 'a commit that the relay will never see',
+    sql: ['delete from chain_transactions', 'delete from commit_relays'],
+  },
+  ...['transfers', 'entries', 'commits'].map((table) => ({
+    id: 'I7',
+    what: `the triggers of ${table} disabled`,
+    sql: [`alter table ${table} disable trigger user`],
+  })),
+  {
+    id: 'I7',
+    what: 'entries guarded on replicas only',
+    sql: ['alter table entries enable replica trigger entries_append_only'],
+  },
+  { id: 'I7', what: 'commits that can be changed', sql: ['drop trigger commits_erase_only on commits'] },
+  { id: 'I7', what: 'commits that can be deleted', sql: ['drop trigger commits_no_delete on commits'] },
+  { id: 'I7', what: 'entries that can be truncated', sql: ['drop trigger entries_no_truncate on entries'] },
+  {
+    id: 'I8',
+    what: 'a key without its effect',
+    sql: [
+      `insert into idempotency_keys (scope, payload_hash, result) values (sha256('a'), sha256('b'), uuidv7()::text)`,
+    ],
+  },
+  {
+    id: 'I8',
+    what: 'a key of an asset that is not there',
+    sql: [
+      `insert into idempotency_keys (scope, payload_hash, result) values (sha256('a'), sha256('b'), 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy')`,
+    ],
+  },
+]
+
+/** What must be refused on the database as it is. */
+const forbidden = ['transfers', 'entries', 'commits'].flatMap((table) => {
+  const column = { transfers: 'reference', entries: 'amount', commits: 'sequence' }[table]
+  return [`update ${table} set ${column} = ${column}`, `delete from ${table}`, `truncate ${table} cascade`]
+})
+/** A commit can be erased and nothing else, so an update that changes nothing is no change. */
+const harmless = 'update commits set sequence = sequence'
+
+/** Traffic of a real gateway: accounts, assets, updates on the chain. */
+async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
+  const gateway = await createGateway(context, 'gateway', parts.env)
+  await gateway.start()
+  for (const name of ['alice', 'bob']) {
+    const { token, nid } = await openAccount(gateway.url, name, nothingAcknowledged())
+    for (const caption of ['one', 'two', 'three']) {
+      const call = {
+        method: 'PATCH',
+        path: `/api/v3/assets/${nid}/`,
+        token,
+        key: caption,
+        body: jsonBody({ caption }),
+      } as const
+      const { answer } = await persist(() => gateway.url, call)
+      if (answer.status !== 200) throw new Error(`An update was answered with ${JSON.stringify(answer)}`)
+    }
+  }
+  const open = { name: 'proof_open', text: `select count(*)::int as count from commit_relays where status <> 'FINAL'` }
+  await until(
+    'every commit is final',
+    async () => ((await parts.database.query<{ count: number }>(open))[0]?.count === 0 ? true : undefined),
+    60_000,
+    100,
+  )
+  const code = await gateway.stop()
+  if (code !== 0) throw new Error(`The gateway ended with ${code} on SIGTERM.`)
+}
+
+/** The ids of the invariants that a breach breaks. */
+async function breakCopy(parts: Parts, index: number, { sql }: Breach): Promise<string[]> {
+  const name = `breach_${index}`
+  const database = createDatabase({ url: await parts.copyDatabase(name), pool: 1, log: silent })
+  try {
+    for (const [step, text] of sql.entries()) await database.query({ name: `breach_${step}`, text })
+    const results = await checkInvariants(database)
+    return results.filter(({ rows }) => rows.length > 0).map(({ invariant }) => invariant.id)
+  } finally {
+    await database.close()
+  }
+}
+
+export async function proveInvariants(context: ProofContext): Promise<ProofResult> {
+  const parts = await startParts(context)
+  await makeHistory(context, parts)
+  const reasons = await brokenInvariants(parts.database)
+  const attempts = forbidden.filter((text) => text !== harmless)
+  for (const [index, text] of attempts.entries()) {
+    const refused = await parts.database.query({ name: `forbidden_${index}`, text }).then(
+      () => false,
+      () => true,
+    )
+    if (!refused) reasons.push(`The database let somebody "${text}".`)
+  }
+  // A copy needs its original to be left alone.
+  await parts.database.close()
+  let found = 0
+  for (const [index, breach] of breaches.entries()) {
+    const ids = await breakCopy(parts, index, breach)
+    if (ids.includes(breach.id)) found += 1
+    else reasons.push(`${breach.id} did not notice ${breach.what}.`)
+  }
+  return conclude({
+    figure: `${found}/${breaches.length} breaches found`,
+    n: breaches.length,
+    faultsInjected: breaches.length,
+    reasons,
+  })
+}
