@@ -77,3 +77,8 @@ export const chargeCommits = `
     (3, null, 'REVENUE', $1::numeric),
     (5, null, 'GAS', $2::numeric)
   ) as line (position, wallet_id, book, amount)`
+
+/** What `me` shows of the assets that were seeded. */
+export const countAssets = `
+  update users set asset_count = counted.n
+  from (select owner_id, count(*) as n from assets group by owner_id) counted where counted.owner_id = users.id`

@@ -17,7 +17,7 @@ import { type AssetRecord, type Owner, uuidAt, writeHistory } from './history.ts
 import { type PeerAsset, type PeerUser, readAssets, readUsers } from './peer-data.ts'
 import { installationDir } from './place.ts'
 import {
-  chargeCommits,
+  chargeCommits, countAssets,
   insertAssets,
   insertCommits,
   insertUsers,
@@ -67,6 +67,7 @@ try {
   const listed = await seedAssets(assets, owners)
   tell(`${assets.length} assets with their commits`)
   await client.query(settleCommits)
+  await client.query(countAssets)
   const fees = [money.assetUpdateFee, money.gasFee]
   await client.query('analyze commits')
   await client.query(openWallets, fees)

@@ -4,18 +4,13 @@ import { readFileSync } from 'node:fs'
 import { styleText } from 'node:util'
 import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
-import { type App, createApp } from './app.ts'
-import { createRelayAccount } from './chain/keys.ts'
-import { createRegistry } from './chain/registry.ts'
-import { type Verification, type VerifyOptions, verifyHistory } from './chain/verify.ts'
+import type { App } from './app.ts'
+import type { Verification, VerifyOptions } from './chain/verify.ts'
 import { ConfigError, effectiveConfig, readConfig } from './config.ts'
 import { DomainError } from './domain/errors.ts'
 import { toId } from './domain/ids.ts'
 import { checkInvariants } from './domain/invariants.ts'
-import { createGatewayClient } from './files/gateway-client.ts'
-import { connectChain, type Installation, openInstallation } from './installation.ts'
-import { developmentKey } from './platform/embedded-anvil.ts'
-import { createLog } from './platform/log.ts'
+import type { Installation } from './installation.ts'
 
 const FAILURE = 1
 const WRONG_USAGE = 2
@@ -37,6 +32,9 @@ function table(rows: string[][]): string {
 /** Carries out `work` on this installation's parts: those of a running server, or our own for as long as it takes. */
 async function withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T> {
   const config = readConfig()
+  // Loaded when they are needed: help and a refusal must not wait for the whole service.
+  const { openInstallation } = await import('./installation.ts')
+  const { createLog } = await import('./platform/log.ts')
   // An operator at a terminal reads sentences; the service's own diary is left out unless it is asked for.
   const installation = await openInstallation(config, createLog(config.logLevel === 'info' ? 'warn' : config.logLevel))
   try {
@@ -49,17 +47,12 @@ async function withInstallation<T>(work: (installation: Installation) => Promise
 const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
 
 const withApp = <T>(work: (app: App) => Promise<T>): Promise<T> =>
-  withInstallation((installation) =>
-    work(
-      createApp({
-        ...installation,
-        // A commit made here is found by the server's relay on its next look.
-        relay: { wake() {} },
-        publicUrl: publicUrlOf(installation),
-        missing: async () => [],
-      }),
-    ),
-  )
+  withInstallation(async (installation) => {
+    const { createApp } = await import('./app.ts')
+    // A commit made here is found by the server's relay on its next look.
+    const relay = { wake() {} }
+    return work(createApp({ ...installation, relay, publicUrl: publicUrlOf(installation), missing: async () => [] }))
+  })
 
 const program = new Command('annal')
   .description('Runs and inspects an Annal installation. Configured by the same variables as the server.')
@@ -179,7 +172,10 @@ interface VerifyFlags {
 /** Three flags name the chain, the contract and the file network: then nothing of Annal is asked or trusted. */
 async function verify(nid: string, { rpcUrl, registry: address, gateway, recorder: recorders }: VerifyFlags) {
   const given = [rpcUrl, address, gateway].filter((flag) => flag !== undefined)
+  const { verifyHistory } = await import('./chain/verify.ts')
   if (rpcUrl && address && gateway) {
+    const { createRegistry } = await import('./chain/registry.ts')
+    const { createGatewayClient } = await import('./files/gateway-client.ts')
     const files = createGatewayClient({ url: gateway })
     return verifyHistory({ nid, registry: createRegistry({ rpcUrl, address }), files, recorders })
   }
@@ -192,6 +188,9 @@ async function verify(nid: string, { rpcUrl, registry: address, gateway, recorde
   }
   return withInstallation(async (installation) => {
     const { config, contentStore } = installation
+    const { connectChain } = await import('./installation.ts')
+    const { createRelayAccount } = await import('./chain/keys.ts')
+    const { developmentKey } = await import('./platform/embedded-anvil.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     const ours = (config.chain.relayKeys ?? [developmentKey]).map((key) => createRelayAccount(key).address)
     const options: VerifyOptions = { nid, registry: chain.registry, files: contentStore, recorders: recorders ?? ours }

@@ -161,7 +161,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
 export const describeConfig = () => Object.entries(variables).map(([name, { doc }]) => ({ name, doc }))
 
 /** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */
-export function effectiveConfig(env: NodeJS.ProcessEnv = process.env) {
+export function effectiveConfig(env: NodeJS.ProcessEnv = environment()) {
   const values = read(env)
   return describeConfig().map(({ name, doc }) => {
     const value = values[name as Name]

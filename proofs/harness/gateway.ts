@@ -19,7 +19,7 @@ export interface Gateway {
   stop(): Promise<number | null>
 }
 
-const main = join(import.meta.dirname, '../../src/main.ts')
+const root = join(import.meta.dirname, '../..')
 
 export async function createGateway(
   { dir, afterwards }: Pick<ProofContext, 'dir' | 'afterwards'>,
@@ -47,8 +47,16 @@ export async function createGateway(
     async start() {
       await gone()
       const output = openSync(join(dir, `${name}.log`), 'a')
-      const started = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-        env: { PATH: process.env.PATH ?? '', HOME: dir, PORT: String(port), PUBLIC_URL: 'http://annal.test', ...env },
+      const started = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'src/main.ts')], {
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOME: dir,
+          // As `npm start` does it.
+          NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/annal'),
+          PORT: String(port),
+          PUBLIC_URL: 'http://annal.test',
+          ...env,
+        },
         stdio: ['ignore', output, output],
       })
       closeSync(output)

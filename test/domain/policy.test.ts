@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Actor } from '../../src/domain/actor.ts'
+import type { Actor, SignedInUser } from '../../src/domain/actor.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import {
   type Action,
@@ -16,13 +16,13 @@ const owner = await app.newUser()
 const stranger = await app.newUser()
 const admin = await app.admin()
 
-const origin = { address: '127.0.0.1', apiKeyId: null }
-const userActor = ({ id, username, address }: SignedIn, role: 'USER' | 'ADMIN'): Actor => ({
+const origin = { address: '127.0.0.1', apiKey: undefined }
+/** The policy looks at id and role alone. */
+const userActor = ({ id }: SignedIn, role: 'USER' | 'ADMIN'): Actor => ({
   kind: 'user',
   id,
   role,
-  username,
-  wallet: { address, num: '0', points: '0' },
+  user: {} as SignedInUser,
   tokenId: '',
   ...origin,
 })

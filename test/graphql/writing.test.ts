@@ -181,8 +181,9 @@ describe('deleteAsset', () => {
     expectError(await other.graphql(deleteAsset, { input: { id } }), 'ASSET_WRITE_PERMISSION_DENIED')
     expectError(await app.graphql(deleteAsset, { input: { id } }), 'NOT_AUTHENTICATED')
     expect(expectOk(await user.graphql(deleteAsset, { input: { id } }))).toEqual({ deleteAsset: { id } })
-    for (const actor of [user, other, app])
-      expect(expectOk(await actor.graphql(`{ asset(id: "${id}") { id } }`))).toEqual({ asset: null })
+    for (const { graphql } of [user, other, app]) {
+      expectError(await graphql(`{ asset(id: "${id}") { id } }`), 'NOT_FOUND')
+    }
     expectError(await user.graphql(deleteAsset, { input: { id } }), 'NOT_FOUND')
   })
 })

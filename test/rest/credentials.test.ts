@@ -88,10 +88,13 @@ describe('x-api-key', () => {
     expect((await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': key } })).status).toBe(201)
   })
 
-  it('that was revoked is refused', async () => {
+  it('that was revoked is refused, and no account is made', async () => {
     const revoked = await app.services.accounts.issueApiKey({ kind: 'system' }, 'Gone')
     await app.sql('update api_keys set revoked_at = now() where prefix = $1', [revoked.key.slice(0, 8)])
-    expectError(await app.rest('GET', 'assets/', { headers: { 'x-api-key': revoked.key } }), 'UNTRUSTED_CLIENT')
+    const json = { username: 'latecomer', email: 'latecomer@example.org', password: 'correct horse battery' }
+    const answer = await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': revoked.key } })
+    expectError(answer, 'UNTRUSTED_CLIENT')
+    expect(await app.sql(`select 1 from users where username = 'latecomer'`)).toEqual([])
   })
 
   it('is stored as a digest only', async () => {

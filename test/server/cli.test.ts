@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
+import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import type { ChainCommit } from '../../src/chain/registry.ts'
+import { verifyHistory } from '../../src/chain/verify.ts'
+import type { CommitData } from '../../src/domain/asset/commit-data.ts'
+import { createContentStore } from '../../src/files/content-store.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
+
+let dir: string
+let server: EmbeddedPostgres
+let database: pg.Client
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-cli-'))
+  // Stands for a running server: the commands join its database.
+  server = await startEmbeddedPostgres({ dir, log })
+  database = new pg.Client({ connectionString: server.url })
+  database.on('error', () => {})
+  await database.connect()
+})
+
+afterAll(async () => {
+  await database?.end()
+  await server?.stop()
+  await rm(dir, { recursive: true, force: true })
+})
+
+async function annal(args: string[], options: { env?: Record<string, string>; input?: string } = {}) {
+  const cli = join(import.meta.dirname, '../../src/cli.ts')
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], {
+    env: { PATH: process.env.PATH, HOME: dir, ANNAL_DIR: dir, ...options.env },
+  })
+  const ended = once(child, 'exit')
+  child.stdin.end(options.input)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [code] = (await ended) as [number]
+  return { code, stdout, stderr }
+}
+
+describe('annal', () => {
+  it('explains itself', async () => {
+    const help = await annal(['--help'])
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    expect(help.stdout).toMatch(/Examples:[\s\S]*annal verify/)
+    expect(await annal(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+  })
+
+  it.each([
+    [['no-such-command'], /unknown command/],
+    [['admin', 'create'], /required option/],
+    [['admin', 'create', '--username', 'a', '--email', 'a@example.org'], /--password/],
+    [['verify', 'bafkrei', '--gateway', 'http://127.0.0.1:1'], /--rpc-url, --registry and --gateway/],
+  ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
+    expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+  })
+
+  it('answers a wrong configuration with 2 and names the variable', async () => {
+    expect(await annal(['check'], { env: { PORT: 'x' } })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('PORT'),
+    })
+  })
+
+  it('shows the configuration without its secrets', async () => {
+    const env = { KEY_ENCRYPTION_KEY: 'ab'.repeat(32), GAS_FEE: '0.5' }
+    const { code, stdout } = await annal(['config', '--json'], { env })
+    const variables = JSON.parse(stdout) as { name: string; value: unknown }[]
+    expect(code).toBe(0)
+    expect(variables).toContainEqual(expect.objectContaining({ name: 'GAS_FEE', value: '0.5' }))
+    expect(variables).toContainEqual(expect.objectContaining({ name: 'KEY_ENCRYPTION_KEY', value: '(set, not shown)' }))
+    expect(stdout).not.toContain('abab')
+  })
+
+  it('makes an administrator whose token works, and tells why a second one is refused', async () => {
+    const args = ['admin', 'create', '--username', 'root', '--email', 'root@example.org', '--json']
+    const made = await annal([...args, '--password', 'correct horse'])
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const { id, token } = JSON.parse(made.stdout)
+    expect(id).toMatch(/^user_/)
+    const { rows } = await database.query(
+      `select role::text from users u join access_tokens t on t.user_id = u.id where t.hash = sha256($1::bytea)`,
+      [Buffer.from(token)],
+    )
+    expect(rows).toEqual([{ role: 'ADMIN' }])
+
+    const again = await annal([...args, '--password-file', '-'], { input: 'correct horse\n' })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('taken') })
+    const short = await annal([...args, '--password', 'short'])
+    expect(short).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('at least 8 characters') })
+  })
+
+  it('issues an API key and keeps only its hash', async () => {
+    const { code, stdout } = await annal(['api-key', 'issue', '--name', 'shop', '--json'])
+    expect(code).toBe(0)
+    const { id, key } = JSON.parse(stdout)
+    expect(id).toMatch(/^key_/)
+    expect(key).toMatch(/^[0-9a-f]{8}\.[\w-]{32}$/)
+    const { rows } = await database.query('select name from api_keys where hash = sha256($1::bytea)', [
+      Buffer.from(key),
+    ])
+    expect(rows).toEqual([{ name: 'shop' }])
+  })
+
+  it('finds what contradicts the books', async () => {
+    expect(await annal(['check'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^I1 +holds/) })
+    await database.query(`insert into idempotency_keys (scope, payload_hash, result) values ('a', 'b', uuidv7()::text)`)
+    const { code, stdout } = await annal(['check', '--json'])
+    await database.query(`delete from idempotency_keys`)
+    expect(code).toBe(1)
+    const broken = (JSON.parse(stdout) as { id: string; holds: boolean }[]).filter(({ holds }) => !holds)
+    expect(broken).toEqual([expect.objectContaining({ id: 'I8', rows: [expect.anything()] })])
+  })
+
+  it('collects garbage', async () => {
+    expect(await annal(['gc', '--json'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"removedBlocks": 0'),
+    })
+  })
+})
+
+describe('verifyHistory', () => {
+  const { address, privateKey } = createKeyPair()
+  let nid: string
+  let fileSha256: string
+  let files: ReturnType<typeof createContentStore>
+
+  beforeAll(async () => {
+    files = createContentStore({ dir: join(dir, 'verify') })
+    const file = await files.importFile(
+      (async function* () {
+        yield Buffer.from('a picture')
+      })(),
+    )
+    nid = file.cid
+    fileSha256 = file.sha256
+  })
+
+  /** A commit as an honest service writes it, with what `forge` makes of it. */
+  async function commit(
+    sequence: number,
+    forge: (data: CommitData) => Partial<CommitData> = () => ({}),
+  ): Promise<ChainCommit> {
+    const tree = {
+      assetCid: nid,
+      assetSha256: fileSha256,
+      assetTimestampCreated: 1,
+      creatorWallet: address,
+      serial: sequence,
+    }
+    const bytes = Buffer.from(JSON.stringify(tree))
+    const { sha256 } = files.describe(bytes)
+    const honest: CommitData = {
+      assetTreeCid: await files.putDocument(bytes),
+      assetTreeSha256: sha256,
+      assetTreeSignature: signText(privateKey, sha256),
+      author: address,
+      committer: address,
+      provider: 'test',
+      timestampCreated: 100 + sequence,
+      action: 'bafkreiaction',
+      actionResult: 'http://annal.test',
+      actionName: sequence === 1 ? 'action-initial-registration' : 'action-commit',
+      abstract: '',
+    }
+    const text = encodeCommitData({ ...honest, ...forge(honest) })
+    const place = { transactionHash: `0x${sequence}`, blockNumber: sequence, blockHash: '0x', logIndex: 0 }
+    return { recorder: address, text, commitData: parseCommitData(text), ...place }
+  }
+
+  const verify = (commits: ChainCommit[], recorders?: string[]) =>
+    verifyHistory({ nid, registry: { readCommits: async () => commits }, files, recorders })
+
+  it('agrees with an honest history', async () => {
+    expect(await verify([await commit(1), await commit(2)])).toMatchObject({
+      agrees: true,
+      file: { result: 'right' },
+      foreign: 0,
+    })
+  })
+
+  it('does not agree with no history at all', async () => {
+    expect(await verify([])).toMatchObject({ agrees: false, commits: [] })
+  })
+
+  it.each<[string, string, (data: CommitData) => Partial<CommitData>]>([
+    ['sha256', 'wrong', () => ({ assetTreeSha256: '0'.repeat(64) })],
+    ['signature', 'wrong', () => ({ assetTreeSignature: signText(createKeyPair().privateKey, 'another') })],
+    ['signature', 'wrong', () => ({ assetTreeSignature: null })],
+    ['asset', 'wrong', () => ({ author: createKeyPair().address })],
+    ['order', 'wrong', () => ({ timestampCreated: 1 })],
+    ['order', 'wrong', () => ({ actionName: 'action-initial-registration' })],
+    ['tree', 'unknown', () => ({ assetTreeCid: files.describe(Buffer.from('nobody has this')).cid })],
+  ])('finds a forged %s: %s', async (name, result, forge) => {
+    const { agrees, commits } = await verify([await commit(1), await commit(2, forge)])
+    expect(agrees).toBe(false)
+    expect(commits[1]?.checks).toContainEqual(expect.objectContaining({ name, result }))
+  })
+
+  it('finds bytes that were swapped on the file network', async () => {
+    const liar = { ...files, readBlock: async () => Buffer.from('{}') }
+    const found = await verifyHistory({ nid, registry: { readCommits: async () => [await commit(1)] }, files: liar })
+    expect(found.commits[0]?.checks.map(({ result }) => result)).toEqual(['wrong', 'wrong', 'wrong', 'right', 'right'])
+  })
+
+  it('leaves out what strangers wrote', async () => {
+    const stranger = { ...(await commit(2)), recorder: createKeyPair().address }
+    expect(await verify([await commit(1), stranger], [address])).toMatchObject({ agrees: true, foreign: 1 })
+  })
+})
