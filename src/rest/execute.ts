@@ -1,5 +1,6 @@
-/** Carries a route out: its operation runs in-process on the same schema, with the same context and the same masking. */
-import { type ExecutionResult, execute, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
+/** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
+import { execute } from '@graphql-tools/executor'
+import { type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { maskError } from '../graphql/mask-error.ts'

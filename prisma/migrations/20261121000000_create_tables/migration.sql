@@ -290,8 +290,9 @@ CREATE UNIQUE INDEX "users_email_key" ON "users" (lower("email"));
 -- A file is registered once; after a deletion it may be registered again.
 CREATE UNIQUE INDEX "assets_nid_key" ON "assets" ("nid") WHERE "deleted_at" IS NULL;
 
--- The relay finds its work at once, however many commits are settled.
-CREATE INDEX "commit_relays_open_idx" ON "commit_relays" ("status", "commit_id") WHERE "status" <> 'FINAL';
+-- The relay finds its work at once, however many commits are settled: what is to be signed, and what is on its way in each lane.
+CREATE INDEX "commit_relays_unsigned_idx" ON "commit_relays" ("commit_id") WHERE "status" = 'PENDING' AND "lane" IS NULL;
+CREATE INDEX "commit_relays_open_idx" ON "commit_relays" ("lane", "nonce") WHERE "status" IN ('PENDING', 'BROADCAST', 'INCLUDED') AND "lane" IS NOT NULL;
 
 ALTER TABLE "users"
     ADD CONSTRAINT "users_username_length" CHECK (char_length("username") BETWEEN 1 AND 21),
