@@ -1,5 +1,4 @@
 /** The one composition root: makes the services and the two doors from their parts. Listens to nothing, reads no environment. */
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { createExplorerUrl } from './chain/explorer.ts'
@@ -96,8 +95,7 @@ export function createApp(deps: Dependencies): App {
 
   async function createContext(req: IncomingMessage, res: ServerResponse): Promise<Context> {
     const { headers } = req
-    const requestId = randomUUID()
-    res.setHeader('X-Request-Id', requestId)
+    const requestId = String(res.getHeader('X-Request-Id'))
     const key = headers['idempotency-key'] as string | undefined
     if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
       throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })

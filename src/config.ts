@@ -5,8 +5,14 @@ import { z } from 'zod'
 
 const decimal = z.string().regex(/^\d{1,18}(\.\d{1,18})?$/, 'Expected a decimal number such as 0.1.')
 const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
-const port = z.coerce.number().int().min(0).max(65535)
-const count = z.coerce.number().int().min(1)
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'Expected a whole number.')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
+const port = whole(0, 65_535)
+const count = whole(1, 999_999_999)
 const url = z.url()
 
 /** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
@@ -15,7 +21,7 @@ const variables = {
     schema: z.string().default('development'),
     doc: '`production` refuses embedded parts and development conveniences.',
   },
-  PORT: { schema: port.default(4000), doc: 'Port to listen on.' },
+  PORT: { schema: port.prefault('4000'), doc: 'Port to listen on.' },
   HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
   PUBLIC_URL: {
     schema: url.optional(),
@@ -31,7 +37,7 @@ const variables = {
     doc: 'PostgreSQL 18 or later. Default: embedded.',
     secret: true,
   },
-  DATABASE_POOL: { schema: count.default(10), doc: 'Connections of one process.' },
+  DATABASE_POOL: { schema: count.prefault('10'), doc: 'Connections of one process.' },
   CHAIN_RPC_URL: { schema: url.optional(), doc: 'JSON-RPC of an EVM chain. Default: embedded anvil.', secret: true },
   CHAIN_ID: {
     schema: count.optional(),
@@ -49,7 +55,7 @@ const variables = {
     doc: 'Private keys of the relay accounts, separated by commas.',
     secret: true,
   },
-  CHAIN_CONFIRMATIONS: { schema: count.default(2), doc: 'Blocks until a commit counts as final.' },
+  CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
   CHAIN_EXPLORER_URL: { schema: url.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: { schema: url.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
   KEY_ENCRYPTION_KEY: {
@@ -72,8 +78,8 @@ const variables = {
   GAS_FEE: { schema: decimal.default('0.079'), doc: 'Charged for a chain transaction, in currency units.' },
   SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
   REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Sign-up only through a trusted service.' },
-  LIMIT_SIGN_UPS_PER_IP: { schema: count.default(100), doc: 'Sign-ups an hour from one address.' },
-  LIMIT_SIGN_INS_PER_IP: { schema: count.default(20), doc: 'Sign-ins a minute from one address.' },
+  LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
+  LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
   PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
 } satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>
 

@@ -42,7 +42,10 @@ export interface ChainConnection {
 export async function openInstallation(config: Config, log: Log): Promise<Installation> {
   const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
   const databaseUrl = config.database.url ?? postgres!.url
-  const applied = await applyMigrations(databaseUrl)
+  const applied = await applyMigrations(databaseUrl).catch(async (error: unknown) => {
+    await postgres?.stop()
+    throw error
+  })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
   const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log })
   const vault = createKeyVault({ key: config.keyEncryptionKey, dir: config.dir })

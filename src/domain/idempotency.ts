@@ -23,12 +23,17 @@ export interface Mark {
 interface Remembered {
   payload_hash: Buffer
   result: string
-  answer: unknown
+  answer: string | null
 }
 
 const findKey = statement<Remembered>(
   'idempotency_find',
   'select payload_hash, result, answer from idempotency_keys where scope = $1',
+)
+const rememberKey = statement<{ kept: true }>(
+  'idempotency_remember',
+  `insert into idempotency_keys (scope, payload_hash, result) values ($1, $2, $3)
+   on conflict (scope) do nothing returning true as kept`,
 )
 const keepAnswer = statement<never>('idempotency_keep', 'update idempotency_keys set answer = $2 where scope = $1')
 
@@ -56,12 +61,23 @@ export const rememberSql = (scope: string, payloadHash: string, result: string, 
     insert into idempotency_keys (scope, payload_hash, result)
     select ${scope}::bytea, ${payloadHash}::bytea, ${result} from ${from} where ${scope}::bytea is not null)`
 
+/** A lock that was waited for too long: with a key, it is that of the same request, still under way. */
+const isLocked = (error: unknown) =>
+  error instanceof DomainError && error.code === 'CONFLICT' && error.retryAfter !== undefined
+const inUse = (cause: unknown) =>
+  new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The request with this idempotency key is still being carried out.', {
+    retryAfter: 1,
+    cause,
+  })
+
 export interface Idempotency {
   /**
    * Runs `work` unless this key was used before, and returns the id of what the effect made.
    * Raises IDEMPOTENCY_KEY_REUSED when the key came with another payload.
    */
   once(actor: Actor, attempt: Attempt, operation: string, input: unknown, work: () => Promise<string>): Promise<string>
+  /** Keeps the key of a request that had nothing to do. Somebody with the same key was quicker: then it is a replay. */
+  remember(attempt: Attempt, result: string): Promise<void>
   /** The REST body that answered the first time, if it was kept. */
   recall(attempt: Attempt): Promise<unknown>
   keep(attempt: Attempt, answer: unknown): Promise<void>
@@ -93,13 +109,19 @@ export function createIdempotency({ database }: { database: Database }): Idempot
         // Somebody with the same key was quicker: their effect is ours. Any refusal may be their doing, too.
         const theirs = await find(marked)
         if (theirs !== undefined) return theirs
-        throw error
+        throw isLocked(error) ? inUse(error) : error
       }
+    },
+    async remember(attempt, result) {
+      const { mark } = attempt
+      if (!mark) return
+      const [written] = await database.query(rememberKey, [mark.scope, mark.payloadHash, result])
+      if (!written) await find({ ...attempt, mark }).then(() => Object.assign(attempt, { replayed: true }))
     },
     async recall(attempt) {
       if (!attempt.mark) return undefined
       const [row] = await database.query(findKey, [attempt.mark.scope])
-      return row?.answer ?? undefined
+      return row?.answer ? JSON.parse(row.answer) : undefined
     },
     async keep(attempt, answer) {
       if (attempt.mark) await database.query(keepAnswer, [attempt.mark.scope, JSON.stringify(answer)])

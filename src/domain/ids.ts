@@ -6,13 +6,9 @@ import { TypeID } from 'typeid-js'
  */
 export type IdPrefix = 'user' | 'commit' | 'key' | 'token' | 'transfer'
 
-const prefixes: Record<string, IdPrefix> = {
-  user: 'user',
-  commit: 'commit',
-  key: 'key',
-  token: 'token',
-  transfer: 'transfer',
-}
+const prefixes = new Map<string, IdPrefix>(
+  (['user', 'commit', 'key', 'token', 'transfer'] as const).map((prefix) => [prefix, prefix]),
+)
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Every pair of base-32 digits, by its ten bits. */
@@ -36,7 +32,7 @@ export function toId(prefix: IdPrefix, uuid: string): string {
 /** The UUID behind a TypeID, or undefined when it is not one (of this prefix). */
 export function fromId(id: string, prefix?: IdPrefix): { prefix: IdPrefix; uuid: string } | undefined {
   const separator = id.indexOf('_')
-  const found = prefixes[id.slice(0, separator)]
+  const found = prefixes.get(id.slice(0, separator))
   if (!found || (prefix && found !== prefix)) return undefined
   try {
     return { prefix: found, uuid: TypeID.fromString(id).toUUID() }

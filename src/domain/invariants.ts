@@ -55,11 +55,12 @@ export const invariants: Invariant[] = [
   {
     id: 'I7',
     sentence: 'Transfers, entries and commits cannot be changed or deleted: their triggers stand and are enabled.',
-    query: `select wanted.name as subject, 'no enabled trigger' as problem
-            from (values ('transfers'), ('entries'), ('commits')) as wanted (name)
+    query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
+            from (values ('transfers'), ('entries'), ('commits')) as wanted (name),
+              (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
             where not exists (
               select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal
-                and t.tgenabled in ('O', 'A') and (t.tgtype & 8) <> 0 and (t.tgtype & 2) <> 0)`,
+                and t.tgenabled in ('O', 'A') and (t.tgtype & operation.bit) <> 0 and (t.tgtype & 2) <> 0)`,
   },
   {
     id: 'I8',

@@ -6,6 +6,7 @@ import { owns, visibleAssets } from '../domain/policy.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
+import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { incomingFile } from './incoming-file.ts'
 import { Node } from './node.ts'
@@ -108,7 +109,10 @@ export const AssetType = builder.prismaObject('Asset', {
         type: CommitType,
         cursor: 'assetId_sequence',
         description: 'Its history, newest first.',
-        query: { orderBy: { sequence: 'desc' } },
+        query: (args) => {
+          assertCursors('assetId_sequence', args)
+          return { orderBy: { sequence: 'desc' } }
+        },
       },
       CommitConnection,
     ),
@@ -149,7 +153,10 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
       cursor: 'id',
       totalCount: true,
       description: 'Their assets that you may see, newest first.',
-      query: (_args, { actor }) => ({ orderBy: { id: 'desc' }, where: visibleAssets(actor) }),
+      query: (args, { actor }) => {
+        assertCursors('id', args)
+        return { orderBy: { id: 'desc' }, where: visibleAssets(actor) }
+      },
     },
     AssetConnection,
   ),
@@ -261,11 +268,11 @@ builder.queryFields((t) => ({
         offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
       },
       totalCount: (_connection, { filter }, { actor, services }) => services.assets.count(actor, given(filter ?? {})),
-      resolve: (query, _root, { filter, offset }, { actor, services }) =>
-        services.assets.list(actor, given(filter ?? {}), {
-          ...query,
-          skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0),
-        }),
+      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
+        return services.assets.list(actor, given(filter ?? {}), { ...query, skip })
+      },
     },
     AssetConnection,
   ),

@@ -30,6 +30,7 @@ export const builder = new SchemaBuilder<{
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',
+    idFieldOptions: { description: 'Identifier, the same on both doors.' },
     nodeTypeOptions: { description: 'A thing with an identifier of its own.' },
     pageInfoTypeOptions: { description: 'Where a page of a connection stands.' },
     edgesFieldOptions: {

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import type { Log } from '../domain/ports.ts'
 import { maskError } from './mask-error.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
-import { useErrorHeaders } from './use-error-headers.ts'
+import { useErrorVocabulary } from './use-error-vocabulary.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { type RequestBodyOptions, useRequestBody } from './use-request-body.ts'
 
@@ -32,7 +32,7 @@ export function createGraphQLHandler({
     graphqlEndpoint: '/graphql',
     context: ({ req, res }) => createContext(req, res),
     maskedErrors: { maskError: (error) => maskError(error, log) },
-    plugins: [useRequestBody(body), useReplayHeader(), useErrorHeaders()],
+    plugins: [useRequestBody(body), useReplayHeader(), useErrorVocabulary()],
     cors: { origin: '*', credentials: false, exposedHeaders: ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id'] },
     graphiql: false,
     landingPage: false,

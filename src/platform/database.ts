@@ -30,7 +30,7 @@ function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (code === LOCK_NOT_AVAILABLE) {
-    return new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The same thing is being changed right now. Try again.', {
+    return new DomainError('CONFLICT', 'The same thing is being changed right now. Try again.', {
       retryAfter: 1,
       cause: error,
     })
@@ -52,7 +52,10 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
     application_name: 'annal',
   })
   // Without a listener a connection that dies while idle would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'An idle database connection was lost'))
+  pool.on('error', ({ message }) => {
+    // The driver's error carries the whole client. While closing, a lost connection is what is wanted.
+    if (!pool.ending) log.warn({ reason: message }, 'An idle database connection was lost')
+  })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
   const reads = createReads({ pool, prisma, translate })
 

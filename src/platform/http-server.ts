@@ -1,4 +1,5 @@
 /** The HTTP server: hands each request to the first door that knows its path, and drains before it closes. */
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Log } from '../domain/ports.ts'
@@ -40,6 +41,7 @@ export function createHttpServer({ doors, log }: { doors: Door[]; log: Log }): H
       const url = req.url ?? '/'
       const end = url.indexOf('?')
       const path = end < 0 ? url : url.slice(0, end)
+      res.setHeader('X-Request-Id', randomUUID())
       if (draining) res.setHeader('Connection', 'close')
       const door = doors.find((candidate) => candidate.knows(path))
       if (!door) {

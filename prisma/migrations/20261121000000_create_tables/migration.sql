@@ -174,7 +174,7 @@ CREATE TABLE "idempotency_keys" (
     "scope" BYTEA NOT NULL,
     "payload_hash" BYTEA NOT NULL,
     "result" TEXT NOT NULL,
-    "answer" JSONB,
+    "answer" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("scope")

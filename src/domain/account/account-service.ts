@@ -189,12 +189,14 @@ export function createAccountService(deps: Dependencies) {
       assertMay(actor, 'account:read')
       assertUser(actor)
       // Signing in has read all that most callers ask for.
-      return covers(actor.user, query.select) ? (actor.user as unknown as User) : this.find(actor.id, query)
+      return covers(actor.user, query.select)
+        ? (actor.user as unknown as User)
+        : database.read.user.findUniqueOrThrow({ ...query, where: { id: actor.id } })
     },
 
-    /** A user's record by UUID; what of it is private, the schema decides field by field. */
-    async find(id: string, query: UserQuery = {}): Promise<User> {
-      return database.read.user.findUniqueOrThrow({ ...query, where: { id } })
+    /** A user's record by UUID, or null; what of it is private, the schema decides field by field. */
+    async find(id: string, query: UserQuery = {}): Promise<User | null> {
+      return database.read.user.findUnique({ ...query, where: { id } })
     },
 
     /** Ends the session the actor came with. Raises NOT_AUTHENTICATED. */

@@ -20,7 +20,7 @@ import {
   updateInput,
 } from './asset-input.ts'
 import { type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
-import { deleteAsset, findRegistered, insertAsset, updateAsset } from './asset-statements.ts'
+import { deleteAsset, findOwner, findRegistered, insertAsset, updateAsset } from './asset-statements.ts'
 import { type Changes, compare, type Metadata, mergeCustom, nothing, writeTree } from './asset-tree.ts'
 
 /** A file on its way in. */
@@ -42,8 +42,8 @@ interface Dependencies {
   pricing: Pricing
 }
 
-/** A stale writer tries again from what is there now; more rounds than this mean a storm on one asset. */
-const ROUNDS = 10
+/** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
+const PATIENCE = 8_000
 
 const metadataOf = (asset: AssetToUpdate): Metadata => ({
   caption: asset.caption,
@@ -91,7 +91,10 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     const after = { ...before, ...given, custom: mergeCustom(before.custom, nitCommitCustom ?? {}) }
     assertCustomFits(after.custom)
     const changes = compare(before, after)
-    if (Object.keys(changes).length === 0) return asset
+    if (Object.keys(changes).length === 0) {
+      await idempotency.remember(attempt, asset.nid)
+      return asset
+    }
     const tree = writeTree({
       ...asset,
       ...after,
@@ -147,12 +150,12 @@ export function createAssetService({ database, contentStore, chain, idempotency,
      * Newest first. Raises VALIDATION_FAILED.
      */
     async list(actor: Actor, filter: AssetFilter, query: AssetQuery): Promise<Asset[]> {
-      return database.read.asset.findMany({ ...query, orderBy: { id: 'desc' }, where: listed(actor, filter) })
+      return database.read.asset.findMany({ ...query, orderBy: { id: 'desc' }, where: await listed(actor, filter) })
     },
 
     /** How many assets `list` would give in all. */
     async count(actor: Actor, filter: AssetFilter): Promise<number> {
-      return database.read.asset.count({ where: listed(actor, filter) })
+      return database.read.asset.count({ where: await listed(actor, filter) })
     },
 
     /**
@@ -191,7 +194,7 @@ export function createAssetService({ database, contentStore, chain, idempotency,
       const input = parse(updateInput, rawInput)
       let updated: AssetToUpdate | undefined
       await idempotency.once(actor, attempt, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
-        for (let round = 0; round < ROUNDS; round++) {
+        for (const start = performance.now(); performance.now() - start < PATIENCE; ) {
           const asset = await load(nid, query)
           assertMayOnAsset(actor, 'asset:update', asset)
           assertHead(asset, expectedHead)
@@ -221,14 +224,15 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     },
   }
 
-  function listed(actor: Actor, rawFilter: AssetFilter): Prisma.AssetWhereInput {
+  async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {
     const filter = parse(filterInput, rawFilter)
     const filtered = Object.values(filter).some((value) => value !== undefined)
     const scope = actor.kind === 'user' && !filtered ? { ownerId: actor.id } : {}
+    const [owner] = filter.owner === undefined ? [] : await database.query(findOwner, [filter.owner])
     return {
       ...visibleAssets(actor),
       ...scope,
-      ...(filter.owner !== undefined && { owner: { email: filter.owner } }),
+      ...(filter.owner !== undefined && { ownerId: { in: owner ? [owner.id] : [] } }),
       ...(filter.proofHash !== undefined && { sha256: filter.proofHash }),
       ...(filter.tag !== undefined && { tag: filter.tag }),
       // Assets never change hands yet, so every owner is the original one.

@@ -2,6 +2,9 @@ import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { chargeSql } from '../wallet/charge-sql.ts'
 
+/** Addresses are unique without regard to case, and callers write them in any. */
+export const findOwner = statement<{ id: string }>('asset_owner', 'select id from users where lower(email) = lower($1)')
+
 export const findRegistered = statement<{ nid: string }>(
   'asset_registered',
   'select nid from assets where nid = $1 and deleted_at is null',

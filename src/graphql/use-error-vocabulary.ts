@@ -1,0 +1,26 @@
+import type { Plugin } from 'graphql-yoga'
+import { type ErrorCode, errorCodes } from '../domain/errors.ts'
+import type { NodeContext } from './yoga.ts'
+
+/** Words of the libraries for what we have a word for. */
+const translations: Record<string, ErrorCode> = {
+  GRAPHQL_PARSE_FAILED: 'PARSE_ERROR',
+  METHOD_NOT_ALLOWED: 'METHOD_NOT_ALLOWED',
+  REQUEST_ENTITY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  UNSUPPORTED_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+}
+
+const known = new Set<unknown>(errorCodes)
+
+/** Every error that leaves speaks the one vocabulary, and `Retry-After` is that of the refusal that asks for the longest wait. */
+export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
+  onResultProcess({ result, serverContext }) {
+    if (Array.isArray(result) || !('errors' in result)) return
+    let longest = 0
+    for (const { extensions } of result.errors ?? []) {
+      if (!known.has(extensions.code)) extensions.code = translations[String(extensions.code)] ?? 'VALIDATION_FAILED'
+      longest = Math.max(longest, Number(extensions.retryAfter ?? 0))
+    }
+    if (longest > 0) serverContext.res.setHeader('Retry-After', String(longest))
+  },
+})
