@@ -1,5 +1,5 @@
 /** Links to private files that work for a while without credentials: an `<img>` cannot send a header. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 
 export interface FileLinks {
   /** Absolute URL of a file's bytes, valid for at least an hour. */
@@ -10,8 +10,10 @@ export interface FileLinks {
 const HOUR = 3_600
 
 export function createFileLinks({ key, publicUrl }: { key: Uint8Array; publicUrl: string }): FileLinks {
+  // A key object is taken apart once; bytes would be with every link.
+  const secret = createSecretKey(key)
   const signatureOf = (cid: string, expires: number) =>
-    createHmac('sha256', key).update(`${cid}\n${expires}`).digest('base64url')
+    createHmac('sha256', secret).update(`${cid}\n${expires}`).digest('base64url')
 
   return {
     sign(cid) {

@@ -37,6 +37,24 @@ export async function readMultipart(
   }
 }
 
+/** `pipeline` would do, but makes an AbortController and an error for each body, which costs more than a small form. */
+const send = (req: IncomingMessage, parser: Parser) =>
+  new Promise<void>((resolve, reject) => {
+    const fail = (error: Error) => {
+      reject(error)
+      req.unpipe(parser)
+      parser.destroy(error)
+    }
+    parser.once('finish', resolve)
+    // Stays: taking the parser apart emits the error once more.
+    parser.on('error', fail)
+    req.once('error', fail)
+    req.once('close', () => {
+      if (!req.complete) fail(new Error('the body ended too early'))
+    })
+    req.pipe(parser)
+  })
+
 async function receive(
   req: IncomingMessage,
   newPath: (index: number) => string,
@@ -90,7 +108,7 @@ async function receive(
     received += chunk.length
   })
   try {
-    await pipeline(req, busboy)
+    await send(req, busboy)
     await Promise.all(writing)
   } catch (error) {
     await Promise.allSettled(writing)

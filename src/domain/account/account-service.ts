@@ -136,9 +136,9 @@ export function createAccountService(deps: Dependencies) {
       if (token === undefined) return { kind: 'anonymous', ...origin }
       const [row] = await database.query(findByToken, [sha256(token)])
       if (!row) throw authenticationFailed()
-      const { tokenId, address, num, points, ...record } = row
-      const user = { ...record, wallet: { userId: row.id, address, num, points } }
-      return { kind: 'user', id: row.id, role: row.role, user, tokenId, ...origin }
+      const { tokenId, ...user } = row.signed_in
+      const { id, role, createdAt } = user
+      return { kind: 'user', id, role, user: { ...user, createdAt: new Date(createdAt) }, tokenId, ...origin }
     },
 
     /**
