@@ -15,29 +15,33 @@ import { UserType } from './user.ts'
 export const AssetType = builder.prismaObject('Asset', {
   description: 'A registered file with its metadata.',
   interfaces: [Node],
+  // Read with every asset; what is rarer is read when it is asked for.
   select: {
     id: true,
     nid: true,
     ownerId: true,
-    fileName: true,
-    mimeType: true,
-    fileSize: true,
-    sha256: true,
+    publicAccess: true,
     caption: true,
     headline: true,
-    tag: true,
-    publicAccess: true,
     headCommitId: true,
-    uploadedAt: true,
     updatedAt: true,
   },
   fields: (t) => ({
     id: t.id({ description: "The nid: the CID of the file's bytes.", resolve: ({ nid }) => nid }),
     nid: t.field({ type: 'CID', description: 'The same as `id`.', resolve: ({ nid }) => nid }),
-    assetFileName: t.string({ description: 'File name.', resolve: ({ fileName }) => fileName }),
-    assetFileMimeType: t.string({ description: 'MIME type of the file.', resolve: ({ mimeType }) => mimeType }),
+    assetFileName: t.string({
+      description: 'File name.',
+      select: { fileName: true },
+      resolve: ({ fileName }) => fileName,
+    }),
+    assetFileMimeType: t.string({
+      description: 'MIME type of the file.',
+      select: { mimeType: true },
+      resolve: ({ mimeType }) => mimeType,
+    }),
     assetFileSize: t.string({
       description: 'Bytes, as a decimal string.',
+      select: { fileSize: true },
       resolve: ({ fileSize }) => String(fileSize),
     }),
     assetFileUrl: t.string({
@@ -47,11 +51,12 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
     proofHash: t.string({
       description: 'SHA-256 of the file, 64 hexadecimal digits.',
+      select: { sha256: true },
       resolve: ({ sha256 }) => sha256,
     }),
     caption: t.string({ description: 'Brief description.', resolve: ({ caption }) => caption }),
     headline: t.string({ description: 'Title, at most 25 characters.', resolve: ({ headline }) => headline }),
-    tag: t.string({ description: 'Tag to find it by.', resolve: ({ tag }) => tag }),
+    tag: t.string({ description: 'Tag to find it by.', select: { tag: true }, resolve: ({ tag }) => tag }),
     publicAccess: t.boolean({
       description: 'Whether everybody may see it.',
       resolve: ({ publicAccess }) => publicAccess,
@@ -87,6 +92,7 @@ export const AssetType = builder.prismaObject('Asset', {
     uploadedAt: t.field({
       type: 'DateTime',
       description: 'When it was registered.',
+      select: { uploadedAt: true },
       resolve: ({ uploadedAt }) => uploadedAt,
     }),
     updatedAt: t.field({

@@ -27,7 +27,8 @@ const creator = {
 export const CommitType = builder.prismaObject('Commit', {
   description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   interfaces: [Node],
-  select: { id: true, sequence: true, message: true, treeCid: true, treeSha256: true, createdAt: true },
+  // Read with every commit; what is rarer is read when it is asked for.
+  select: { id: true, sequence: true, message: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `commit_01h2x…`.', resolve: ({ id }) => toId('commit', id) }),
     sequence: t.int({
@@ -50,10 +51,12 @@ export const CommitType = builder.prismaObject('Commit', {
     treeCid: t.field({
       type: 'CID',
       description: 'Where the asset tree at this commit is stored.',
+      select: { treeCid: true },
       resolve: ({ treeCid }) => treeCid,
     }),
     treeSha256: t.string({
       description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.",
+      select: { treeSha256: true },
       resolve: ({ treeSha256 }) => treeSha256,
     }),
     treeSignature: t.string({
