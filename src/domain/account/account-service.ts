@@ -2,6 +2,7 @@
 import { createHash, createHmac, randomBytes, randomUUIDv7 } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
+import { createBatch } from '../batch.ts'
 import { authenticationFailed, DomainError } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { parse } from '../input.ts'
@@ -13,7 +14,7 @@ import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './
 import {
   deleteToken,
   findApiKey,
-  findByToken,
+  findByTokens,
   findCredentials,
   insertApiKey,
   insertToken,
@@ -111,6 +112,12 @@ export function createAccountService(deps: Dependencies) {
     return id
   }
 
+  const findSignedIn = createBatch(async (hashes: Buffer[]) => {
+    const rows = await database.query(findByTokens, [hashes])
+    const found = new Map(rows.map(({ position, signed_in }) => [position, signed_in]))
+    return hashes.map((_, index) => found.get(index + 1))
+  })
+
   /** Whether a trusted service speaks for the actor. Raises UNTRUSTED_CLIENT when the key it sent is not valid. */
   async function isTrusted(actor: Actor): Promise<boolean> {
     if (actor.kind === 'system') return true
@@ -134,9 +141,9 @@ export function createAccountService(deps: Dependencies) {
     /** Who sends this request. A present but bad token is refused even where none is needed. Raises AUTHENTICATION_FAILED. */
     async authenticate({ token, ...origin }: Credentials): Promise<Exclude<Actor, { kind: 'system' }>> {
       if (token === undefined) return { kind: 'anonymous', ...origin }
-      const [row] = await database.query(findByToken, [sha256(token)])
-      if (!row) throw authenticationFailed()
-      const { tokenId, ...user } = row.signed_in
+      const found = await findSignedIn(sha256(token))
+      if (!found) throw authenticationFailed()
+      const { tokenId, ...user } = found
       const { id, role, createdAt } = user
       return { kind: 'user', id, role, user: { ...user, createdAt: new Date(createdAt) }, tokenId, ...origin }
     },

@@ -3,20 +3,23 @@ import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 
 /**
- * Everything a request needs to know of its caller, and all that `me` tells, in one read. One JSON column: the driver
+ * Everything a request needs to know of its caller, and all that `me` tells, in one read, for requests that came together. One JSON column: the driver
  * takes a description apart with every answer, column by column, and this statement runs with every request.
  */
-export const findByToken = statement<{
+export const findByTokens = statement<{
+  /** Position among the hashes that were asked for, from 1. */
+  position: number
   signed_in: Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }
 }>(
-  'account_by_token',
-  `select json_build_object('tokenId', t.id, 'id', u.id, 'username', u.username, 'email', u.email, 'role', u.role,
+  'account_by_tokens',
+  `select asked.position::int, json_build_object('tokenId', t.id, 'id', u.id, 'username', u.username, 'email', u.email, 'role', u.role,
      'language', u.language, 'emailVerified', u.email_verified, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'assetCount', u.asset_count, 'createdAt', u.created_at,
      'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text)) as signed_in
-   from access_tokens t join users u on u.id = t.user_id join wallets w on w.user_id = u.id
-   where t.hash = $1 and (t.expires_at is null or t.expires_at > now())`,
+   from unnest($1::bytea[]) with ordinality as asked (hash, position)
+     join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
+   where (t.expires_at is null or t.expires_at > now())`,
 )
 
 export const findCredentials = statement<{ id: string; password_hash: string }>(
