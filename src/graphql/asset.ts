@@ -178,15 +178,16 @@ const AssetFilter = builder.inputType('AssetFilter', {
   }),
 })
 
-const metadata = {
-  caption: 'Brief description.',
-  headline: 'Title, at most 25 characters.',
-  tag: 'Tag to find it by.',
-  publicAccess: 'Whether everybody may see it.',
-  signedMetadata: 'JSON text kept as it is.',
-  signature: 'JSON text kept as it is.',
-  commitMessage: 'What you say about this change.',
-}
+/** What a registration and an update give alike. */
+const metadataFields = (t: PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>) => ({
+  caption: t.string({ description: 'Brief description.' }),
+  headline: t.string({ description: 'Title, at most 25 characters.' }),
+  tag: t.string({ description: 'Tag to find it by.' }),
+  publicAccess: t.boolean({ description: 'Whether everybody may see it.' }),
+  signedMetadata: t.string({ description: 'JSON text kept as it is.' }),
+  signature: t.string({ description: 'JSON text kept as it is.' }),
+  commitMessage: t.string({ description: 'What you say about this change.' }),
+})
 
 const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
   description: 'A file and the metadata of its first commit.',
@@ -195,13 +196,7 @@ const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
     assetFileMimeType: t.string({ description: 'MIME type; that of the upload when left out.' }),
     meta: t.string({ description: 'JSON text kept as it is.' }),
     nitCommitCustom: t.field({ type: 'JSONObject', description: 'Custom fields, at most 10 KB and 16 levels deep.' }),
-    caption: t.string({ description: metadata.caption }),
-    headline: t.string({ description: metadata.headline }),
-    tag: t.string({ description: metadata.tag }),
-    publicAccess: t.boolean({ description: metadata.publicAccess }),
-    signedMetadata: t.string({ description: metadata.signedMetadata }),
-    signature: t.string({ description: metadata.signature }),
-    commitMessage: t.string({ description: metadata.commitMessage }),
+    ...metadataFields(t),
   }),
 })
 
@@ -217,13 +212,7 @@ const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
       description:
         'Custom fields to set or replace by top-level key; null removes a key. At most 10 KB and 16 levels deep.',
     }),
-    caption: t.string({ description: metadata.caption }),
-    headline: t.string({ description: metadata.headline }),
-    tag: t.string({ description: metadata.tag }),
-    publicAccess: t.boolean({ description: metadata.publicAccess }),
-    signedMetadata: t.string({ description: metadata.signedMetadata }),
-    signature: t.string({ description: metadata.signature }),
-    commitMessage: t.string({ description: metadata.commitMessage }),
+    ...metadataFields(t),
   }),
 })
 

@@ -17,8 +17,7 @@ type Documents = {
     "\n    mutation RestSignUp($input: SignUpInput!) {\n      signUp(input: $input) {\n        email\n        user {\n          id\n          username\n        }\n      }\n    }\n  ": typeof types.RestSignUpDocument,
     "\n    mutation RestLogin($input: SignInInput!) {\n      signIn(input: $input) {\n        token\n      }\n    }\n  ": typeof types.RestLoginDocument,
     "\n    mutation RestLogout {\n      signOut\n    }\n  ": typeof types.RestLogoutDocument,
-    "\n    query RestMe {\n      me {\n        ...UserRecord\n      }\n    }\n  ": typeof types.RestMeDocument,
-    "\n    query RestUsers {\n      me {\n        ...UserRecord\n      }\n    }\n  ": typeof types.RestUsersDocument,
+    "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n": typeof types.RestMeDocument,
     "\n    mutation RestRegisterAsset($input: RegisterAssetInput!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestRegisterAssetDocument,
     "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": typeof types.RestAssetDocument,
@@ -33,8 +32,7 @@ const documents: Documents = {
     "\n    mutation RestSignUp($input: SignUpInput!) {\n      signUp(input: $input) {\n        email\n        user {\n          id\n          username\n        }\n      }\n    }\n  ": types.RestSignUpDocument,
     "\n    mutation RestLogin($input: SignInInput!) {\n      signIn(input: $input) {\n        token\n      }\n    }\n  ": types.RestLoginDocument,
     "\n    mutation RestLogout {\n      signOut\n    }\n  ": types.RestLogoutDocument,
-    "\n    query RestMe {\n      me {\n        ...UserRecord\n      }\n    }\n  ": types.RestMeDocument,
-    "\n    query RestUsers {\n      me {\n        ...UserRecord\n      }\n    }\n  ": types.RestUsersDocument,
+    "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n": types.RestMeDocument,
     "\n    mutation RestRegisterAsset($input: RegisterAssetInput!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestRegisterAssetDocument,
     "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": types.RestAssetDocument,
@@ -75,11 +73,7 @@ export function graphql(source: "\n    mutation RestLogout {\n      signOut\n   
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    query RestMe {\n      me {\n        ...UserRecord\n      }\n    }\n  "): (typeof documents)["\n    query RestMe {\n      me {\n        ...UserRecord\n      }\n    }\n  "];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n    query RestUsers {\n      me {\n        ...UserRecord\n      }\n    }\n  "): (typeof documents)["\n    query RestUsers {\n      me {\n        ...UserRecord\n      }\n    }\n  "];
+export function graphql(source: "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n"): (typeof documents)["\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

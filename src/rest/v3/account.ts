@@ -60,17 +60,19 @@ const logout = defineRoute({
   present: () => undefined,
 })
 
+const meOperation = graphql(/* GraphQL */ `
+  query RestMe {
+    me {
+      ...UserRecord
+    }
+  }
+`)
+
 const me = defineRoute({
   method: 'GET',
   path: 'auth/users/me',
   action: 'account:read',
-  operation: graphql(/* GraphQL */ `
-    query RestMe {
-      me {
-        ...UserRecord
-      }
-    }
-  `),
+  operation: meOperation,
   variables: () => ({}),
   present: ({ me }) => presentUser(me),
 })
@@ -79,13 +81,7 @@ const listUsers = defineRoute({
   method: 'GET',
   path: 'auth/users',
   action: 'account:read',
-  operation: graphql(/* GraphQL */ `
-    query RestUsers {
-      me {
-        ...UserRecord
-      }
-    }
-  `),
+  operation: meOperation,
   variables: () => ({}),
   // Old callers ask for the list to learn of themselves; nobody else stands in it.
   present: ({ me }, request) => presentPage(request, 1, [presentUser(me)]),
