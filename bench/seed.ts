@@ -17,7 +17,8 @@ import { type AssetRecord, type Owner, uuidAt, writeHistory } from './history.ts
 import { type PeerAsset, type PeerUser, readAssets, readUsers } from './peer-data.ts'
 import { installationDir } from './place.ts'
 import {
-  chargeCommits, countAssets,
+  chargeCommits,
+  countAssets,
   insertAssets,
   insertCommits,
   insertUsers,
