@@ -1,5 +1,6 @@
 /** The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close. */
 
+import { mkdir } from 'node:fs/promises'
 import { createKeyPair, signText } from './chain/keys.ts'
 import { createRegistry, type Registry } from './chain/registry.ts'
 import { createRelay, type Relay } from './chain/relay.ts'
@@ -48,6 +49,8 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
   })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
   const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log })
+  // Where mail goes that no server is configured for.
+  await mkdir(`${config.dir}/mail`, { recursive: true })
   const vault = createKeyVault({ key: config.keyEncryptionKey, dir: config.dir })
   return {
     config,
