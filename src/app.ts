@@ -74,7 +74,7 @@ export function createApp(deps: Dependencies): App {
     signFileUrl: links.sign,
   }
 
-  const idempotency = createIdempotency({ database })
+  const idempotency = createIdempotency({ database, key: vault.derive('idempotency') })
   const limits = createLimits({ database })
   const pricing = createPricing(config.money)
   const services: Services = {

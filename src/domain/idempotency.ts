@@ -2,7 +2,7 @@
  * Safe retries. A key is written by the very statement that has the effect, so it is finished or absent (invariant I8).
  * What is kept is which thing the effect made; a retry reads that thing again, and the REST door keeps its answer's body.
  */
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor } from './actor.ts'
 import { DomainError } from './errors.ts'
 import { type Database, statement } from './ports.ts'
@@ -11,10 +11,12 @@ import { type Database, statement } from './ports.ts'
 export interface Attempt {
   readonly key: string | undefined
   mark?: Mark
+  /** The answer holds a secret, which is made anew for a retry and never kept. */
+  isSecret?: boolean
   replayed: boolean
 }
 
-/** SHA-256 digests: who asked with which key, and for what. */
+/** Digests: who asked with which key (SHA-256), and for what (HMAC: a payload may hold a password, and a dump must not tell it). */
 export interface Mark {
   scope: Buffer
   payloadHash: Buffer
@@ -83,7 +85,17 @@ export interface Idempotency {
   keep(attempt: Attempt, answer: unknown): Promise<void>
 }
 
-export function createIdempotency({ database }: { database: Database }): Idempotency {
+interface Dependencies {
+  database: Database
+  /** 32 bytes. */
+  key: Uint8Array
+}
+
+export function createIdempotency({ database, key }: Dependencies): Idempotency {
+  const secret = createSecretKey(key)
+  const digestOf = (operation: string, input: unknown) =>
+    createHmac('sha256', secret).update(`${operation}\n`).update(canonical(input)).digest()
+
   async function find(attempt: Attempt & { mark: Mark }): Promise<string | undefined> {
     const [row] = await database.query(findKey, [attempt.mark.scope])
     if (!row) return undefined
@@ -99,7 +111,7 @@ export function createIdempotency({ database }: { database: Database }): Idempot
       if (attempt.key === undefined) return work()
       const who = actor.kind === 'user' ? actor.id : actor.kind
       const marked = Object.assign(attempt, {
-        mark: { scope: digest(who, attempt.key), payloadHash: digest(operation, canonical(input)) },
+        mark: { scope: digest(who, attempt.key), payloadHash: digestOf(operation, input) },
       })
       const before = await find(marked)
       if (before !== undefined) return before
@@ -124,7 +136,8 @@ export function createIdempotency({ database }: { database: Database }): Idempot
       return row?.answer ? JSON.parse(row.answer) : undefined
     },
     async keep(attempt, answer) {
-      if (attempt.mark) await database.query(keepAnswer, [attempt.mark.scope, JSON.stringify(answer)])
+      if (attempt.mark && !attempt.isSecret)
+        await database.query(keepAnswer, [attempt.mark.scope, JSON.stringify(answer)])
     },
   }
 }

@@ -63,6 +63,16 @@ describe('an Idempotency-Key', () => {
     expectOk(await app.rest('GET', 'auth/users/me/', { actor: { token: logins[1]!.body.auth_token } }))
   })
 
+  it('leaves no token and no password in the database', async () => {
+    const json = { username: 'secretive', email: 'secretive@example.org', password: PASSWORD }
+    expectOk(await app.rest('POST', 'auth/users/', { json, headers: newKey() }))
+    const login = { json: { email: json.email, password: PASSWORD }, headers: newKey() }
+    const { auth_token } = expectOk(await app.rest('POST', 'auth/token/login/', login))
+    const kept = JSON.stringify(await app.sql('select * from idempotency_keys'))
+    expect(kept).not.toContain(auth_token)
+    expect(kept).not.toContain(PASSWORD)
+  })
+
   it('with another payload is refused, and changes nothing', async () => {
     const user = await app.newUser()
     const { id } = await user.register()

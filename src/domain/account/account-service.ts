@@ -183,6 +183,7 @@ export function createAccountService(deps: Dependencies) {
         throw new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
       }
       let token: string | undefined
+      attempt.isSecret = true
       await idempotency.once(actor, attempt, 'signIn', { email, user: credentials.id }, async () => {
         token = newToken(attempt)
         await database.query(insertToken, [credentials.id, sha256(token), ...markValues(attempt)])
