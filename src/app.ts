@@ -110,7 +110,6 @@ export function createApp(deps: Dependencies): App {
       services,
       database,
       publication,
-      requestId,
       // Most requests have nothing to say, and a child costs more than a route.
       get log() {
         return log.child({ requestId })

@@ -30,7 +30,6 @@ export interface Context {
   readonly services: Services
   readonly database: Pick<Database, 'read'>
   readonly publication: Publication
-  readonly requestId: string
   readonly log: Log
   /** The request's idempotency key, if it has one. */
   readonly attempt: Attempt

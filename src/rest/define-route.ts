@@ -16,7 +16,6 @@ export interface RestRequest {
   header(name: string): string | undefined
   /** Absolute URL of the request's path, without its query. */
   url: string
-  publicUrl: string
 }
 
 export interface Route<Data = unknown, Variables extends Record<string, unknown> = Record<string, unknown>> {

@@ -103,7 +103,6 @@ export function createRestHandler(deps: RestDependencies) {
         body: body.fields,
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
-        publicUrl: deps.publicUrl,
       }
       const fresh = await executeRoute(deps.schema, route, request, context)
       send(req, res, await replayable(fresh, context))

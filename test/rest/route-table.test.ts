@@ -72,7 +72,6 @@ describe.each(table)('$name', ({ route }) => {
       body,
       header: () => undefined,
       url: '',
-      publicUrl: '',
     }
     const variables = route.variables(request)
     const names = declared.map(({ variable }) => variable.name.value)
