@@ -1,6 +1,7 @@
 /** The one composition root: makes the services and the two doors from their parts. Listens to nothing, reads no environment. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
 import { createExplorerUrl } from './chain/explorer.ts'
 import type { Config } from './config.ts'
 import type { Context, Publication, Services } from './context.ts'
@@ -57,8 +58,6 @@ const MAX_BODY_BYTES = 1_000_000
 
 /** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
 const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
-
-const versionOf = () => '0.1.0'
 
 export function createApp(deps: Dependencies): App {
   const { config, database, contentStore, vault, log, publicUrl } = deps
@@ -129,7 +128,7 @@ export function createApp(deps: Dependencies): App {
     routes,
     directRoutes: createDirectRoutes({
       missing: deps.missing,
-      version: versionOf(),
+      version: manifest.version,
       homePage: String(homePage(publicUrl)),
       publicDocuments: new Set(Object.values(nids)),
       links,
