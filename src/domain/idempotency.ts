@@ -96,10 +96,11 @@ export function createIdempotency({ database, key }: Dependencies): Idempotency 
   const digestOf = (operation: string, input: unknown) =>
     createHmac('sha256', secret).update(`${operation}\n`).update(canonical(input)).digest()
 
-  async function find(attempt: Attempt & { mark: Mark }): Promise<string | undefined> {
-    const [row] = await database.query(findKey, [attempt.mark.scope])
+  /** What an earlier request with the attempt's key made; then the attempt is a replay of it. */
+  async function find(attempt: Attempt, mark: Mark): Promise<string | undefined> {
+    const [row] = await database.query(findKey, [mark.scope])
     if (!row) return undefined
-    if (!row.payload_hash.equals(attempt.mark.payloadHash)) {
+    if (!row.payload_hash.equals(mark.payloadHash)) {
       throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used with another request.')
     }
     attempt.replayed = true
@@ -110,16 +111,15 @@ export function createIdempotency({ database, key }: Dependencies): Idempotency 
     async once(actor, attempt, operation, input, work) {
       if (attempt.key === undefined) return work()
       const who = actor.kind === 'user' ? actor.id : actor.kind
-      const marked = Object.assign(attempt, {
-        mark: { scope: digest(who, attempt.key), payloadHash: digestOf(operation, input) },
-      })
-      const before = await find(marked)
+      const mark = { scope: digest(who, attempt.key), payloadHash: digestOf(operation, input) }
+      attempt.mark = mark
+      const before = await find(attempt, mark)
       if (before !== undefined) return before
       try {
         return await work()
       } catch (error) {
         // Somebody with the same key was quicker: their effect is ours. Any refusal may be their doing, too.
-        const theirs = await find(marked)
+        const theirs = await find(attempt, mark)
         if (theirs !== undefined) return theirs
         throw isLocked(error) ? inUse(error) : error
       }
@@ -128,7 +128,7 @@ export function createIdempotency({ database, key }: Dependencies): Idempotency 
       const { mark } = attempt
       if (!mark) return
       const [written] = await database.query(rememberKey, [mark.scope, mark.payloadHash, result])
-      if (!written) await find({ ...attempt, mark }).then(() => Object.assign(attempt, { replayed: true }))
+      if (!written) await find(attempt, mark)
     },
     async recall(attempt) {
       if (!attempt.mark) return undefined

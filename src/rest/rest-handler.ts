@@ -5,7 +5,7 @@ import type { GraphQLSchema } from 'graphql'
 import type { Context } from '../context.ts'
 import { DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
-import type { DirectRoute, RestRequest, Route } from './define-route.ts'
+import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
 import { type BodyOptions, readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
@@ -70,30 +70,14 @@ export function createRestHandler(deps: RestDependencies) {
       const found = match.store as Found
       const params = match.params as Record<string, string>
       context = await deps.createContext(req, res)
-      if (found.kind === 'direct') return await found.route.handle({ req, res, params, query, context })
-      await answer(found.route, { req, res, params, query, path }, context)
+      const request = { req, res, params, query, context }
+      await (found.kind === 'direct' ? found.route.handle(request) : answer(found.route, request, path))
     } catch (error) {
       refuse(req, res, error, context)
     }
   }
 
-  async function answer(
-    route: Route,
-    {
-      req,
-      res,
-      params,
-      query,
-      path,
-    }: {
-      req: IncomingMessage
-      res: ServerResponse
-      params: Record<string, string>
-      query: URLSearchParams
-      path: string
-    },
-    context: Context,
-  ) {
+  async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
     assertMay(context.actor, route.action)
     const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, deps.body)
     try {
