@@ -88,22 +88,29 @@ export function createRestHandler(deps: RestDependencies) {
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
       }
-      const fresh = await executeRoute(deps.schema, route, request, context)
-      send(req, res, await replayable(fresh, context))
+      send(req, res, await replayable(() => executeRoute(deps.schema, route, request, context), context))
     } finally {
       await body.dispose()
     }
   }
 
-  /** A replay sends the very body of the first time; a first time keeps it. */
-  async function replayable(fresh: Answer, { attempt, services }: Context): Promise<Answer & { replayed?: boolean }> {
-    if (!attempt.mark) return fresh
-    if (attempt.replayed) {
-      const kept = (await services.idempotency.recall(attempt)) as Answer | undefined
-      return { ...(kept ?? fresh), replayed: true }
+  /** A replay sends the very body of the first time, whatever has become of the thing since; a first time keeps it. */
+  async function replayable(
+    run: () => Promise<Answer>,
+    { attempt, services }: Context,
+  ): Promise<Answer & { replayed?: boolean }> {
+    try {
+      const fresh = await run()
+      if (!attempt.replayed) {
+        await services.idempotency.keep(attempt, fresh)
+        return fresh
+      }
+      return { ...(((await services.idempotency.recall(attempt)) as Answer | undefined) ?? fresh), replayed: true }
+    } catch (error) {
+      const kept = attempt.replayed && ((await services.idempotency.recall(attempt)) as Answer | undefined)
+      if (!kept) throw error
+      return { ...kept, replayed: true }
     }
-    await services.idempotency.keep(attempt, fresh)
-    return fresh
   }
 
   function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context) {

@@ -63,6 +63,18 @@ describe('an Idempotency-Key', () => {
     expectOk(await app.rest('GET', 'auth/users/me/', { actor: { token: logins[1]!.body.auth_token } }))
   })
 
+  it('answers a repeated PATCH alike after the asset was deleted', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const request = { json: { caption: 'Before the end' }, headers: newKey() }
+    const first = await user.rest('PATCH', `assets/${id}/`, request)
+    expect(first.status).toBe(200)
+    expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+    const again = await user.rest('PATCH', `assets/${id}/`, request)
+    expect([again.status, again.text]).toEqual([200, first.text])
+    expectError(await user.rest('GET', `assets/${id}/`), 'NOT_FOUND')
+  })
+
   it('leaves no token and no password in the database', async () => {
     const json = { username: 'secretive', email: 'secretive@example.org', password: PASSWORD }
     expectOk(await app.rest('POST', 'auth/users/', { json, headers: newKey() }))
