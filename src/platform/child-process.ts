@@ -143,8 +143,14 @@ let entries = 0
 export const enterPresence = async (folder: string): Promise<Presence> => {
   await mkdir(folder, { recursive: true })
   entries += 1
-  const name = `${String(Date.now()).padStart(15, '0')}.${await identify(process.pid)}.${entries}`
-  await writeFile(join(folder, name), '')
+  const entry = entries
+  const identity = await identify(process.pid)
+  const nameAt = (time: bigint) => `${String(time).padStart(20, '0')}.${identity}.${entry}`
+  // Nobody is first while somebody is still about to take a time: it could be the earlier one (Lamport's bakery).
+  const choosing = nameAt(0n)
+  await writeFile(join(folder, choosing), '')
+  const name = nameAt(process.hrtime.bigint())
+  await rename(join(folder, choosing), join(folder, name))
   const living = async () => {
     const names = (await readdir(folder)).sort()
     const checks = names.map(async (candidate) => {
