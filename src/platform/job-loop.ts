@@ -1,0 +1,71 @@
+/** Takes jobs from a queue as long as it has hands free. */
+
+export interface JobLoopOptions<Job> {
+  /** Takes at most so many jobs that are due. */
+  take(count: number): Promise<Job[]>
+  /** Never raises. */
+  carryOut(job: Job): Promise<void>
+  /** A look for jobs failed. */
+  onTrouble(error: unknown): undefined
+  concurrency: number
+  /** Seconds between looks when nothing is due. */
+  pollEvery: number
+}
+
+export interface JobLoop {
+  /** Takes no more, and waits for what runs. */
+  stop(): Promise<void>
+}
+
+/**
+ * One loop looks for all hands at once: an idle queue costs one statement a look however many hands there are. It looks
+ * again as soon as a job came or ended, for one that ended may have held up others of its lane.
+ */
+export function startJobLoop<Job>({ take, carryOut, onTrouble, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
+  const running = new Set<Promise<void>>()
+  let isStopped = false
+  let hasNews = false
+  let endPause = () => {}
+
+  const wake = () => {
+    hasNews = true
+    endPause()
+  }
+
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pollEvery * 1_000)
+      endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  function start(job: Job) {
+    const run = carryOut(job).finally(() => {
+      running.delete(run)
+      wake()
+    })
+    running.add(run)
+  }
+
+  async function loop() {
+    while (!isStopped) {
+      hasNews = false
+      const free = concurrency - running.size
+      const jobs = free > 0 ? await take(free).catch(onTrouble) : undefined
+      for (const job of jobs ?? []) start(job)
+      if (!jobs?.length && !hasNews) await pause()
+    }
+  }
+  const looping = loop()
+
+  return {
+    async stop() {
+      isStopped = true
+      wake()
+      await looping
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Background work on the database's own queue (pg-boss, schema `jobs`). Work is put there by the SQL function `enqueue`,
+ * inside the statement that causes it; what a killed process leaves behind is taken up again within half a minute.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { PgBoss, type Queue } from 'pg-boss'
+import type { Log } from '../domain/ports.ts'
+import { type JobLoop, startJobLoop } from './job-loop.ts'
+
+const schema = 'jobs'
+const TROUBLE = 'The job queue had trouble; it goes on by itself'
+
+/** Seconds. A job whose process died is given to another one after its own time is over and the next look has come. */
+const EXPIRE = 20
+const LOOK_EVERY = 5
+
+/** Every queue: who handles it is said where the process is put together. */
+const queues = {
+  /** `{template, orderId}`: one mail about an order. */
+  mail: { retryLimit: 200, retryDelay: 5, retryBackoff: true, retryDelayMax: 30, expireInSeconds: EXPIRE },
+  /** `{deliveryId}`: the next attempt of a webhook delivery. Its lane is the network app. */
+  'webhook-delivery': { retryLimit: 100_000, retryDelay: 1, expireInSeconds: EXPIRE },
+} satisfies Record<string, Omit<Queue, 'name'>>
+
+export type QueueName = keyof typeof queues
+
+export interface WorkOptions {
+  /** How many jobs this process carries out at once. */
+  concurrency: number
+  /** How many jobs of one lane all processes together carry out at once. */
+  laneConcurrency?: number
+  /** Seconds between looks when nothing is due. */
+  pollEvery?: number
+}
+
+export interface Jobs {
+  /** Carries out the jobs of a queue from now on. A handler that raises has its job tried again. */
+  work<Data extends object>(
+    queue: QueueName,
+    options: WorkOptions,
+    handler: (data: Data) => Promise<void>,
+  ): Promise<void>
+  /** Lets what runs come to its end. */
+  stop(): Promise<void>
+}
+
+const open = (databaseUrl: string, options: object) =>
+  new PgBoss({ connectionString: databaseUrl, schema, application_name: 'annal-jobs', schedule: false, ...options })
+
+/** Makes or updates the queue's own tables. Several processes may do so at once. */
+export async function installJobs(databaseUrl: string): Promise<void> {
+  const boss = open(databaseUrl, { supervise: false, max: 1 })
+  const failures: Error[] = []
+  boss.on('error', (error) => failures.push(error))
+  await boss.start()
+  for (const [name, options] of Object.entries(queues)) await boss.createQueue(name, options)
+  await boss.stop({ graceful: false })
+  if (failures[0]) throw failures[0]
+}
+
+/** Starts to look after the queues; work begins with `work`. */
+export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log: Log }): Promise<Jobs> {
+  const boss = open(databaseUrl, {
+    max: 3,
+    migrate: false,
+    superviseIntervalSeconds: LOOK_EVERY,
+    monitorIntervalSeconds: LOOK_EVERY,
+  })
+  const onTrouble = (error: unknown) => {
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, TROUBLE)
+    return undefined
+  }
+  boss.on('error', onTrouble)
+  await boss.start()
+  const loops: JobLoop[] = []
+  return {
+    async work(queue, { concurrency, laneConcurrency, pollEvery = 1 }, handler) {
+      const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
+      const loop = startJobLoop({
+        concurrency,
+        pollEvery,
+        onTrouble,
+        take: (batchSize) => boss.fetch<object>(queue, { batchSize, ...lanes }),
+        async carryOut(job) {
+          try {
+            await handler(job.data as never)
+            await boss.complete(queue, job)
+          } catch (error) {
+            log.warn({ err: error, queue, job: job.id }, 'A job failed and is tried again')
+            // What cannot be said now is found out when the job's time is over.
+            await boss.fail(queue, job).catch(onTrouble)
+          }
+        },
+      })
+      loops.push(loop)
+    },
+    async stop() {
+      const patience = delay(EXPIRE * 1_000, undefined, { ref: false })
+      await Promise.race([Promise.all(loops.map((loop) => loop.stop())), patience])
+      await boss.stop({ graceful: false })
+    },
+  }
+}
