@@ -206,6 +206,31 @@ export const markDisplaced = statement(
 )
 
 /**
+ * The events of what the part `settled` holds, in their authors' feeds. Wallets are locked in one order, so that two
+ * lanes that settle commits of the same people never wait for each other.
+ */
+const toldFinalSql = `
+   author as (
+     select c.author_id, count(*)::int as events
+     from settled join commits c on c.id = settled.commit_id group by c.author_id
+   ),
+   locked as (
+     select w.user_id from wallets w where w.user_id in (select author_id from author)
+     order by w.user_id for no key update
+   ),
+   feed as (
+     update wallets w set event_sequence = w.event_sequence + author.events
+     from locked join author on author.author_id = locked.user_id
+     where w.user_id = locked.user_id
+     returning w.user_id, old.event_sequence as position
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, commit_id)
+     select feed.user_id, feed.position + row_number() over (partition by feed.user_id order by c.id), 'commit.final', c.id
+     from settled join commits c on c.id = settled.commit_id join feed on feed.user_id = c.author_id
+   )`
+
+/**
  * Settled for good: $1 commits, $2 their block hashes. What a commit of a deleted asset told is erased now: until here
  * the tree had to be kept, because the commit was paid for and belongs on the chain.
  */
@@ -223,7 +248,8 @@ export const markFinal = statement(
    ),
    unpinned as (
      delete from pins using deleted where pins.asset_id = deleted.asset_id
-   )
+   ),
+   ${toldFinalSql}
    update commits c set tree = '', message = '', changes = '{}' from deleted where c.id = deleted.id`,
 )
 
@@ -250,9 +276,10 @@ export const releaseCommit = statement(
 export const failCommit = statement<{ commit_id: string }>(
   'relay_fail',
   `with failed as (
-     update commit_relays set status = 'FAILED', failure = $2, block_number = null, block_hash = null, updated_at = now()
-     where commit_id = $1::uuid and status in ('PENDING', 'BROADCAST')
-     returning commit_id
+     update commit_relays r set status = 'FAILED', failure = $2, block_number = null, block_hash = null, updated_at = now()
+     from commits c
+     where r.commit_id = $1::uuid and c.id = r.commit_id and r.status in ('PENDING', 'BROADCAST')
+     returning r.commit_id, c.author_id
    ),
    charge as (
      select e.* from failed
@@ -267,13 +294,24 @@ export const failCommit = statement<{ commit_id: string }>(
      select refund.id, charge.position, charge.wallet_id, charge.book, charge.currency, -charge.amount from refund, charge
    ),
    credited as (
-     update wallets w set num = w.num - sums.num, points = w.points - sums.points
+     update wallets w set num = w.num - sums.num, points = w.points - sums.points,
+       event_sequence = w.event_sequence + sums.events
      from (
        select wallet_id, coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
-         coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
-       from charge where wallet_id is not null group by wallet_id
+         coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points, sum(events)::int as events
+       from (
+         select wallet_id, currency, amount, 0 as events from charge where wallet_id is not null
+         union all select author_id, null, 0, 1 from failed
+       ) line
+       group by wallet_id
      ) sums
      where w.user_id = sums.wallet_id
+     returning w.user_id, w.event_sequence
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, commit_id, transfer_id)
+     select failed.author_id, credited.event_sequence, 'commit.failed', failed.commit_id, refund.id
+     from failed join credited on credited.user_id = failed.author_id left join refund on true
    )
    select commit_id from failed`,
 )

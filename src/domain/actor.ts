@@ -17,10 +17,11 @@ export interface UserActor {
   readonly tokenId: string
 }
 
-/** The network address limits are counted by, and the API key that came along, still to be verified where it matters. */
 interface Origin {
+  /** The network address limits are counted by. */
   readonly address: string
-  readonly apiKey: string | undefined
+  /** The trusted service that speaks for the actor, by its API key. A key that is not valid counts only where one matters. */
+  readonly service: { readonly id: string } | 'unknown' | undefined
 }
 
 export type Actor = (({ readonly kind: 'anonymous' } | UserActor) & Origin) | { readonly kind: 'system' }

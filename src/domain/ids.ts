@@ -4,11 +4,10 @@ import { TypeID } from 'typeid-js'
  * Identifiers as callers see them: an asset's is its nid, the others are TypeIDs, a prefix and a sortable UUID
  * (`user_01h2x…`). The same on both doors; the database holds the plain UUID.
  */
-export type IdPrefix = 'user' | 'commit' | 'key' | 'token' | 'transfer'
+const idPrefixes = ['user', 'commit', 'key', 'token', 'transfer', 'app', 'order', 'event', 'delivery', 'grant'] as const
+export type IdPrefix = (typeof idPrefixes)[number]
 
-const prefixes = new Map<string, IdPrefix>(
-  (['user', 'commit', 'key', 'token', 'transfer'] as const).map((prefix) => [prefix, prefix]),
-)
+const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Every pair of base-32 digits, by its ten bits. */

@@ -31,6 +31,42 @@ export const invariants: Invariant[] = [
     query: `select user_id::text as subject, num::text, points::text from wallets where num < 0 or points < 0`,
   },
   {
+    id: 'I4',
+    sentence:
+      'An order is paid exactly if one charge of its frozen price exists, and then its event stands once in the feed of the app’s owner; one with a webhook has one delivery.',
+    query: `select o.id::text as subject, 'paid without its charge, or charged without being paid' as problem from orders o
+              full join (select id, reference from transfers where reference like 'order:%') t on t.reference = 'order:' || o.id
+              where (o.paid_at is not null) <> (t.id is not null) or o.transfer_id <> t.id
+            union all
+            select o.id::text, 'the charge is not the price' from orders o
+              left join entries e on e.transfer_id = o.transfer_id and e.wallet_id = o.buyer_id and e.amount < 0
+              where o.paid_at is not null group by o.id having coalesce(-sum(e.amount), 0) <> o.price
+            union all
+            select o.id::text, 'the event of the payment is missing' from orders o join network_apps a on a.id = o.network_app_id
+              where o.paid_at is not null and not exists (
+                select 1 from events e where e.order_id = o.id and e.owner_id = a.owner_id and e.type = 'order.paid')
+            union all
+            select e.order_id::text, 'an event of a payment that was not made' from events e join orders o on o.id = e.order_id
+              where e.type = 'order.paid' and o.paid_at is null
+            union all
+            select o.id::text, 'not exactly one delivery' from orders o left join webhook_deliveries d on d.order_id = o.id
+              where o.status in ('PENDING', 'FAILURE') or d.id is not null
+              group by o.id having count(d.id) <> 1 or o.paid_at is null
+            union all
+            select t.reference, 'a refund of an order that is not refunded' from transfers t
+              left join orders o on t.reference = 'order-refund:' || o.id and o.status = 'REFUNDED'
+              where t.reference like 'order-refund:%' and o.id is null
+            union all
+            select o.id::text, 'refunded without a refund' from orders o
+              left join transfers t on t.reference = 'order-refund:' || o.id where o.status = 'REFUNDED' and t.id is null`,
+  },
+  {
+    id: 'I5',
+    sentence: 'No order is both expired and paid, and every paid one was paid before its deadline.',
+    query: `select id::text as subject, status::text, paid_at, expires_at from orders
+            where paid_at is not null and (status in ('CREATED', 'EXPIRED', 'CANCELLED') or paid_at >= expires_at)`,
+  },
+  {
     id: 'I6',
     sentence:
       'Every accepted change has exactly one commit and one charge, and at most one refund; sequences have no gap.',
@@ -69,7 +105,37 @@ export const invariants: Invariant[] = [
             where case
               when k.result ~ '^baf' then not exists (select 1 from assets a where a.nid = k.result)
               else not exists (select 1 from users u where u.id::text = k.result)
+                and not exists (select 1 from network_apps a where a.id::text = k.result)
+                and not exists (select 1 from orders o where o.id::text = k.result)
+                and not exists (select 1 from api_keys a where a.id::text = k.result)
+                and not exists (select 1 from point_grants g where g.id::text = k.result)
+                and not exists (select 1 from webhook_deliveries d where d.id::text = k.result)
             end`,
+  },
+  {
+    id: 'C2',
+    sentence: 'The positions of a feed have no gap and end where the wallet says.',
+    query: `select w.user_id::text as subject, w.event_sequence, count(e.id)::int as events from wallets w
+              left join events e on e.owner_id = w.user_id
+              group by w.user_id having count(e.id) <> w.event_sequence or coalesce(max(e.sequence), 0) <> w.event_sequence`,
+  },
+  {
+    id: 'C3',
+    sentence:
+      'Every deposit and every grant is in the books once, with its amount; no grant gives back more than it gave.',
+    query: `with income as (
+              select 'deposit:' || transaction_hash || ':' || position as reference, wallet_id, 'NUM'::currency as currency, amount from deposits
+              union all
+              select 'grant:' || id, wallet_id, 'POINTS', amount from point_grants
+            )
+            select i.reference as subject, 'not in the books' as problem from income i where i.amount is distinct from (
+              select sum(e.amount) from transfers t join entries e on e.transfer_id = t.id
+              where t.reference = i.reference and e.wallet_id = i.wallet_id and e.currency = i.currency)
+            union all
+            select t.reference, 'takes what the grant does not have' from transfers t
+              join entries e on e.transfer_id = t.id and e.wallet_id is not null
+              left join point_grants g on t.reference = 'grant-expiry:' || g.id and g.expired_at is not null
+              where t.reference like 'grant-expiry:%' and (g.id is null or -e.amount > g.amount)`,
   },
   {
     id: 'C1',

@@ -13,13 +13,23 @@ export type Action =
   | 'asset:read'
   | 'asset:register'
   | 'asset:update'
+  | 'event:read'
+  | 'order:create'
+  | 'order:pay'
+  | 'order:read'
+  | 'order:cancel'
   | 'session:create'
   | 'session:end'
   | 'store:administer'
+  | 'transfer:read'
 
 type AssetFacts = Pick<Asset, 'ownerId' | 'publicAccess'>
 
 const open: ReadonlySet<Action> = new Set<Action>(['account:create', 'asset:read', 'session:create'])
+
+/** Whether this actor runs the store. */
+export const canAdminister = (actor: Actor) =>
+  actor.kind === 'system' || (actor.kind === 'user' && actor.role === 'ADMIN')
 
 /**
  * May this actor try this kind of thing at all? Asked before a body is read.
@@ -30,6 +40,18 @@ export function assertMay(actor: Actor, action: Action): void {
   if (actor.kind === 'anonymous') throw notAuthenticated()
   if (action === 'store:administer' && actor.role !== 'ADMIN') {
     throw new DomainError('PERMISSION_DENIED', 'Only an administrator may do this.')
+  }
+}
+
+/**
+ * Whether a trusted service speaks for the actor. A key that is not valid is refused even where none is needed.
+ * Raises UNTRUSTED_CLIENT.
+ */
+export function assertTrusted(actor: Actor, { needed }: { needed: boolean }): void {
+  if (actor.kind === 'system') return
+  if (actor.service === 'unknown') throw new DomainError('UNTRUSTED_CLIENT', 'The API key is not valid.')
+  if (needed && !actor.service) {
+    throw new DomainError('UNTRUSTED_CLIENT', 'An API key is needed: send it as x-api-key.')
   }
 }
 
@@ -63,4 +85,10 @@ export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
   if (actor.kind === 'system') return { deletedAt: null }
   if (actor.kind === 'anonymous') return { deletedAt: null, publicAccess: true }
   return { deletedAt: null, OR: [{ publicAccess: true }, { ownerId: actor.id }] }
+}
+
+/** The rows of `orders` an actor may see: their own. The arguments may carry a live token, so nobody else's. */
+export function visibleOrders(actor: Actor): Prisma.OrderWhereInput {
+  if (actor.kind === 'system') return {}
+  return { buyerId: actor.kind === 'user' ? actor.id : { in: [] } }
 }

@@ -23,6 +23,13 @@ type ReadModels =
   | 'apiKey'
   | 'transfer'
   | 'entry'
+  | 'networkApp'
+  | 'order'
+  | 'event'
+  | 'webhookDelivery'
+  | 'webhookAttempt'
+  | 'deposit'
+  | 'pointGrant'
 export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], ReadMethods> }
 
 export interface Database {
@@ -51,6 +58,8 @@ export interface StoredFile {
 export interface ContentStore {
   /** Streams a file into blocks on disk. Memory stays flat. Blocks of a file that nobody pins are garbage. */
   importFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
+  /** The identity a file would have, without storing anything. */
+  identifyFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
   /** The identity a small document would have, without storing it. */
   describe(bytes: Uint8Array): { cid: string; sha256: string }
   /** Stores a document as one raw block. */
@@ -94,12 +103,111 @@ export interface Custody {
   sign(userId: string, key: SealedKey, text: string): Promise<string>
 }
 
+/** Small secrets at rest: each sealed under a key of its own, which the key vault wraps. */
+export interface Safe {
+  /** `context` names owner, purpose and version; it is authenticated, so that no sealed text can stand in for another. */
+  seal(text: string, context: string): Promise<Uint8Array>
+  /** Raises when the bytes were not sealed for exactly this context. */
+  open(sealed: Uint8Array, context: string): Promise<string>
+}
+
+/** What a mail says, before it is put into words. Amounts are decimal strings, ids are as callers see them. */
+export type MailMessage = OrderFacts &
+  (
+    | { template: 'receipt'; paid: Split; chargeId: string }
+    | { template: 'sale'; earned: Split; platformShare: string }
+    /** `contact`: where the seller can be reached, if anywhere. */
+    | { template: 'order-failed'; paid: Split; contact: string | null }
+    | { template: 'order-refunded'; returned: Split; chargeId: string; refundId: string }
+  )
+
+/** What every mail about an order tells. */
+export interface OrderFacts {
+  appName: string
+  orderId: string
+  price: string
+  /** When what it tells happened. */
+  at: Date
+}
+
+/** An amount in the two currencies it was paid in. */
+export interface Split {
+  points: string
+  num: string
+}
+
+/** A message in words. */
+export interface ComposedMail {
+  /** The language it came out in, such as `zh-tw`. */
+  language: string
+  subject: string
+  text: string
+  html: string
+}
+
+/** Puts a message into the words of a language; one that is not known gets English. */
+export type ComposeMail = (message: MailMessage, language: string) => ComposedMail
+
+export interface OutgoingMail extends ComposedMail {
+  /** Names the mail for good, in letters, digits, `.`, `_` and `-`: what is sent again under it is the same mail. */
+  id: string
+  to: { name: string; address: string }
+  /** When it was written: the same each time it is sent again. */
+  date: Date
+}
+
+/** Mail leaving the house. */
+export interface Mailer {
+  /** Resolves once the next server has taken the mail, or has refused its recipient for good. Raises UNAVAILABLE. */
+  send(mail: OutgoingMail): Promise<void>
+}
+
+/** One call of a webhook's receiver. */
+export interface WebhookCall {
+  url: string
+  /** The event's id; the same at every attempt. */
+  id: string
+  /** JSON text; the same at every attempt. */
+  body: string
+  /** Sign the call: one secret, or two during a rotation. */
+  secrets: readonly string[]
+  /** Texts that must not be kept should the receiver send them back. */
+  unspoken: readonly string[]
+}
+
+/** What came of a call. */
+export interface WebhookOutcome {
+  /** Left out when no answer came. */
+  statusCode?: number
+  /** Why it failed, in a sentence; left out when the receiver took the event (2xx). */
+  failure?: string | undefined
+  /** The first characters of the answer. */
+  response: string
+  /** Seconds after which the receiver wants to be asked again. */
+  retryAfter?: number | undefined
+  /** Milliseconds. */
+  duration: number
+}
+
+export interface WebhookSender {
+  /** Makes one attempt. A receiver's trouble is an outcome, never an error. */
+  send(call: WebhookCall): Promise<WebhookOutcome>
+}
+
 /** Passwords, hashed with argon2id behind a bounded queue. */
 export interface PasswordHasher {
   /** Raises UNAVAILABLE when too many are waiting. */
   hash(password: string): Promise<string>
   /** Takes the same time for an unknown account: pass undefined. Raises UNAVAILABLE when too many are waiting. */
   verify(encoded: string | undefined, password: string): Promise<boolean>
+}
+
+/** Tells every process that a feed of events has grown. A notice says only that; what happened is read from the feed. */
+export interface FeedNotices {
+  /** Returns at once. To be called when the statement that wrote the event is done. */
+  announce(ownerId: string): void
+  /** `onNotice` is called when the feed may have grown, and every two seconds besides. Returns the way to stop. */
+  watch(ownerId: string, onNotice: () => void): () => void
 }
 
 /** The chain as rules and presenters see it. */

@@ -16,15 +16,16 @@ export interface ChargeParts {
   reference: string
 }
 
-/** Points are spent first. `charge` tells what was taken: `(user_id, points, num)`. */
+/** Points are spent first. `charge` tells what was taken, and a position in the payer's feed: `(user_id, points, num, sequence)`. */
 export const chargeSql = ({ from, payer, fee, gas, transfer, reference }: ChargeParts) => `
   charge as (
     update wallets w set
       points = w.points - least(w.points, ${fee}::numeric + ${gas}::numeric),
-      num = w.num - (${fee}::numeric + ${gas}::numeric - least(w.points, ${fee}::numeric + ${gas}::numeric))
+      num = w.num - (${fee}::numeric + ${gas}::numeric - least(w.points, ${fee}::numeric + ${gas}::numeric)),
+      event_sequence = w.event_sequence + 1
     from ${from}
     where w.user_id = ${payer} and w.points + w.num >= ${fee}::numeric + ${gas}::numeric
-    returning w.user_id, old.points - new.points as points, old.num - new.num as num
+    returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence
   ),
   moved as (
     insert into transfers (id, reference) select ${transfer}::uuid, ${reference} from charge

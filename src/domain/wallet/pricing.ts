@@ -1,5 +1,5 @@
-import { DomainError } from '../errors.ts'
-import { type Amount, add, formatAmount, fromUnits, toUnits } from '../money.ts'
+import { add, formatAmount } from '../money.ts'
+import type { Cost } from './quote.ts'
 
 /** What a commit costs, as decimal strings in currency units. */
 export interface Pricing {
@@ -20,15 +20,5 @@ export const createPricing = (config: { assetUpdateFee: string; gasFee: string; 
     currency: config.currency,
   })
 
-/** Raised when a wallet cannot pay for a commit. The details end in the amount needed: old callers read it there. */
-export function commitShortfall(required: string, wallet: { num: Amount; points: Amount }): DomainError {
-  const available = add(wallet.num, wallet.points)
-  const missing = fromUnits(toUnits(required) - toUnits(available))
-  return new DomainError('ASSET_COMMIT_INSUFFICIENT_FUND', 'Insufficient fund for the asset commit.', {
-    shortfall: { required, available, missing },
-    details: `Available ${available}, missing ${missing}. Please top up your wallet. Amount needed: ${required}`,
-  })
-}
-
-export const canPay = (required: string, wallet: { num: Amount; points: Amount }) =>
-  toUnits(wallet.num) + toUnits(wallet.points) >= toUnits(required)
+/** What one commit costs: registering or updating an asset. */
+export const commitCost = ({ assetUpdateFee, gasFee }: Pricing): Cost => ({ price: assetUpdateFee, gas: gasFee })

@@ -1,0 +1,245 @@
+/**
+ * Finds the chain's own coin sent to wallets' addresses and has it credited: 1 coin is 1 currency unit. What counts is the
+ * value of a successful transaction; tokens (ERC-20) and what a contract sends on are not seen. Blocks are read in order
+ * and only when `confirmations` blocks lie on top, so a reorganisation less deep than that has no effect.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { getAddress } from 'ethers'
+import { DomainError, unavailable } from '../domain/errors.ts'
+import { fromUnits } from '../domain/money.ts'
+import type { Log } from '../domain/ports.ts'
+import { extendTrail, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
+import { type Registry, WrongChainError } from './registry.ts'
+import { createLease } from './relay-lease.ts'
+import { quantity, resultOf } from './rpc.ts'
+import { type BlockId, readBlockHashes } from './view.ts'
+
+/** A transaction that paid to a wallet's address and succeeded. */
+export interface ChainDeposit {
+  transactionHash: string
+  /** With EIP-55 checksum. */
+  address: string
+  /** Currency units, a decimal string. */
+  amount: string
+  blockNumber: number
+  blockHash: string
+}
+
+/** The books that deposits are credited in. A position is text of the watcher's own. */
+export interface DepositBooks {
+  scanned(chainId: number): Promise<string | undefined>
+  /** Where a scan begins, unless it has begun. */
+  begin(chainId: number, position: string): Promise<void>
+  /** Which of these addresses are wallets. */
+  ours(addresses: readonly string[]): Promise<ReadonlySet<string>>
+  /** All or nothing; undefined when somebody else has moved the scan. */
+  credit(
+    chainId: number,
+    move: { from: string; to: string },
+    deposits: readonly ChainDeposit[],
+  ): Promise<number | undefined>
+  countAbove(blockNumber: number): Promise<number>
+}
+
+export interface DepositWatcherOptions {
+  registry: Registry
+  books: DepositBooks
+  /** For the connection that holds the lock: a session of its own, not through a statement pooler. */
+  databaseUrl: string
+  log: Log
+  /** Blocks on top of a deposit's block until it is credited. */
+  confirmations: number
+  /** Milliseconds between looks while nothing is new; 1,000 when missing. */
+  pollEvery?: number
+}
+
+export interface DepositWatcher {
+  start(): void
+  /** Fulfilled when the step in hand is finished and the lock is given up. */
+  stop(): Promise<void>
+}
+
+interface TransactionReply {
+  hash: string
+  to: string | null
+  value: string
+}
+
+interface BlockReply {
+  number: string
+  hash: string
+  parentHash: string
+  transactions: TransactionReply[]
+}
+
+interface Receipt {
+  status?: string
+  blockHash: string
+}
+
+/** Blocks read at once. */
+const batch = 20
+const longestBackoff = 5_000
+/** Wei. The books hold 20 digits before the point; no real deposit comes near. */
+const mostValue = 10n ** 35n
+
+const lock = 'deposits'
+const idOf = ({ number, hash }: BlockReply): BlockId => ({ number: Number(number), hash })
+
+export function createDepositWatcher({
+  registry,
+  books,
+  databaseUrl,
+  log,
+  confirmations,
+  pollEvery = 1_000,
+}: DepositWatcherOptions): DepositWatcher {
+  const stopping = new AbortController()
+  const rpc = registry.rpc.until(stopping.signal)
+  const lease = createLease({ databaseUrl, log })
+  let running: Promise<void> | undefined
+  let trouble: string | undefined
+
+  /** Two answers that do not fit together: several nodes behind one address, or a chain that changes right now. */
+  const inconsistent = () => unavailable('The chain', new Error(`${rpc.host} contradicts itself`))
+
+  /** The chain's id and the newest block that is deep enough; undefined while the chain is too short. */
+  const look = async () => {
+    const [id, head] = await rpc.batch([
+      { method: 'eth_chainId', params: [] },
+      { method: 'eth_blockNumber', params: [] },
+    ])
+    const chainId = Number(resultOf<string>(id))
+    await registry.assertChain(chainId)
+    return { chainId, deep: Number(resultOf<string>(head)) - confirmations }
+  }
+
+  /** Blocks in a row, each the next one's parent. Fewer when the node does not have all of them yet. */
+  const readBlocks = async (from: number, to: number): Promise<BlockReply[]> => {
+    const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    const outcomes = await rpc.batch(
+      numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), true] })),
+    )
+    const blocks: BlockReply[] = []
+    for (const outcome of outcomes) {
+      const block = resultOf<BlockReply | null>(outcome)
+      if (!block) break
+      const parent = blocks.at(-1)
+      if (parent && block.parentHash !== parent.hash) break
+      blocks.push(block)
+    }
+    return blocks
+  }
+
+  const findDeposits = async ({ transactions, ...block }: BlockReply): Promise<ChainDeposit[]> => {
+    const paying = transactions.flatMap(({ hash, to, value }) =>
+      to && BigInt(value) > 0n ? [{ hash, address: getAddress(to), value: BigInt(value) }] : [],
+    )
+    const ours = await books.ours([...new Set(paying.map(({ address }) => address))])
+    const candidates = paying.filter(({ address }) => ours.has(address))
+    const receipts = await rpc.batch(
+      candidates.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    return candidates.flatMap(({ hash, address, value }, index) => {
+      const receipt = resultOf<Receipt | null>(receipts[index])
+      // Another node behind the same address, or the chain has just changed: the blocks are read again.
+      if (receipt?.blockHash !== block.hash) throw inconsistent()
+      if (receipt.status !== '0x1') return []
+      if (value > mostValue) {
+        log.error({ transaction: hash }, 'A deposit is larger than the books can hold; it is not credited')
+        return []
+      }
+      const amount = fromUnits(value)
+      return [{ transactionHash: hash, address, amount, blockNumber: Number(block.number), blockHash: block.hash }]
+    })
+  }
+
+  /** The chain is another one below the newest block we read: back to the newest block of ours that it still has. */
+  const goBack = async (chainId: number, from: string, trail: Trail) => {
+    const canonical = await readBlockHashes(
+      rpc,
+      trail.map(({ number }) => number),
+    )
+    const kept = trail.filter(({ number, hash }) => canonical.get(number) === hash)
+    const start = trail.at(-1)?.number ?? 0
+    const hash = canonical.get(start)
+    // Without any common block it is the oldest height we know.
+    const [fork, ...rest] = kept.length > 0 || hash === undefined ? kept : [{ number: start, hash }]
+    if (!fork || fork.hash === trail[0].hash) throw inconsistent()
+    const doubtful = await books.countAbove(fork.number)
+    log.error(
+      { from: fork.number, to: trail[0].number, doubtful },
+      'The chain changed deeper than CHAIN_CONFIRMATIONS; its blocks are read again. ' +
+        'Deposits credited from the blocks that are gone stay in the books: look at them',
+    )
+    await books.credit(chainId, { from, to: writeTrail([fork, ...rest]) }, [])
+  }
+
+  /** Reads what is new. Returns how long to rest, in milliseconds. */
+  const step = async (): Promise<number> => {
+    if (!(await lease.acquire(lock))) return pollEvery
+    const { chainId, deep } = await look()
+    if (deep < 0) return pollEvery
+    const from = await books.scanned(chainId)
+    if (from === undefined) {
+      const [block] = await readBlocks(deep, deep)
+      if (block) await books.begin(chainId, writeTrail([idOf(block)]))
+      return pollEvery
+    }
+    const trail = readTrail(from)
+    const next = trail[0].number + 1
+    if (deep < next) return pollEvery
+    const blocks = await readBlocks(next, Math.min(deep, next + batch - 1))
+    const [first] = blocks
+    const last = blocks.at(-1)
+    if (!first || !last) return pollEvery
+    if (first.parentHash !== trail[0].hash) {
+      await goBack(chainId, from, trail)
+      return 0
+    }
+    const deposits: ChainDeposit[] = []
+    for (const block of blocks) deposits.push(...(await findDeposits(block)))
+    const credited = await books.credit(chainId, { from, to: writeTrail(extendTrail(trail, idOf(last))) }, deposits)
+    if (credited) log.info({ deposits: credited, block: Number(last.number) }, 'Deposits were credited')
+    return Number(last.number) < deep ? 0 : pollEvery
+  }
+
+  const run = async () => {
+    for (let failures = 0; !stopping.signal.aborted; ) {
+      let pause: number
+      try {
+        pause = await step()
+        if (trouble !== undefined) log.info({}, 'Deposits are watched again')
+        failures = 0
+        trouble = undefined
+      } catch (error) {
+        if (stopping.signal.aborted) break
+        failures += 1
+        const found = explain(error)
+        const level = error instanceof WrongChainError ? 'error' : 'warn'
+        if (found !== trouble) log[level]({ err: error }, `Deposits wait: ${found}`)
+        trouble = found
+        pause = Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff)
+      }
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+    await lease.close()
+  }
+
+  return {
+    start() {
+      running ??= run()
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** What an operator reads: the outermost sentence, and what was behind an outage. */
+const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const isOutage = error instanceof DomainError && error.code === 'UNAVAILABLE'
+  return isOutage && error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+}

@@ -1,0 +1,85 @@
+/** How every mail looks, as HTML for programs that show it and as text for all others. */
+import { html } from 'hono/html'
+
+/** A mail's parts, in words, unescaped. */
+export interface MailBody {
+  subject: string
+  heading: string
+  paragraphs: string[]
+  /** Facts, each with its name. */
+  facts: [name: string, value: string][]
+  /** Why the person gets this mail. */
+  footer: string
+}
+
+const fontStack = "-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang TC','Microsoft JhengHei',Arial,sans-serif"
+
+const nameCell = [
+  'padding:10px 16px 10px 0',
+  'text-align:left',
+  'vertical-align:top',
+  'font-weight:400',
+  'white-space:nowrap',
+].join(';')
+const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;overflow-wrap:anywhere'
+
+/**
+ * Colours stand inline for programs that drop style sheets, with text and ground always set together; those that follow the
+ * system's dark mode get their own by class. Nothing is loaded from anywhere.
+ */
+export const renderHtml = ({ subject, heading, paragraphs, facts, footer }: MailBody, language: string): string =>
+  String(html`<!doctype html>
+<html lang="${language}" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${subject}</title>
+<style>
+@media (prefers-color-scheme: dark) {
+  .ground { background-color: #14171a !important; }
+  .card { background-color: #1f2428 !important; color: #e6e8eb !important; border-color: #3a4149 !important; }
+  .quiet { color: #a8b0b8 !important; }
+  .line { border-color: #3a4149 !important; }
+}
+@media (max-width: 520px) {
+  .inside { padding: 24px 20px !important; }
+  .name { display: block !important; padding: 10px 0 0 !important; }
+  .value { display: block !important; padding: 0 0 10px !important; border-top: 0 !important; text-align: left !important; }
+}
+</style>
+</head>
+<body class="ground" style="margin:0;padding:0;background-color:#f3f4f6;-webkit-text-size-adjust:100%">
+<table role="presentation" class="ground" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:#f3f4f6">
+<tr>
+<td align="center" style="padding:32px 16px">
+<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px;background-color:#ffffff;color:#1b1f24;border:1px solid #d9dde2;border-radius:8px;border-collapse:separate;font-family:${fontStack};font-size:16px;line-height:1.5;text-align:left">
+<tr>
+<td class="inside" style="padding:32px">
+<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:700">${heading}</h1>
+${paragraphs.map((paragraph) => html`<p style="margin:0 0 16px">${paragraph}</p>`)}
+<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 0;border-collapse:collapse;font-size:15px">
+${facts.map(
+  ([name, value]) =>
+    html`<tr><th scope="row" class="name quiet line" style="${nameCell};color:#57606a;border-top:1px solid #d9dde2">${name}</th><td class="value line" style="${valueCell};border-top:1px solid #d9dde2">${value}</td></tr>\n`,
+)}</table>
+<p class="quiet" style="margin:24px 0 0;font-size:13px;color:#57606a">${footer}</p>
+</td>
+</tr>
+</table>
+</td>
+</tr>
+</table>
+</body>
+</html>
+`)
+
+export const renderText = ({ heading, paragraphs, facts, footer }: MailBody): string =>
+  [
+    heading,
+    ...paragraphs,
+    facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    // What follows is a signature to programs that show mail as text.
+    `-- \n${footer}`,
+  ].join('\n\n')

@@ -1,0 +1,141 @@
+/** Mail leaving the house: over SMTP, or into files where no server is configured. */
+import { randomUUID } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SendMailOptions } from 'nodemailer'
+import { DomainError } from '../domain/errors.ts'
+import type { Log, Mailer, OutgoingMail } from '../domain/ports.ts'
+
+/** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
+const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
+
+export interface MailerOptions {
+  /** `smtp://` or `smtps://`, with credentials if the server wants some. Undefined: mails become files in `dir`. */
+  smtpUrl: string | undefined
+  /** A folder that is there. */
+  dir: string
+  /** The sender as it stands in the header: `Annal <no-reply@example.org>`. */
+  from: string
+  log: Log
+  timeouts?: typeof TIMEOUTS
+}
+
+const SAFE_ID = /^[\w.-]{1,200}$/
+const NOT_IN_AN_ADDRESS = /[\s\p{Cc}<>(),:;"\\]/u
+/** Line breaks of every kind and all other characters that steer something. */
+const STEERING = /[\p{Cc}\u2028\u2029]+/gu
+
+const oneLine = (text: string) => text.replace(STEERING, ' ').trim()
+const domainOf = (sender: string) => /@([\w.-]+)>?\s*$/.exec(sender)?.[1] ?? 'localhost'
+
+/** Raises RangeError: nothing that could end a header or name another recipient gets as far as a server. */
+function assertSafe({ id, to }: OutgoingMail): void {
+  if (!SAFE_ID.test(id)) throw new RangeError('A mail has an id that cannot stand in a header or a file name.')
+  if (NOT_IN_AN_ADDRESS.test(to.address) || to.address.split('@').length !== 2) {
+    throw new RangeError(`The mail ${id} has a recipient that is not one plain address.`)
+  }
+}
+
+export function createMailer({ smtpUrl, dir, from, log, timeouts = TIMEOUTS }: MailerOptions): Mailer {
+  const domain = domainOf(from)
+
+  const present = ({ id, to, date, language, subject, text, html }: OutgoingMail): SendMailOptions => ({
+    from,
+    to: { name: oneLine(to.name), address: to.address },
+    date,
+    messageId: `<${id}@${domain}>`,
+    subject: oneLine(subject),
+    text,
+    html,
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': oneLine(language) },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+
+  const deliver = smtpUrl ? smtpDelivery(smtpUrl, { log, timeouts }) : fileDelivery(dir)
+  return {
+    async send(mail) {
+      assertSafe(mail)
+      await deliver(mail, present(mail))
+    },
+  }
+}
+
+/** The library takes a tenth of a second to load, and most processes that open a mailer never send a mail. */
+const loadNodemailer = () => import('nodemailer')
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
+
+/** What a failed attempt says of itself. The answer's text is left out: servers put addresses into it. */
+interface SmtpFailure {
+  code?: string
+  command?: string
+  responseCode?: number
+}
+
+const isRefusedRecipient = ({ command, responseCode = 0 }: SmtpFailure) => command === 'RCPT TO' && responseCode >= 500
+
+function smtpDelivery(url: string, { log, timeouts }: Required<Pick<MailerOptions, 'log' | 'timeouts'>>): Deliver {
+  const transport = lazily(async () =>
+    (await loadNodemailer()).createTransport({
+      url,
+      connectionTimeout: timeouts.connection,
+      greetingTimeout: timeouts.connection,
+      dnsTimeout: timeouts.connection,
+      socketTimeout: timeouts.socket,
+    }),
+  )
+  return async ({ id }, message) => {
+    const smtp = await transport()
+    try {
+      await smtp.sendMail({ ...message, signal: AbortSignal.timeout(timeouts.whole) })
+    } catch (error) {
+      const failure = error as SmtpFailure
+      const { code = 'unknown', responseCode } = failure
+      if (isRefusedRecipient(failure)) {
+        log.warn(
+          { mail: id, status: responseCode },
+          'The mail server refuses a recipient for good; the mail is dropped',
+        )
+        return
+      }
+      const reason = [code, responseCode].filter((part) => part !== undefined).join(' ')
+      throw new DomainError('UNAVAILABLE', `The mail server did not take a mail (${reason}).`, { retryAfter: 5 })
+    }
+  }
+}
+
+/** `20261121T061500Z`: names of files sort by time, on every file system. */
+const stamp = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
+
+function fileDelivery(dir: string): Deliver {
+  const transport = lazily(async () =>
+    (await loadNodemailer()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
+  )
+  return async ({ id, date }, message) => {
+    const { message: bytes } = await (await transport()).sendMail(message)
+    const path = join(dir, `${stamp(date)}-${id}.eml`)
+    const part = join(dir, `.${randomUUID()}.part`)
+    try {
+      const file = await open(part, 'wx', 0o600)
+      try {
+        await file.writeFile(bytes as Buffer)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(part, path)
+    } catch (error) {
+      await rm(part, { force: true })
+      throw error
+    }
+  }
+}

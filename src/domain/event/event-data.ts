@@ -1,0 +1,30 @@
+/** What a receiver reads from the feed when it missed the call: the very body of `order.paid` in the feed of an app's owner. */
+import { createBatch } from '../batch.ts'
+import { type Database, type Safe, statement } from '../ports.ts'
+import { type PaidOrder, writePayload } from '../store/delivery-payload.ts'
+import { actionArgsContext } from '../store/order-service.ts'
+
+/** Those of the events $1 that tell an app's owner of a payment. */
+const findPaidOrders = statement<PaidOrder & { event_id: string; action_args: Uint8Array | null }>(
+  'event_paid_orders',
+  `select e.id as event_id, o.id as order_id, o.network_app_id, o.buyer_id, o.network_app_name, o.price::text,
+     o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args
+   from events e join orders o on o.id = e.order_id join network_apps a on a.id = o.network_app_id
+   where e.id = any ($1::uuid[]) and e.type = 'order.paid' and e.owner_id = a.owner_id`,
+)
+
+export function createEventData({ database, safe }: { database: Database; safe: Safe }) {
+  const find = createBatch(async (ids: string[]) => {
+    const rows = await database.query(findPaidOrders, [ids])
+    const found = new Map(rows.map((row) => [row.event_id, row]))
+    return ids.map((id) => found.get(id))
+  })
+
+  /** The body of the call for an event, by the event's UUID; null when it is none that a call tells of. */
+  return async (id: string): Promise<Record<string, unknown> | null> => {
+    const order = await find(id)
+    if (!order) return null
+    const opened = order.action_args ? await safe.open(order.action_args, actionArgsContext(order.order_id)) : '{}'
+    return JSON.parse(writePayload(order, JSON.parse(opened)))
+  }
+}

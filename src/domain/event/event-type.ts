@@ -1,0 +1,20 @@
+/** Every kind of thing a feed tells. */
+export const eventTypes = [
+  'commit.accepted',
+  'commit.failed',
+  'commit.final',
+  'delivery.delivered',
+  'delivery.given-up',
+  'deposit.credited',
+  'order.cancelled',
+  'order.created',
+  'order.expired',
+  'order.failed',
+  'order.paid',
+  'order.refunded',
+  'order.succeeded',
+  'points.expired',
+  'points.granted',
+] as const
+
+export type EventType = (typeof eventTypes)[number]

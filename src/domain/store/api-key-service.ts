@@ -1,0 +1,110 @@
+/** Keys of trusted services. Contract: `/api/v3/store/api-keys/` and the key parts of the schema. */
+import { createHash, randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import type { ApiKey, Prisma } from '../../platform/prisma/client.ts'
+import type { Actor } from '../actor.ts'
+import { notFound } from '../errors.ts'
+import { type Attempt, type Idempotency, type Mark, markValues } from '../idempotency.ts'
+import { fromId } from '../ids.ts'
+import { parse, text } from '../input.ts'
+import { newSecret } from '../new-secret.ts'
+import { assertMay, canAdminister } from '../policy.ts'
+import type { Database, KeyVault } from '../ports.ts'
+import { insertApiKey, revokeApiKey } from './api-key-statements.ts'
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type ApiKeyQuery = Omit<Prisma.ApiKeyFindManyArgs, 'where'>
+
+interface Dependencies {
+  database: Database
+  vault: KeyVault
+  idempotency: Idempotency
+}
+
+const issueInput = z.object({
+  name: text(100)
+    .transform((value) => value.trim())
+    .refine((value) => value.length > 0, 'This field may not be blank.'),
+})
+
+/** The prefix tells keys apart where they are listed: 8 hex digits. The rest is 192 bits: 32 characters. */
+const PREFIX_BYTES = 4
+const SECRET_BYTES = 24
+
+export type ApiKeyService = ReturnType<typeof createApiKeyService>
+
+export function createApiKeyService({ database, vault, idempotency }: Dependencies) {
+  const derivationKey = vault.derive('api-key')
+
+  function newKey(mark: Mark | undefined): string {
+    const bytes = newSecret(derivationKey, mark, PREFIX_BYTES + SECRET_BYTES)
+    return `${bytes.toString('hex', 0, PREFIX_BYTES)}.${bytes.toString('base64url', PREFIX_BYTES)}`
+  }
+
+  return {
+    /**
+     * A key for a trusted service, `<8 characters>.<32 characters>`, seen only now, and its record's UUID.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     */
+    async issue(
+      actor: Actor,
+      rawInput: z.input<typeof issueInput>,
+      attempt: Attempt,
+    ): Promise<{ id: string; key: string }> {
+      assertMay(actor, 'store:administer')
+      const input = parse(issueInput, rawInput)
+      let key: string | undefined
+      attempt.isSecret = true
+      const id = await idempotency.once(actor, attempt, 'issueApiKey', input, async () => {
+        key = newKey(attempt.mark)
+        const [prefix] = key.split('.')
+        const hash = createHash('sha256').update(key).digest()
+        const values = [randomUUIDv7(), input.name, prefix, hash, ...markValues(attempt)]
+        const [made] = await database.query(insertApiKey, values)
+        return made!.id
+      })
+      return { id, key: key ?? newKey(attempt.mark) }
+    },
+
+    /** The key's record by its identifier (`key_…`), or null when there is none that this actor may see. */
+    async find(actor: Actor, id: string, query: ApiKeyQuery = {}): Promise<ApiKey | null> {
+      const found = canAdminister(actor) && fromId(id, 'key')
+      return found ? database.read.apiKey.findFirst({ ...query, where: { id: found.uuid } }) : null
+    },
+
+    /** The key's record by its identifier (`key_…`). Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+    async get(actor: Actor, id: string, query?: ApiKeyQuery): Promise<ApiKey> {
+      assertMay(actor, 'store:administer')
+      const key = await this.find(actor, id, query)
+      if (!key) throw notFound('API key')
+      return key
+    },
+
+    /** Records of all keys, also revoked ones, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
+    async list(actor: Actor, query: ApiKeyQuery = {}): Promise<ApiKey[]> {
+      assertMay(actor, 'store:administer')
+      return database.read.apiKey.findMany({ ...query, orderBy: { id: 'desc' } })
+    },
+
+    /** How many `list` would give in all. Raises what `list` raises. */
+    async count(actor: Actor): Promise<number> {
+      assertMay(actor, 'store:administer')
+      return database.read.apiKey.count()
+    },
+
+    /**
+     * Ends a key: the next request that carries it is not trusted. Returns its UUID.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
+     */
+    async revoke(actor: Actor, id: string, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'store:administer')
+      const uuid = fromId(id, 'key')?.uuid
+      if (uuid === undefined) throw notFound('API key')
+      return idempotency.once(actor, attempt, 'revokeApiKey', { uuid }, async () => {
+        const [revoked] = await database.query(revokeApiKey, [uuid, ...markValues(attempt)])
+        if (!revoked) throw notFound('API key')
+        return revoked.id
+      })
+    },
+  }
+}

@@ -1,0 +1,165 @@
+/** Telling apps about payments, and the log of it that administrators read. Contract: `/api/v3/store/webhook-deliveries/`. */
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import type { Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
+import type { Actor } from '../actor.ts'
+import { notFound, validationFailed } from '../errors.ts'
+import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { fromId, type IdPrefix, toId } from '../ids.ts'
+import { parse } from '../input.ts'
+import { assertMay, canAdminister } from '../policy.ts'
+import type { Database, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
+import { textsOf, writePayload } from './delivery-payload.ts'
+import {
+  type DueDelivery,
+  findDue,
+  recordDelivered,
+  recordGivenUp,
+  recordRetry,
+  replayDelivery,
+} from './delivery-statements.ts'
+import { webhookSecretContext } from './network-app-service.ts'
+import { actionArgsContext } from './order-service.ts'
+import { nextAttemptAfter } from './webhook-schedule.ts'
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type DeliveryQuery = Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>
+
+const idOf = (prefix: IdPrefix) =>
+  z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
+const filterInput = z.object({
+  networkAppId: idOf('app').optional(),
+  orderId: idOf('order').optional(),
+  status: z.enum(['PENDING', 'DELIVERED', 'GIVEN_UP']).optional(),
+})
+/** Ids as callers see them. */
+export type DeliveryFilter = z.input<typeof filterInput>
+
+interface Dependencies {
+  database: Database
+  safe: Safe
+  sender: WebhookSender
+  idempotency: Idempotency
+  log: Log
+}
+
+/** How many attempts are under way at once, in this process; and of one app, in all processes together. */
+export const deliveryLanes = { concurrency: 100, laneConcurrency: 4, pollEvery: 0.5 } as const
+
+const GONE = 410
+const NOT_CALLED: WebhookOutcome = {
+  failure: 'The app has no webhook any more, or its receiver is gone.',
+  response: '',
+  duration: 0,
+}
+
+export type DeliveryService = ReturnType<typeof createDeliveryService>
+
+export function createDeliveryService({ database, safe, sender, idempotency, log }: Dependencies) {
+  /** Makes the call. */
+  async function call(due: DueDelivery, url: string): Promise<WebhookOutcome> {
+    const secretOf = (sealed: Uint8Array | null) =>
+      sealed ? [safe.open(sealed, webhookSecretContext(due.network_app_id))] : []
+    const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
+    const opened = due.action_args ? await safe.open(due.action_args, actionArgsContext(due.order_id)) : '{}'
+    const actionArgs = JSON.parse(opened)
+    const body = writePayload(due, actionArgs)
+    const unspoken = [...textsOf(actionArgs), ...secrets]
+    return sender.send({ url, id: toId('event', due.event_id), body, secrets, unspoken })
+  }
+
+  /** Writes down what came of an attempt, and what follows from it. */
+  async function record(id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
+    const { statusCode, failure, retryAfter, response, duration } = outcome
+    const facts = [id, due.attempt_count, duration, statusCode ?? null, failure ?? null, response]
+    const about = { delivery: id, networkApp: due.network_app_id, attempt: due.attempt_count + 1, statusCode, duration }
+    if (failure === undefined) {
+      await database.query(recordDelivered, facts)
+      return log.debug(about, 'A webhook was delivered')
+    }
+    const attempts = due.attempt_count + 1
+    const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
+    if (seconds !== undefined) {
+      await database.query(recordRetry, [...facts, seconds])
+      return log.info({ ...about, failure, seconds }, 'A webhook failed and is tried again')
+    }
+    const goneUrl = statusCode === GONE ? due.webhook_url : null
+    await database.query(recordGivenUp, [...facts, goneUrl, randomUUIDv7()])
+    log.warn({ ...about, failure }, 'A webhook was given up')
+  }
+
+  /** Raises VALIDATION_FAILED. */
+  function where(rawFilter: DeliveryFilter): Prisma.WebhookDeliveryWhereInput {
+    const { networkAppId, orderId, status } = parse(filterInput, rawFilter)
+    return {
+      ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
+      ...(orderId !== undefined && { orderId: fromId(orderId)!.uuid }),
+      ...(status !== undefined && { status }),
+    }
+  }
+
+  /** Why `replayDelivery` found nothing to do. Raises NOT_FOUND, VALIDATION_FAILED. */
+  async function explainNoReplay(id: string): Promise<never> {
+    const select = { order: { select: { status: true } } } as const
+    const delivery = await database.read.webhookDelivery.findFirst({ where: { id }, select })
+    if (!delivery) throw notFound('Webhook delivery')
+    throw validationFailed({
+      id: [
+        delivery.order.status === 'REFUNDED'
+          ? 'The order was refunded, so its webhook is not called again.'
+          : "The app has no webhook, or its receiver is gone: set the app's webhook URL first.",
+      ],
+    })
+  }
+
+  return {
+    /** Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. */
+    async handle({ deliveryId }: { deliveryId: string }): Promise<void> {
+      const [due] = await database.query(findDue, [deliveryId])
+      if (!due) return
+      const outcome = due.webhook_url ? await call(due, due.webhook_url) : NOT_CALLED
+      await record(deliveryId, due, outcome)
+    },
+
+    /** The delivery with this identifier, or null when there is none that this actor may see. */
+    async find(actor: Actor, id: string, query: DeliveryQuery = {}): Promise<WebhookDelivery | null> {
+      const found = canAdminister(actor) && fromId(id, 'delivery')
+      return found ? database.read.webhookDelivery.findFirst({ ...query, where: { id: found.uuid } }) : null
+    },
+
+    /** The delivery with this identifier. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+    async get(actor: Actor, id: string, query?: DeliveryQuery): Promise<WebhookDelivery> {
+      assertMay(actor, 'store:administer')
+      const delivery = await this.find(actor, id, query)
+      if (!delivery) throw notFound('Webhook delivery')
+      return delivery
+    },
+
+    /** The log, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+    async list(actor: Actor, filter: DeliveryFilter, query: DeliveryQuery): Promise<WebhookDelivery[]> {
+      assertMay(actor, 'store:administer')
+      return database.read.webhookDelivery.findMany({ ...query, orderBy: { id: 'desc' }, where: where(filter) })
+    },
+
+    /** How many deliveries `list` would give in all. */
+    async count(actor: Actor, filter: DeliveryFilter): Promise<number> {
+      assertMay(actor, 'store:administer')
+      return database.read.webhookDelivery.count({ where: where(filter) })
+    },
+
+    /**
+     * Calls the receiver once more, now, with the same id and body; an attempt that fails goes on as the schedule says.
+     * Returns the delivery's identifier. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
+     */
+    async replay(actor: Actor, id: string, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'store:administer')
+      const uuid = fromId(id, 'delivery')?.uuid
+      if (!uuid) throw notFound('Webhook delivery')
+      await idempotency.once(actor, attempt, 'replayWebhookDelivery', { uuid }, async () => {
+        const [due] = await database.query(replayDelivery, [uuid, ...markValues(attempt)])
+        return due ? due.id : explainNoReplay(uuid)
+      })
+      return id
+    },
+  }
+}

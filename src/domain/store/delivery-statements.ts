@@ -1,0 +1,176 @@
+import type { DeliveryStatus, OrderStatus } from '../../platform/prisma/client.ts'
+import { rememberSql } from '../idempotency.ts'
+import { statement } from '../ports.ts'
+import { refundSql } from './refund-sql.ts'
+
+/** A delivery whose time has come, with everything its receiver is told. Amounts are decimal strings. */
+export interface DueDelivery {
+  event_id: string
+  attempt_count: number
+  network_app_id: string
+  order_id: string
+  buyer_id: string
+  network_app_name: string
+  price: string
+  num_paid: string
+  points_paid: string
+  created_at: Date
+  paid_at: Date
+  action_args: Uint8Array | null
+  /** Null when it must not be called any more: the webhook was removed, or its receiver is gone. */
+  webhook_url: string | null
+  webhook_secret: Uint8Array | null
+  /** While it still signs. */
+  previous_secret: Uint8Array | null
+}
+
+/**
+ * $1 delivery. No row: it is settled, or put off: a job that was overtaken by another one finds nothing to do. The
+ * second of grace is for times that were rounded.
+ */
+export const findDue = statement<DueDelivery>(
+  'delivery_due',
+  `select d.event_id, d.attempt_count, d.network_app_id, o.id as order_id, o.buyer_id, o.network_app_name,
+     o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
+     case when a.webhook_disabled_at is null then a.webhook_url end as webhook_url, a.webhook_secret,
+     case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret
+   from webhook_deliveries d
+   join orders o on o.id = d.order_id
+   join network_apps a on a.id = d.network_app_id
+   where d.id = $1::uuid and d.status = 'PENDING' and d.next_attempt_at <= now() + interval '1 second'`,
+)
+
+/**
+ * The attempt's row. Whoever read the same number of attempts and comes second finds no target, and nothing happens.
+ * $1 delivery, $2 attempts before, $3 milliseconds, $4 status code, $5 failure, $6 answer.
+ */
+const attemptSql = `
+  target as materialized (
+    select id, order_id, network_app_id from webhook_deliveries
+    where id = $1::uuid and status = 'PENDING' and attempt_count = $2::int for update
+  ),
+  attempted as (
+    insert into webhook_attempts (delivery_id, number, started_at, duration, status_code, failure, response)
+    select id, $2::int + 1, now() - make_interval(secs => $3::int / 1000.0), $3::int, $4::int, $5, $6 from target
+  )`
+
+const settleSql = (status: DeliveryStatus) => `
+  settled as (
+    update webhook_deliveries d set status = '${status}', attempt_count = $2::int + 1, next_attempt_at = null, settled_at = now()
+    from target where d.id = target.id returning d.id, d.order_id, d.network_app_id
+  )`
+
+/** Positions and rows of what the part `news (owner_id, type, order_id, delivery_id, transfer_id)` tells; `feeds` got the positions. */
+const tellSql = `
+  told as (
+    insert into events (owner_id, sequence, type, order_id, delivery_id, transfer_id)
+    select news.owner_id, feeds.before + row_number() over (partition by news.owner_id order by news.type),
+      news.type, news.order_id, news.delivery_id, news.transfer_id
+    from news join feeds on feeds.user_id = news.owner_id
+  )`
+
+/** The receiver took it: so the order is served, even after it had been given up. */
+export const recordDelivered = statement<{ id: string }>(
+  'delivery_delivered',
+  `with ${attemptSql},
+   ${settleSql('DELIVERED')},
+   served as (
+     update orders o set status = 'SUCCESS', settled_at = now() from settled
+     where o.id = settled.order_id and o.status in ('PENDING', 'FAILURE') returning o.id, o.buyer_id
+   ),
+   news (owner_id, type, order_id, delivery_id, transfer_id) as (
+     select buyer_id, 'order.succeeded', id, null::uuid, null::uuid from served
+     union all
+     select a.owner_id, 'delivery.delivered', null, settled.id, null
+     from settled join network_apps a on a.id = settled.network_app_id
+   ),
+   parties as materialized (
+     select user_id from wallets where user_id in (select owner_id from news) order by user_id for update
+   ),
+   feeds as (
+     update wallets w set event_sequence = w.event_sequence + counted.n
+     from (select owner_id, count(*)::int as n from news join parties on user_id = owner_id group by owner_id) as counted
+     where w.user_id = counted.owner_id
+     returning w.user_id, w.event_sequence - counted.n as before
+   ),
+   ${tellSql}
+   select id from settled`,
+)
+
+/** It failed and is tried again in $7 seconds. */
+export const recordRetry = statement<{ next_attempt_at: Date }>(
+  'delivery_retry',
+  `with ${attemptSql},
+   put_off as (
+     update webhook_deliveries d set attempt_count = $2::int + 1,
+       next_attempt_at = now() + make_interval(secs => $7::double precision)
+     from target where d.id = target.id returning d.id, d.network_app_id, d.next_attempt_at
+   ),
+   queued as materialized (
+     select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text, next_attempt_at)
+     from put_off
+   )
+   select next_attempt_at from put_off, (select count(*) from queued) as jobs`,
+)
+
+/**
+ * It failed for good. $7: the URL that answered that it is gone, which disables it; else null. $8: the UUID of a refund's
+ * transfer. The app's policy decides what becomes of the order, and the buyer is told.
+ */
+export const recordGivenUp = statement<{ order_status: OrderStatus | null }>(
+  'delivery_given_up',
+  `with ${attemptSql},
+   ${settleSql('GIVEN_UP')},
+   disabled as (
+     update network_apps a set webhook_disabled_at = now(), updated_at = now() from settled
+     where a.id = settled.network_app_id and a.webhook_url = $7
+   ),
+   ended as (
+     update orders o set settled_at = now(),
+       status = case a.delivery_failure_policy when 'REFUND' then 'REFUNDED' else 'FAILURE' end::order_status
+     from settled join network_apps a on a.id = settled.network_app_id
+     where o.id = settled.order_id and o.status = 'PENDING'
+     returning o.id, o.buyer_id, o.status, a.owner_id
+   ),
+   refundable as (
+     select ended.id, t.id as transfer_id from ended join transfers t on t.reference = 'order:' || ended.id
+     where ended.status = 'REFUNDED'
+   ),
+   news (owner_id, type, order_id, delivery_id, transfer_id) as (
+     select buyer_id, case status when 'REFUNDED' then 'order.refunded' else 'order.failed' end, id, null::uuid,
+       case status when 'REFUNDED' then $8::uuid end from ended
+     union all
+     select owner_id, 'order.refunded', id, null, $8::uuid from ended where status = 'REFUNDED' and owner_id <> buyer_id
+     union all
+     select a.owner_id, 'delivery.given-up', null, settled.id, null
+     from settled join network_apps a on a.id = settled.network_app_id
+   ),
+   ${refundSql({ from: 'refundable', transfer: '$8', news: 'news' })},
+   ${tellSql},
+   mailed as materialized (
+     select enqueue('mail', jsonb_build_object(
+       'template', case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end, 'orderId', id)) from ended
+   )
+   select ended.status::text as order_status from settled left join ended on true, (select count(*) from mailed) as jobs`,
+)
+
+/** Sends a delivery once more, now. $1 delivery. No row: its order was refunded, or its app has no webhook to call. */
+export const replayDelivery = statement<{ id: string }>(
+  'delivery_replay',
+  `with target as materialized (
+     select d.id, d.network_app_id from webhook_deliveries d
+     join orders o on o.id = d.order_id
+     join network_apps a on a.id = d.network_app_id
+     where d.id = $1::uuid and o.status <> 'REFUNDED' and a.webhook_url is not null and a.webhook_disabled_at is null
+     for update of d, o
+   ),
+   due as (
+     update webhook_deliveries d set status = 'PENDING', settled_at = null, next_attempt_at = now()
+     from target where d.id = target.id returning d.id, d.network_app_id
+   ),
+   queued as materialized (
+     select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from due
+   ),
+   ${rememberSql('$2', '$3', '$1::text', 'due')}
+   select id from due, (select count(*) from queued) as jobs`,
+)

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { fromId } from '../ids.ts'
+import { text } from '../input.ts'
+import { fromUnits, toUnits } from '../money.ts'
+import { webhookUrlProblem } from './webhook-url.ts'
+
+const name = text(100)
+  .transform((value) => value.normalize().trim())
+  .refine((value) => value.length > 0, 'This field may not be blank.')
+  .refine((value) => !/\p{C}/u.test(value), 'Enter a name without invisible characters.')
+  // Orders name an app by its identifier or its name.
+  .refine((value) => !fromId(value), 'A name may not look like an identifier.')
+
+/** Why a text is not a price; undefined when it is one. */
+function priceProblem(value: string): string | undefined {
+  const digits = /^(-?)(\d+)(?:\.(\d+))?$/.exec(value)
+  if (!digits) return 'Expected a decimal number such as 0.5, without an exponent.'
+  const [, sign, whole = '', decimals = ''] = digits
+  if (sign && /[1-9]/.test(whole + decimals)) return 'Ensure this value is greater than or equal to 0.'
+  if (whole.replace(/^0+/, '').length > 12)
+    return 'Ensure that there are no more than 12 digits before the decimal point.'
+  if (decimals.length > 18) return 'Ensure that there are no more than 18 decimal places.'
+  return undefined
+}
+
+/** Text with a rule that tells what is wrong. */
+const checked = (schema: z.ZodType<string, string>, problemOf: (value: string) => string | undefined) =>
+  schema.superRefine((value, context) => {
+    const message = problemOf(value)
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  })
+
+const price = checked(
+  text(100).transform((value) => value.trim()),
+  priceProblem,
+).transform((value) => fromUnits(toUnits(value)))
+
+const deliveryFailurePolicy = z.enum(['KEEP', 'REFUND'], { error: 'Expected KEEP or REFUND.' })
+
+export type NetworkAppInputs = ReturnType<typeof createNetworkAppInputs>
+
+export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boolean }) {
+  const webhookUrl = checked(text(2048), (url) => webhookUrlProblem(url, { allowInsecure }))
+  return {
+    create: z.object({
+      name,
+      priceMode: z.literal('FIXED', { error: 'Expected FIXED.' }).default('FIXED'),
+      price,
+      webhookUrl: webhookUrl.optional(),
+      deliveryFailurePolicy: deliveryFailurePolicy.default('KEEP'),
+    }),
+    /** Only what is given changes; a null URL removes the webhook. */
+    update: z.object({ name, price, webhookUrl: webhookUrl.nullable(), deliveryFailurePolicy }).partial(),
+  }
+}
+
+export const networkAppFilter = z.object({ name: text(100), isActive: z.boolean() }).partial()
+
+export type CreateNetworkAppInput = z.input<NetworkAppInputs['create']>
+export type UpdateNetworkAppInput = z.input<NetworkAppInputs['update']>
+export type NetworkAppFilter = z.input<typeof networkAppFilter>

@@ -1,0 +1,207 @@
+/** Paid actions, as administrators keep them. Contract: `/api/v3/store/network-apps/` and the app parts of the schema. */
+import { randomUUIDv7 } from 'node:crypto'
+import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
+import { type Actor, assertUser } from '../actor.ts'
+import { notFound, validationFailed } from '../errors.ts'
+import { type Attempt, type Idempotency, type Mark, markValues } from '../idempotency.ts'
+import { fromId } from '../ids.ts'
+import { parse } from '../input.ts'
+import { newSecret } from '../new-secret.ts'
+import { assertMay, canAdminister } from '../policy.ts'
+import { type Database, type KeyVault, type Safe, type Statement, violatedConstraint } from '../ports.ts'
+import {
+  type CreateNetworkAppInput,
+  createNetworkAppInputs,
+  type NetworkAppFilter,
+  networkAppFilter,
+  type UpdateNetworkAppInput,
+} from './network-app-input.ts'
+import {
+  countNetworkApps,
+  deactivateNetworkApp,
+  insertNetworkApp,
+  listNetworkApps,
+  listNetworkAppsBackwards,
+  rotateSecret,
+  updateNetworkApp,
+} from './network-app-statements.ts'
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type NetworkAppQuery = Omit<Prisma.NetworkAppFindManyArgs, 'where'>
+
+/** An app that was changed, and its webhook secret when it was made just now: then is the only time it is seen. */
+export interface WithSecret {
+  /** The app's UUID. */
+  id: string
+  /** `whsec_` and 32 bytes in base64, as Standard Webhooks writes secrets. */
+  webhookSecret: string | null
+}
+
+interface Dependencies {
+  database: Database
+  safe: Safe
+  vault: KeyVault
+  idempotency: Idempotency
+  config: { allowInsecureWebhooks: boolean }
+}
+
+const SECRET_BYTES = 32
+
+/** What an app's secrets are sealed for. */
+export const webhookSecretContext = (networkAppId: string) => `network-app:${networkAppId}\nwebhook-secret\nv1`
+
+const missing = () => notFound('Network app')
+
+function nameTaken(error: unknown): unknown {
+  if (violatedConstraint(error) !== 'network_apps_name_key') return error
+  return validationFailed({ name: ['A network app with this name already exists.'] })
+}
+
+export type NetworkAppService = ReturnType<typeof createNetworkAppService>
+
+export function createNetworkAppService({ database, safe, vault, idempotency, config }: Dependencies) {
+  const inputs = createNetworkAppInputs({ allowInsecure: config.allowInsecureWebhooks })
+  const derivationKey = vault.derive('webhook-secret')
+
+  const newWebhookSecret = (mark?: Mark) => `whsec_${newSecret(derivationKey, mark, SECRET_BYTES).toString('base64')}`
+  const sealFor = (id: string, secret: string) => safe.seal(secret, webhookSecretContext(id))
+
+  /** The UUID behind an app's identifier. Raises NOT_FOUND. */
+  function uuidOf(id: string): string {
+    const found = fromId(id, 'app')
+    if (!found) throw missing()
+    return found.uuid
+  }
+
+  /** Carries a change of an app out. Raises NOT_FOUND, VALIDATION_FAILED when its name is taken. */
+  async function change(uuid: string, text: Statement<{ id: string }>, values: unknown[]): Promise<string> {
+    const [changed] = await database.query(text, [uuid, ...values]).catch((error: unknown) => {
+      throw nameTaken(error)
+    })
+    if (!changed) throw missing()
+    return changed.id
+  }
+
+  const filterValues = (rawFilter: NetworkAppFilter) => {
+    const { name, isActive } = parse(networkAppFilter, rawFilter)
+    return [name?.normalize().trim() || null, isActive ?? null] as const
+  }
+
+  return {
+    /** The app with this identifier (`app_…`), or null when there is none that this actor may see. */
+    async find(actor: Actor, id: string, query: NetworkAppQuery = {}): Promise<NetworkApp | null> {
+      const found = canAdminister(actor) && fromId(id, 'app')
+      return found ? database.read.networkApp.findFirst({ ...query, where: { id: found.uuid } }) : null
+    },
+
+    /** The app with this identifier (`app_…`). Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+    async get(actor: Actor, id: string, query?: NetworkAppQuery): Promise<NetworkApp> {
+      assertMay(actor, 'store:administer')
+      const app = await this.find(actor, id, query)
+      if (!app) throw missing()
+      return app
+    },
+
+    /**
+     * Apps that fit the filter: the one whose name is exactly the given one first, then newest first. `query` may hold
+     * `take` (negative: from the end), `skip` and a `cursor` by UUID. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     */
+    async list(actor: Actor, filter: NetworkAppFilter, query: NetworkAppQuery): Promise<NetworkApp[]> {
+      assertMay(actor, 'store:administer')
+      const { take, skip = 0, cursor, ...rest } = query
+      const backwards = take !== undefined && take < 0
+      const values = [...filterValues(filter), cursor?.id ?? null, take === undefined ? null : Math.abs(take), skip]
+      const rows = await database.query(backwards ? listNetworkAppsBackwards : listNetworkApps, values)
+      const ids = rows.map(({ id }) => id)
+      if (backwards) ids.reverse()
+      const apps = await database.read.networkApp.findMany({ ...rest, where: { id: { in: ids } } })
+      const byId = new Map(apps.map((app) => [app.id, app]))
+      return ids.flatMap((id) => byId.get(id) ?? [])
+    },
+
+    /** How many apps `list` would give in all. Raises what `list` raises. */
+    async count(actor: Actor, filter: NetworkAppFilter): Promise<number> {
+      assertMay(actor, 'store:administer')
+      const [counted] = await database.query(countNetworkApps, filterValues(filter))
+      return counted!.count
+    },
+
+    /**
+     * Registers a paid action; its sales are the actor's. A secret is made when there is a webhook.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     */
+    async create(actor: Actor, rawInput: CreateNetworkAppInput, attempt: Attempt): Promise<WithSecret> {
+      assertMay(actor, 'store:administer')
+      assertUser(actor)
+      const input = parse(inputs.create, rawInput)
+      const { name, price, webhookUrl, deliveryFailurePolicy } = input
+      attempt.isSecret = webhookUrl !== undefined
+      let secret: string | undefined
+      const id = await idempotency.once(actor, attempt, 'createNetworkApp', input, async () => {
+        const uuid = randomUUIDv7()
+        secret = newWebhookSecret(attempt.mark)
+        const sealed = webhookUrl === undefined ? null : await sealFor(uuid, secret)
+        const facts = [actor.id, name, price, webhookUrl ?? null, sealed, deliveryFailurePolicy]
+        return change(uuid, insertNetworkApp, [...facts, ...markValues(attempt)])
+      })
+      return { id, webhookSecret: webhookUrl === undefined ? null : (secret ?? newWebhookSecret(attempt.mark)) }
+    },
+
+    /**
+     * Changes what is given; orders keep the price they were made at. A null URL removes the webhook; a first URL gets a
+     * secret, which a rotation shows. Returns the app's UUID.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
+     */
+    async update(
+      actor: Actor,
+      { id, ...rawInput }: UpdateNetworkAppInput & { id: string },
+      attempt: Attempt,
+    ): Promise<string> {
+      assertMay(actor, 'store:administer')
+      const input = parse(inputs.update, rawInput)
+      const uuid = uuidOf(id)
+      const { name = null, price = null, webhookUrl, deliveryFailurePolicy = null } = input
+      return idempotency.once(actor, attempt, 'updateNetworkApp', { ...input, uuid }, async () => {
+        if (Object.values(input).every((value) => value === undefined)) {
+          await this.get(actor, id, { select: { id: true } })
+          await idempotency.remember(attempt, uuid)
+          return uuid
+        }
+        const isGiven = webhookUrl !== undefined
+        const sealed = webhookUrl ? await sealFor(uuid, newWebhookSecret()) : null
+        const facts = [name, price, isGiven, webhookUrl ?? null, sealed, deliveryFailurePolicy]
+        return change(uuid, updateNetworkApp, [...facts, ...markValues(attempt)])
+      })
+    },
+
+    /**
+     * A new webhook secret. The one before signs calls, too, for another 24 hours.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.
+     */
+    async rotateWebhookSecret(actor: Actor, id: string, attempt: Attempt): Promise<WithSecret> {
+      assertMay(actor, 'store:administer')
+      const uuid = uuidOf(id)
+      let secret: string | undefined
+      attempt.isSecret = true
+      await idempotency.once(actor, attempt, 'rotateWebhookSecret', { uuid }, async () => {
+        secret = newWebhookSecret(attempt.mark)
+        const { webhookUrl } = await this.get(actor, id, { select: { webhookUrl: true } })
+        if (webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
+        return change(uuid, rotateSecret, [await sealFor(uuid, secret), ...markValues(attempt)])
+      })
+      return { id: uuid, webhookSecret: secret ?? newWebhookSecret(attempt.mark) }
+    },
+
+    /**
+     * Takes an app out of sale; orders that were made stay as they are. Returns the app's UUID.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
+     */
+    async deactivate(actor: Actor, id: string, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'store:administer')
+      const uuid = uuidOf(id)
+      return idempotency.once(actor, attempt, 'deactivateNetworkApp', { uuid }, () =>
+        change(uuid, deactivateNetworkApp, [...markValues(attempt)]),
+      )
+    },
+  }
+}

@@ -1,0 +1,150 @@
+/** What a mail about an order says, and to whom. Words are the composer's, the way out is the mailer's. */
+import type { Prisma } from '../../platform/prisma/client.ts'
+import { toId } from '../ids.ts'
+import { formatAmount, fromUnits, toUnits } from '../money.ts'
+import type { ComposeMail, Database, Log, Mailer, MailMessage, OrderFacts, Split } from '../ports.ts'
+
+export type OrderTemplate = MailMessage['template']
+
+/** A job of the queue `mail`. */
+export interface OrderMailJob {
+  template: OrderTemplate
+  /** The order's UUID. */
+  orderId: string
+}
+
+interface Dependencies {
+  database: Pick<Database, 'read'>
+  mailer: Mailer
+  compose: ComposeMail
+  log: Log
+}
+
+const person = { select: { id: true, displayName: true, email: true, language: true } } satisfies Prisma.UserDefaultArgs
+
+const orderParts = {
+  id: true,
+  networkAppName: true,
+  price: true,
+  pointsPaid: true,
+  numPaid: true,
+  paidAt: true,
+  settledAt: true,
+  buyer: person,
+  networkApp: { select: { owner: person } },
+  transfer: { select: { id: true, entries: { select: { walletId: true, currency: true, amount: true } } } },
+} satisfies Prisma.OrderSelect
+
+type Order = Prisma.OrderGetPayload<{ select: typeof orderParts }>
+type PaidOrder = Order & { paidAt: Date; transfer: NonNullable<Order['transfer']> }
+type Person = Order['buyer']
+
+interface Letter {
+  to: Person
+  message: MailMessage
+}
+
+const isPaid = (order: Order | null): order is PaidOrder => Boolean(order?.paidAt && order.transfer)
+
+/** What is left of an erased person is no address, or one under `.invalid`, where nobody can be. */
+const canBeReached = ({ email }: Person) => /^[^\s@]+@[^\s@]+$/.test(email) && !/[.@]invalid$/i.test(email)
+
+const factsOf = (order: PaidOrder, at = order.paidAt): OrderFacts => ({
+  appName: order.networkAppName,
+  orderId: toId('order', order.id),
+  price: formatAmount(order.price),
+  at,
+})
+
+const paidFor = ({ pointsPaid, numPaid }: PaidOrder): Split => ({
+  points: formatAmount(pointsPaid),
+  num: formatAmount(numPaid),
+})
+
+/** What the payment brought to the owner's wallet, and what of the price the platform kept. */
+function sharesOf({ price, networkApp: { owner }, transfer }: PaidOrder): { earned: Split; platformShare: string } {
+  const sum = (currency: 'POINTS' | 'NUM') =>
+    transfer.entries
+      .filter((entry) => entry.walletId === owner.id && entry.currency === currency)
+      .map(({ amount }) => toUnits(amount))
+      // An owner who buys from themselves pays by lines of their own.
+      .filter((units) => units > 0n)
+      .reduce((total, units) => total + units, 0n)
+  const [points, num] = [sum('POINTS'), sum('NUM')]
+  return {
+    earned: { points: fromUnits(points), num: fromUnits(num) },
+    platformShare: fromUnits(toUnits(price) - points - num),
+  }
+}
+
+export type OrderMail = ReturnType<typeof createOrderMail>
+
+export function createOrderMail({ database, mailer, compose, log }: Dependencies) {
+  const { read } = database
+
+  const letters: { [T in OrderTemplate]: (order: PaidOrder) => Letter | Promise<Letter | undefined> } = {
+    receipt: (order) => ({
+      to: order.buyer,
+      message: {
+        template: 'receipt',
+        ...factsOf(order),
+        paid: paidFor(order),
+        chargeId: toId('transfer', order.transfer.id),
+      },
+    }),
+    sale: (order) => ({
+      to: order.networkApp.owner,
+      message: { template: 'sale', ...factsOf(order), ...sharesOf(order) },
+    }),
+    'order-failed': (order) => {
+      const { owner } = order.networkApp
+      return {
+        to: order.buyer,
+        message: {
+          template: 'order-failed',
+          ...factsOf(order, order.settledAt ?? order.paidAt),
+          paid: paidFor(order),
+          contact: canBeReached(owner) ? owner.email : null,
+        },
+      }
+    },
+    'order-refunded': async (order) => {
+      const refund = await read.transfer.findUnique({ where: { reference: `order-refund:${order.id}` } })
+      if (!refund) return undefined
+      return {
+        to: order.buyer,
+        message: {
+          template: 'order-refunded',
+          ...factsOf(order, refund.createdAt),
+          // A refund gives the buyer all of it.
+          returned: paidFor(order),
+          chargeId: toId('transfer', order.transfer.id),
+          refundId: toId('transfer', refund.id),
+        },
+      }
+    },
+  }
+
+  return {
+    /**
+     * Carries out a job of the queue `mail`. An order that is not what the mail tells of, and a person who was erased,
+     * are passed over. Raises UNAVAILABLE when the mail did not get away: the queue tries again, and the same mail
+     * carries the same id then.
+     */
+    async handle({ template, orderId }: OrderMailJob): Promise<void> {
+      const order = await read.order.findUnique({ where: { id: orderId }, select: orderParts })
+      const letter = isPaid(order) ? await letters[template](order) : undefined
+      if (!letter || !canBeReached(letter.to)) {
+        log.debug({ template, order: orderId }, 'A mail has nobody to go to')
+        return
+      }
+      const { to, message } = letter
+      await mailer.send({
+        ...compose(message, to.language),
+        id: `${template}-${message.orderId}`,
+        to: { name: to.displayName, address: to.email },
+        date: message.at,
+      })
+    },
+  }
+}

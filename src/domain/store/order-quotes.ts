@@ -1,0 +1,70 @@
+/** Dry runs of what an order costs: everything is checked as by the real call, and nothing is written. */
+import type { Order } from '../../platform/prisma/client.ts'
+import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import { notFound } from '../errors.ts'
+import { fromId } from '../ids.ts'
+import { inspect } from '../input.ts'
+import { assertMay, assertTrusted } from '../policy.ts'
+import type { Database } from '../ports.ts'
+import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
+import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
+import { noSuchApp, refusalsOfPayment } from './order-refusals.ts'
+import { findOffer, findOrderState } from './order-statements.ts'
+import { isPaid } from './order-status.ts'
+
+export function createOrderQuotes({ database }: { database: Database }) {
+  const fundsOf = ({ id }: UserActor) => database.read.wallet.findUniqueOrThrow({ where: { userId: id } })
+
+  return {
+    /**
+     * A dry run of `create`: what confirming the order would cost. All its other refusals are the quote's problems; the
+     * price of an app that is not there is 0. Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT.
+     */
+    async quoteCreation(actor: Actor, rawInput: CreateOrderInput): Promise<Quote> {
+      assertMay(actor, 'order:create')
+      assertUser(actor)
+      assertTrusted(actor, { needed: true })
+      const { data, refusals } = inspect(createOrderInput, rawInput)
+      const { networkApp, maxCost } = data
+      if (networkApp === undefined) return quoteOf(nothingToPay, await fundsOf(actor), refusals)
+      const appId = fromId(networkApp, 'app')?.uuid ?? null
+      const [offer] = await database.query(findOffer, [actor.id, appId, networkApp])
+      if (!offer) return quoteOf(nothingToPay, await fundsOf(actor), [...refusals, noSuchApp()])
+      return quoteOf(offer, offer, [...refusals, ...refusalsOf('order', offer, { funds: offer, maxCost })])
+    },
+
+    /**
+     * A dry run of `confirm`. A paid order costs nothing more. All other refusals are the quote's problems.
+     * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND.
+     */
+    async quotePayment(actor: Actor, id: string, rawInput: { maxCost?: string | undefined }): Promise<Quote> {
+      assertMay(actor, 'order:pay')
+      assertUser(actor)
+      assertTrusted(actor, { needed: true })
+      const { data, refusals } = inspect(payInput, rawInput)
+      const uuid = fromId(id, 'order')?.uuid
+      const [order] = uuid ? await database.query(findOrderState, [uuid, actor.id]) : []
+      if (!order) throw notFound('Order')
+      if (isPaid(order.status)) return quoteOf(nothingToPay, order, refusals)
+      return quoteOf(order, order, [...refusals, ...refusalsOfPayment(order, data.maxCost)])
+    },
+
+    /** What confirming an order that was just made will cost. Raises NOT_AUTHENTICATED. */
+    async quoteOrder(actor: Actor, { price }: Pick<Order, 'price'>): Promise<Quote> {
+      assertUser(actor)
+      return quoteOf({ price }, await fundsOf(actor))
+    },
+
+    /** What a confirmation charged: the order's price, or nothing when another one had paid it. Raises NOT_AUTHENTICATED. */
+    async receipt(
+      actor: Actor,
+      order: Pick<Order, 'price' | 'pointsPaid' | 'numPaid'>,
+      isCharged: boolean,
+    ): Promise<Quote> {
+      assertUser(actor)
+      const funds = await fundsOf(actor)
+      if (!isCharged) return receiptOf(nothingToPay, { points: '0', num: '0' }, funds)
+      return receiptOf(order, { points: order.pointsPaid, num: order.numPaid }, funds)
+    },
+  }
+}

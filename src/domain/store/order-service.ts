@@ -1,0 +1,202 @@
+/** Buying network apps: orders, their payment and their end. Contract: `/api/v3/store/network-app-orders/`. */
+import { randomUUIDv7 } from 'node:crypto'
+import type { Order, Prisma } from '../../platform/prisma/client.ts'
+import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import { DomainError, notFound } from '../errors.ts'
+import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { fromId } from '../ids.ts'
+import { parse } from '../input.ts'
+import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
+import type { Database, FeedNotices, Safe } from '../ports.ts'
+import { refusalsOf } from '../wallet/quote.ts'
+import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
+import { createOrderQuotes } from './order-quotes.ts'
+import { expired, isExpired, noSuchApp, refusalsOfPayment } from './order-refusals.ts'
+import {
+  cancelOrder,
+  expireOrders,
+  findOffer,
+  findOrderState,
+  insertOrder,
+  type OrderRow,
+  payOrder,
+} from './order-statements.ts'
+import { isPaid } from './order-status.ts'
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
+
+interface Dependencies {
+  database: Database
+  notices: Pick<FeedNotices, 'announce'>
+  safe: Safe
+  idempotency: Idempotency
+  config: { orderWindowSeconds: number; platformShare: string }
+}
+
+/** Owner, purpose and version of the sealed arguments. */
+export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`
+
+const asOrder = (row: OrderRow) => row as unknown as Order
+
+export type OrderService = ReturnType<typeof createOrderService>
+
+export function createOrderService({ database, notices, safe, idempotency, config }: Dependencies) {
+  /** The UUID of an order's id. Raises NOT_FOUND. */
+  function uuidOf(id: string): string {
+    const found = fromId(id, 'order')
+    if (!found) throw notFound('Order')
+    return found.uuid
+  }
+
+  function find(actor: Actor, uuid: string, query: OrderQuery = {}): Promise<Order | null> {
+    return database.read.order.findFirst({ ...query, where: { id: uuid, ...visibleOrders(actor) } })
+  }
+
+  async function get(actor: Actor, uuid: string, query: OrderQuery = {}): Promise<Order> {
+    const order = await find(actor, uuid, query)
+    if (!order) throw notFound('Order')
+    return order
+  }
+
+  /** The order as it stands, for an actor whose statement found it open no more. Raises what the order's state says. */
+  async function stateOf(actor: UserActor, uuid: string) {
+    const [state] = await database.query(findOrderState, [uuid, actor.id])
+    if (!state) throw notFound('Order')
+    return state
+  }
+
+  const busy = () =>
+    new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
+
+  return {
+    ...createOrderQuotes({ database }),
+
+    /**
+     * Orders a network app, named by id or name; its price is frozen. Nothing is charged before `confirm`.
+     * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
+     */
+    async create(actor: Actor, rawInput: CreateOrderInput, attempt: Attempt): Promise<Order> {
+      assertMay(actor, 'order:create')
+      assertUser(actor)
+      assertTrusted(actor, { needed: true })
+      const { networkApp, actionArgs, maxCost } = parse(createOrderInput, rawInput)
+      const appId = fromId(networkApp, 'app')?.uuid ?? null
+      let made: OrderRow | undefined
+      const uuid = await idempotency.once(
+        actor,
+        attempt,
+        'createOrder',
+        { networkApp, actionArgs, maxCost },
+        async () => {
+          const id = randomUUIDv7()
+          const sealed = actionArgs === '{}' ? null : await safe.seal(actionArgs, actionArgsContext(id))
+          ;[made] = await database.query(insertOrder, [
+            ...[id, actor.id, appId, networkApp, sealed, config.orderWindowSeconds, maxCost ?? null],
+            ...markValues(attempt),
+          ])
+          if (made) {
+            notices.announce(actor.id)
+            return id
+          }
+          const [offer] = await database.query(findOffer, [actor.id, appId, networkApp])
+          if (!offer) throw noSuchApp()
+          throw refusalsOf('order', offer, { funds: offer, maxCost })[0] ?? busy()
+        },
+      )
+      return made ? asOrder(made) : get(actor, uuid)
+    },
+
+    /**
+     * Pays an order from the wallet, exactly once, and has its webhook called. A paid order is answered as it is; then
+     * nothing was charged, unless this is a repetition of the request that paid it.
+     * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
+     */
+    async confirm(
+      actor: Actor,
+      id: string,
+      rawInput: { maxCost?: string | undefined },
+      attempt: Attempt,
+    ): Promise<{ order: Order; isCharged: boolean }> {
+      assertMay(actor, 'order:pay')
+      assertUser(actor)
+      assertTrusted(actor, { needed: true })
+      const { maxCost } = parse(payInput, rawInput)
+      const uuid = uuidOf(id)
+      let paid: (OrderRow & { ownerId: string }) | undefined
+      await idempotency.once(actor, attempt, 'confirmOrder', { id, maxCost }, async () => {
+        ;[paid] = await database.query(payOrder, [
+          ...[uuid, actor.id, randomUUIDv7(), config.platformShare, maxCost ?? null],
+          ...markValues(attempt),
+        ])
+        if (paid) {
+          for (const feed of new Set([actor.id, paid.ownerId])) notices.announce(feed)
+          return uuid
+        }
+        const order = await stateOf(actor, uuid)
+        if (!isPaid(order.status)) throw refusalsOfPayment(order, maxCost)[0] ?? busy()
+        await idempotency.remember(attempt, uuid)
+        return uuid
+      })
+      const order = paid ? asOrder(paid) : await get(actor, uuid)
+      return { order, isCharged: paid !== undefined || attempt.replayed }
+    },
+
+    /** Withdraws an open order. Raises NOT_AUTHENTICATED, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER. */
+    async cancel(actor: Actor, id: string, attempt: Attempt): Promise<Order> {
+      assertMay(actor, 'order:cancel')
+      assertUser(actor)
+      const uuid = uuidOf(id)
+      let gone: OrderRow | undefined
+      await idempotency.once(actor, attempt, 'cancelOrder', { id }, async () => {
+        ;[gone] = await database.query(cancelOrder, [uuid, actor.id, ...markValues(attempt)])
+        if (gone) {
+          notices.announce(actor.id)
+          return uuid
+        }
+        const state = await stateOf(actor, uuid)
+        if (isExpired(state)) throw expired()
+        if (state.status !== 'CANCELLED')
+          throw new DomainError('UNABLE_TO_CANCEL_ORDER', 'A paid order cannot be cancelled.')
+        await idempotency.remember(attempt, uuid)
+        return uuid
+      })
+      return gone ? asOrder(gone) : get(actor, uuid)
+    },
+
+    /** An order of the actor by its UUID, or null. */
+    find,
+
+    /** An order of the actor by its id. Raises NOT_AUTHENTICATED, NOT_FOUND. */
+    async get(actor: Actor, id: string, query?: OrderQuery): Promise<Order> {
+      assertMay(actor, 'order:read')
+      return get(actor, uuidOf(id), query)
+    },
+
+    /** The actor's orders, newest first. Raises NOT_AUTHENTICATED. */
+    async list(actor: Actor, filter: { status?: Order['status'] | undefined }, query: OrderQuery): Promise<Order[]> {
+      assertMay(actor, 'order:read')
+      return database.read.order.findMany({
+        ...query,
+        orderBy: { id: 'desc' },
+        where: { ...filter, ...visibleOrders(actor) },
+      })
+    },
+
+    async count(actor: Actor, filter: { status?: Order['status'] | undefined }): Promise<number> {
+      assertMay(actor, 'order:read')
+      return database.read.order.count({ where: { ...filter, ...visibleOrders(actor) } })
+    },
+
+    /** The arguments an order was made with; an object. */
+    async readActionArgs({ id, actionArgs }: Pick<Order, 'id' | 'actionArgs'>): Promise<Record<string, unknown>> {
+      return actionArgs ? JSON.parse(await safe.open(actionArgs, actionArgsContext(id))) : {}
+    },
+
+    /** Ends the orders whose time is over. Safe in several processes at once. */
+    async expire(): Promise<void> {
+      const buyers = await database.query(expireOrders)
+      for (const { buyer_id } of buyers) notices.announce(buyer_id)
+    },
+  }
+}

@@ -1,0 +1,204 @@
+import type { Order } from '../../platform/prisma/client.ts'
+import { rememberSql } from '../idempotency.ts'
+import { statement } from '../ports.ts'
+
+/** An order as a writing statement returns it: amounts are decimal strings. */
+export type OrderRow = Omit<Order, 'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid'> &
+  Record<'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid', string>
+
+const orderColumns = (from: string) => `
+  ${from}.id, ${from}.buyer_id as "buyerId", ${from}.network_app_id as "networkAppId",
+  ${from}.network_app_name as "networkAppName", ${from}.status::text, ${from}.action_args as "actionArgs", ${from}.price,
+  ${from}.quoted_points as "quotedPoints", ${from}.quoted_num as "quotedNum", ${from}.points_paid as "pointsPaid",
+  ${from}.num_paid as "numPaid", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
+  ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
+
+/** The app a caller names, by id or name, with what the caller has. No app: no row. */
+export const findOffer = statement<{ id: string; name: string; price: string; points: string; num: string }>(
+  'order_offer',
+  `select a.id, a.name, a.price::text, w.points::text, w.num::text from network_apps a, wallets w
+   where a.deactivated_at is null and w.user_id = $1::uuid
+     and case when $2::uuid is null then lower(a.name) = lower($3) else a.id = $2::uuid end`,
+)
+
+/**
+ * A new order, if the app is sold, costs at most what the caller agrees to, and the wallet could pay it now.
+ * $1 order, $2 buyer, $3 app's UUID or null, $4 its name, $5 sealed arguments, $6 window in seconds, $7 highest price or null.
+ */
+export const insertOrder = statement<OrderRow>(
+  'order_insert',
+  `with app as (
+     select id, name, price from network_apps
+     where deactivated_at is null and case when $3::uuid is null then lower(name) = lower($4) else id = $3::uuid end
+       and price <= coalesce($7::numeric, price)
+   ),
+   buyer as (
+     update wallets w set event_sequence = w.event_sequence + 1 from app
+     where w.user_id = $2::uuid and w.points + w.num >= app.price
+     returning w.event_sequence as sequence, w.points, w.num
+   ),
+   made as (
+     insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
+       created_at, expires_at)
+     select $1::uuid, $2::uuid, app.id, app.name, $5::bytea, app.price, least(buyer.points, app.price),
+       app.price - least(buyer.points, app.price), now(), now() + make_interval(secs => $6::int)
+     from app, buyer returning *
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, order_id)
+     select made.buyer_id, buyer.sequence, 'order.created', made.id from made, buyer
+   ),
+   ${rememberSql('$8', '$9', '$1::text', 'made')}
+   select ${orderColumns('made')} from made`,
+)
+
+/** Why an order could not be paid or withdrawn, by the database's clock. */
+export const findOrderState = statement<{
+  status: Order['status']
+  overdue: boolean
+  price: string
+  points: string
+  num: string
+}>(
+  'order_state',
+  `select o.status::text, o.expires_at <= clock_timestamp() as overdue, o.price::text, w.points::text, w.num::text
+   from orders o join wallets w on w.user_id = o.buyer_id where o.id = $1::uuid and o.buyer_id = $2::uuid`,
+)
+
+/**
+ * The payment: the order's row is locked, the clock is read after that, and the order is paid only if it is still open
+ * and in time. Then the wallets of buyer and owner, in the order of their ids so that two sales never wait for each
+ * other. Points are spent first; the owner earns each currency less the platform's share. The events, the webhook's
+ * delivery and the mails' jobs stand in the same statement: all of it happens or nothing.
+ * $1 order, $2 buyer, $3 transfer, $4 platform's share, $5 highest price or null.
+ */
+export const payOrder = statement<OrderRow & { ownerId: string }>(
+  'order_pay',
+  `with locked as materialized (
+     select id, network_app_id, price, status, expires_at from orders
+     where id = $1::uuid and buyer_id = $2::uuid for update
+   ),
+   timed as materialized (
+     select locked.*, clock_timestamp()::timestamptz(3) as at from locked
+   ),
+   target as materialized (
+     select timed.id, timed.network_app_id, timed.price, timed.at, a.owner_id,
+       a.webhook_url is not null and a.webhook_disabled_at is null as calls
+     from timed join network_apps a on a.id = timed.network_app_id
+     where timed.status = 'CREATED' and timed.at < timed.expires_at and timed.price <= coalesce($5::numeric, timed.price)
+   ),
+   parties as materialized (
+     select w.user_id, w.points, w.num from wallets w
+     where w.user_id in (select $2::uuid from target union select owner_id from target)
+     order by w.user_id for update
+   ),
+   split as materialized (
+     select target.*, paid.points, paid.num, round(paid.points * $4::numeric, 18) as points_share,
+       round(paid.num * $4::numeric, 18) as num_share
+     from target, parties, lateral (
+       select least(parties.points, target.price) as points, target.price - least(parties.points, target.price) as num
+     ) as paid
+     where parties.user_id = $2::uuid and parties.points + parties.num >= target.price
+   ),
+   charged as (
+     update wallets w set
+       points = w.points - case when w.user_id = $2::uuid then split.points else 0 end
+         + case when w.user_id = split.owner_id then split.points - split.points_share else 0 end,
+       num = w.num - case when w.user_id = $2::uuid then split.num else 0 end
+         + case when w.user_id = split.owner_id then split.num - split.num_share else 0 end,
+       event_sequence = w.event_sequence + 1
+     from split where w.user_id in ($2::uuid, split.owner_id)
+     returning w.user_id, w.event_sequence as sequence
+   ),
+   moved as (
+     insert into transfers (id, reference) select $3::uuid, 'order:' || id from split
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select $3::uuid, line.position, line.wallet_id, line.book, line.currency, line.amount
+     from split, lateral (values
+       (1, $2::uuid, null::book, 'POINTS'::currency, -split.points),
+       (2, $2::uuid, null, 'NUM', -split.num),
+       (3, split.owner_id, null, 'POINTS', split.points - split.points_share),
+       (4, split.owner_id, null, 'NUM', split.num - split.num_share),
+       (5, null, 'REVENUE', 'POINTS', split.points_share),
+       (6, null, 'REVENUE', 'NUM', split.num_share)
+     ) as line (position, wallet_id, book, currency, amount)
+     where line.amount <> 0
+   ),
+   paid as (
+     update orders o set status = case when split.calls then 'PENDING' else 'SUCCESS' end::order_status,
+       points_paid = split.points, num_paid = split.num, transfer_id = $3::uuid, paid_at = split.at,
+       settled_at = case when split.calls then null else split.at end
+     from split where o.id = split.id
+     returning o.*
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, order_id, transfer_id)
+     select charged.user_id, charged.sequence, 'order.paid', split.id, $3::uuid from charged, split
+     returning id, owner_id
+   ),
+   called as (
+     insert into webhook_deliveries (event_id, network_app_id, order_id)
+     select told.id, split.network_app_id, split.id from told, split where split.calls and told.owner_id = split.owner_id
+     returning id, network_app_id
+   ),
+   queued as materialized (
+     select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from called
+     union all
+     select enqueue('mail', jsonb_build_object('template', template, 'orderId', split.id))
+     from split, (values ('receipt'), ('sale')) as mail (template)
+   ),
+   ${rememberSql('$6', '$7', '$1::text', 'paid')}
+   select ${orderColumns('paid')}, split.owner_id as "ownerId" from paid, split, (select count(*) from queued) as jobs`,
+)
+
+/** Withdraws an open order. $1 order, $2 buyer. */
+export const cancelOrder = statement<OrderRow>(
+  'order_cancel',
+  `with locked as materialized (
+     select id, status, expires_at from orders where id = $1::uuid and buyer_id = $2::uuid for update
+   ),
+   target as materialized (
+     select id from locked where status = 'CREATED' and clock_timestamp()::timestamptz(3) < expires_at
+   ),
+   buyer as (
+     update wallets w set event_sequence = w.event_sequence + 1 from target where w.user_id = $2::uuid
+     returning w.event_sequence as sequence
+   ),
+   gone as (
+     update orders o set status = 'CANCELLED', settled_at = now() from target where o.id = target.id returning o.*
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, order_id)
+     select gone.buyer_id, buyer.sequence, 'order.cancelled', gone.id from gone, buyer
+   ),
+   ${rememberSql('$3', '$4', '$1::text', 'gone')}
+   select ${orderColumns('gone')} from gone`,
+)
+
+/** Ends what was not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone. */
+export const expireOrders = statement<{ buyer_id: string }>(
+  'order_expire',
+  `with overdue as materialized (
+     select id, buyer_id from orders where status = 'CREATED' and expires_at <= now() limit 500 for update skip locked
+   ),
+   buyers as materialized (
+     select w.user_id from wallets w where w.user_id in (select buyer_id from overdue) order by w.user_id for update
+   ),
+   feeds as (
+     update wallets w set event_sequence = w.event_sequence + expired.n
+     from (select buyer_id, count(*)::int as n from overdue join buyers on user_id = buyer_id group by buyer_id) as expired
+     where w.user_id = expired.buyer_id
+     returning w.user_id, w.event_sequence - expired.n as sequence
+   ),
+   gone as (
+     update orders o set status = 'EXPIRED', settled_at = now() from overdue where o.id = overdue.id returning o.id, o.buyer_id
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, order_id)
+     select gone.buyer_id, feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.id), 'order.expired', gone.id
+     from gone join feeds on feeds.user_id = gone.buyer_id
+   )
+   select distinct buyer_id from gone`,
+)

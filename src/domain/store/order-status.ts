@@ -1,0 +1,15 @@
+/** What may follow on what in an order's life. The only table of its kind; the statements name its steps. */
+import type { OrderStatus } from '../../platform/prisma/client.ts'
+
+export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {
+  CREATED: ['PENDING', 'SUCCESS', 'EXPIRED', 'CANCELLED'],
+  PENDING: ['SUCCESS', 'FAILURE', 'REFUNDED'],
+  // A delivery that was given up can be sent again, and then the order is served after all.
+  FAILURE: ['SUCCESS'],
+  SUCCESS: [],
+  EXPIRED: [],
+  CANCELLED: [],
+  REFUNDED: [],
+}
+
+export const isPaid = (status: OrderStatus) => !['CREATED', 'EXPIRED', 'CANCELLED'].includes(status)

@@ -1,0 +1,54 @@
+/**
+ * The parts of a writing statement that give the money of a paid order back: a transfer that mirrors the payment's, entry
+ * by entry. What an owner's wallet has spent already is paid from the platform's revenue, so that the buyer gets all of
+ * it and no balance falls below zero. The feeds that tell of it lie in the same wallets and get their positions here:
+ * a statement updates a row once.
+ */
+
+export interface RefundParts {
+  /** The part that names the payment, as `(id, transfer_id)`, the order and its transfer; empty when nothing is given back. */
+  from: string
+  /** Placeholder: the refund's UUID. */
+  transfer: string
+  /** The part whose `owner_id` names a feed once for each event in it. */
+  news: string
+}
+
+/** `feeds` tells the positions before the events: `(user_id, before)`. */
+export const refundSql = ({ from, transfer, news }: RefundParts) => `
+  changes as materialized (
+    select user_id, sum(num) as num, sum(points) as points, sum(events)::int as events from (
+      select owner_id as user_id, 0 as num, 0 as points, 1 as events from ${news}
+      union all
+      select e.wallet_id, case e.currency when 'NUM' then -e.amount else 0 end,
+        case e.currency when 'POINTS' then -e.amount else 0 end, 0
+      from entries e join ${from} on e.transfer_id = ${from}.transfer_id where e.wallet_id is not null
+    ) as change group by user_id
+  ),
+  parties as materialized (
+    select user_id from wallets where user_id in (select user_id from changes) order by user_id for update
+  ),
+  feeds as (
+    update wallets w set num = greatest(w.num + changes.num, 0), points = greatest(w.points + changes.points, 0),
+      event_sequence = w.event_sequence + changes.events
+    from changes join parties on parties.user_id = changes.user_id where w.user_id = changes.user_id
+    returning w.user_id, old.event_sequence as before, new.num - old.num as num, new.points - old.points as points,
+      new.num - old.num - changes.num as lacking_num, new.points - old.points - changes.points as lacking_points
+  ),
+  given_back as (
+    insert into transfers (id, reference) select ${transfer}::uuid, 'order-refund:' || id from ${from} returning id
+  ),
+  mirrored as (
+    insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+    select given_back.id, row_number() over (order by wallet_id, book, currency), wallet_id, book, currency, amount
+    from given_back, (
+      select wallet_id, book, currency, sum(amount) as amount from (
+        select user_id as wallet_id, null::book as book, 'NUM'::currency as currency, num as amount from feeds
+        union all select user_id, null, 'POINTS', points from feeds
+        union all select null, e.book, e.currency, -e.amount
+          from entries e join ${from} on e.transfer_id = ${from}.transfer_id where e.book is not null
+        union all select null, 'REVENUE', 'NUM', -lacking_num from feeds
+        union all select null, 'REVENUE', 'POINTS', -lacking_points from feeds
+      ) as line group by wallet_id, book, currency having sum(amount) <> 0
+    ) as line
+  )`

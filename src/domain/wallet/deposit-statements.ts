@@ -1,0 +1,76 @@
+import { eventSql } from '../event/event-sql.ts'
+import { statement } from '../ports.ts'
+
+export const findScanned = statement<{ value: string }>('deposits_scanned', 'select value from settings where key = $1')
+
+/** The first to come says where scanning begins. */
+export const beginScan = statement<never>(
+  'deposits_begin',
+  'insert into settings (key, value) values ($1, $2) on conflict (key) do nothing',
+)
+
+export const findWalletAddresses = statement<{ address: string }>(
+  'deposits_wallets',
+  'select address from wallets where address = any ($1::text[])',
+)
+
+/** How many deposits were credited from blocks above a height: $1 height. */
+export const countDepositsAbove = statement<{ count: number }>(
+  'deposits_above',
+  'select count(*)::int as count from deposits where block_number > $1::int',
+)
+
+/**
+ * Moves the scan on and credits what it found, if nobody has moved it since: $1 setting, $2 where it was, $3 where it is
+ * then; of each deposit $4 transaction, $5 address, $6 amount, $7 block, $8 its hash. What is in the books already is
+ * left out. Wallets are locked in the order of their ids, as a sale does, so that nobody waits in a circle.
+ */
+export const creditDeposits = statement<{ advanced: number; credited: number; owners: string[] }>(
+  'deposits_credit',
+  `with advanced as materialized (
+     update settings set value = $3 where key = $1 and value = $2 returning key
+   ),
+   fresh as materialized (
+     select uuidv7() as transfer_id, i.hash, i.amount, i.block_number, i.block_hash, w.user_id,
+       (row_number() over (partition by w.user_id order by i.position))::int as rank
+     from advanced cross join
+       unnest($4::text[], $5::text[], $6::numeric[], $7::int[], $8::text[])
+         with ordinality as i (hash, address, amount, block_number, block_hash, position)
+       join wallets w on w.address = i.address
+     where not exists (select from transfers t where t.reference = 'deposit:' || i.hash || ':-1')
+   ),
+   locked as materialized (
+     select user_id from wallets where user_id in (select user_id from fresh) order by user_id for update
+   ),
+   paid as (
+     update wallets w set num = w.num + sum.amount, event_sequence = w.event_sequence + sum.count
+     from locked join (
+       select user_id, sum(amount) as amount, count(*)::int as count from fresh group by user_id
+     ) sum using (user_id)
+     where w.user_id = locked.user_id
+     returning w.user_id, old.event_sequence as before
+   ),
+   moved as (
+     insert into transfers (id, reference) select transfer_id, 'deposit:' || hash || ':-1' from fresh
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select fresh.transfer_id, line.position, line.wallet_id, line.book, 'NUM', line.amount
+     from fresh, lateral (values (1, fresh.user_id, null::book, fresh.amount), (2, null, 'DEPOSITS', -fresh.amount))
+       as line (position, wallet_id, book, amount)
+   ),
+   kept as (
+     insert into deposits (transaction_hash, position, wallet_id, amount, block_number, block_hash)
+     select hash, -1, user_id, amount, block_number, block_hash from fresh
+   ),
+   ${eventSql({
+     name: 'told',
+     from: 'fresh join paid using (user_id)',
+     owner: 'user_id',
+     sequence: 'before + rank',
+     type: 'deposit.credited',
+     transfer: 'transfer_id',
+   })}
+   select (select count(*) from advanced)::int as advanced, (select count(*) from fresh)::int as credited,
+     array(select distinct user_id from fresh) as owners`,
+)

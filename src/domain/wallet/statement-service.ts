@@ -1,0 +1,151 @@
+/** The statement of a wallet: its transfers with the balance after each. Contract: `transfers`, `GET /api/v3/wallet/transfers/`. */
+import { type Actor, assertUser } from '../actor.ts'
+import { validationFailed } from '../errors.ts'
+import { fromId, type IdPrefix, toId } from '../ids.ts'
+import { assertMay } from '../policy.ts'
+import { type Database, statement } from '../ports.ts'
+
+/** What a transfer is about. */
+export const transferKinds = [
+  'COMMIT',
+  'DEPOSIT',
+  'GRANT',
+  'GRANT_EXPIRY',
+  'ORDER',
+  'ORDER_REFUND',
+  'OTHER',
+  'REFUND',
+  'SIGN_UP',
+] as const
+export type TransferKind = (typeof transferKinds)[number]
+
+/** One transfer as the owner of a wallet sees it. Amounts are decimal strings. */
+export interface StatementLine {
+  /** UUID. */
+  id: string
+  kind: TransferKind
+  /** TypeID of the commit, order, grant or user; the transaction's hash for a deposit; null when it is about nothing. */
+  subjectId: string | null
+  createdAt: Date
+  /** What it moved in this wallet; negative: it took. */
+  num: string
+  points: string
+  /** The wallet after it. */
+  balance: { num: string; points: string }
+}
+
+export interface StatementPage {
+  limit: number
+  offset?: number
+  /** TypeIDs of transfers: only older than `after`, only newer than `before`. */
+  after?: string | undefined
+  before?: string | undefined
+  /** From the oldest. */
+  inverted?: boolean
+}
+
+interface Row {
+  id: string
+  reference: string
+  created_at: Date
+  num: string
+  points: string
+  balance_num: string
+  balance_points: string
+}
+
+const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+  coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points`
+
+/**
+ * A page of transfers by their ids, which are in the order of time. Balances are counted back from the wallet's own, so
+ * that a page reads no entries older than itself. $1 user, $2 older than, $3 newer than, $4 limit, $5 offset.
+ */
+const readPage = (name: string, direction: 'asc' | 'desc') =>
+  statement<Row>(
+    name,
+    `with page as materialized (
+       select transfer_id, ${sums} from entries
+       where wallet_id = $1::uuid and transfer_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+         and transfer_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+       group by transfer_id order by transfer_id ${direction} limit $4::int offset $5::int
+     ),
+     newer as (
+       select ${sums} from entries
+       where wallet_id = $1::uuid and transfer_id > (select transfer_id from page order by transfer_id desc limit 1)
+     )
+     select t.id, t.reference, t.created_at, page.num, page.points,
+       w.num - newer.num + page.num - sum(page.num) over down as balance_num,
+       w.points - newer.points + page.points - sum(page.points) over down as balance_points
+     from page join transfers t on t.id = page.transfer_id, newer, wallets w
+     where w.user_id = $1::uuid
+     window down as (order by page.transfer_id desc)
+     order by t.id ${direction}`,
+  )
+const readDown = readPage('statement_page', 'desc')
+const readUp = readPage('statement_page_up', 'asc')
+
+const countTransfers = statement<{ count: number }>(
+  'statement_count',
+  'select count(distinct transfer_id)::int as count from entries where wallet_id = $1::uuid',
+)
+
+/** By the first word of a reference. */
+const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
+  'sign-up': { kind: 'SIGN_UP', subject: 'user' },
+  commit: { kind: 'COMMIT', subject: 'commit' },
+  refund: { kind: 'REFUND', subject: 'commit' },
+  order: { kind: 'ORDER', subject: 'order' },
+  'order-refund': { kind: 'ORDER_REFUND', subject: 'order' },
+  deposit: { kind: 'DEPOSIT' },
+  grant: { kind: 'GRANT', subject: 'grant' },
+  'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
+}
+
+function present({ id, reference, created_at, num, points, balance_num, balance_points }: Row): StatementLine {
+  const [first = '', subject = ''] = reference.split(':', 2)
+  const known = kinds[first]
+  return {
+    id,
+    kind: known?.kind ?? 'OTHER',
+    subjectId: known ? (known.subject ? toId(known.subject, subject) : subject) : null,
+    createdAt: created_at,
+    num,
+    points,
+    balance: { num: balance_num, points: balance_points },
+  }
+}
+
+/** Raises VALIDATION_FAILED for a cursor that no page gave out. */
+function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | null {
+  if (cursor === undefined) return null
+  const found = fromId(cursor, 'transfer')
+  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+  return found.uuid
+}
+
+export type StatementService = ReturnType<typeof createStatementService>
+
+export function createStatementService({ database }: { database: Database }) {
+  return {
+    /** The actor's own transfers, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
+    async list(
+      actor: Actor,
+      { limit, offset = 0, after, before, inverted = false }: StatementPage,
+    ): Promise<StatementLine[]> {
+      assertMay(actor, 'transfer:read')
+      assertUser(actor)
+      const bounds = [uuidOf('after', after), uuidOf('before', before)]
+      const rows = await database.query(inverted ? readUp : readDown, [actor.id, ...bounds, limit, offset])
+      return rows.map(present)
+    },
+
+    /** How many there are in all. Raises NOT_AUTHENTICATED. */
+    async count(actor: Actor): Promise<number> {
+      assertMay(actor, 'transfer:read')
+      assertUser(actor)
+      const [row] = await database.query(countTransfers, [actor.id])
+      return row?.count ?? 0
+    },
+  }
+}
