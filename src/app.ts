@@ -5,16 +5,37 @@ import manifest from '../package.json' with { type: 'json' }
 import { createExplorerUrl } from './chain/explorer.ts'
 import type { Config } from './config.ts'
 import type { Context, Publication, Services } from './context.ts'
+import { createMailComposer } from './delivery/mail-templates.ts'
+import { createWebhookSender } from './delivery/webhook-sender.ts'
 import { createAccountService } from './domain/account/account-service.ts'
 import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { createAssetService } from './domain/asset/asset-service.ts'
 import { validationFailed } from './domain/errors.ts'
+import { createEventService } from './domain/event/event-service.ts'
 import { createIdempotency } from './domain/idempotency.ts'
 import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
-import type { Chain, ContentStore, Custody, Database, KeyVault, Log, PasswordHasher } from './domain/ports.ts'
+import type {
+  Chain,
+  ContentStore,
+  Custody,
+  Database,
+  FeedNotices,
+  KeyVault,
+  Log,
+  Mailer,
+  PasswordHasher,
+  Safe,
+} from './domain/ports.ts'
+import { createApiKeyService } from './domain/store/api-key-service.ts'
+import { createDeliveryService } from './domain/store/delivery-service.ts'
+import { createNetworkAppService } from './domain/store/network-app-service.ts'
+import { createOrderMail, type OrderMailJob } from './domain/store/order-mail.ts'
+import { createOrderService } from './domain/store/order-service.ts'
+import { createGrantService } from './domain/wallet/grant-service.ts'
 import { createPricing } from './domain/wallet/pricing.ts'
+import { createStatementService } from './domain/wallet/statement-service.ts'
 import { createFileLinks } from './files/file-links.ts'
 import { createGateway } from './files/gateway.ts'
 import { schema } from './graphql/schema.ts'
@@ -33,6 +54,9 @@ export interface Dependencies {
   custody: Custody
   passwords: PasswordHasher
   vault: KeyVault
+  safe: Safe
+  mailer: Mailer
+  notices: FeedNotices
   /** Told that a commit waits. */
   relay: { wake(): void }
   log: Log
@@ -47,6 +71,8 @@ export interface App {
   maintenance: Maintenance
   publication: Publication
   doors: Door[]
+  /** What carries out the jobs of each queue. */
+  jobs: { mail(job: OrderMailJob): Promise<void>; webhookDelivery(job: { deliveryId: string }): Promise<void> }
   /** Stores the documents that commits refer to. */
   prepare(): Promise<void>
 }
@@ -79,6 +105,8 @@ export function createApp(deps: Dependencies): App {
   const services: Services = {
     idempotency,
     pricing,
+    grants: createGrantService({ database, notices: deps.notices, idempotency }),
+    statement: createStatementService({ database }),
     accounts: createAccountService({
       ...deps,
       limits,
@@ -89,8 +117,24 @@ export function createApp(deps: Dependencies): App {
         ...config.limits,
       },
     }),
-    assets: createAssetService({ database, contentStore, chain, idempotency, pricing }),
+    apiKeys: createApiKeyService({ database, vault, idempotency }),
+    networkApps: createNetworkAppService({ database, safe: deps.safe, vault, idempotency, config: config.store }),
+    deliveries: createDeliveryService({
+      database,
+      safe: deps.safe,
+      sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks }),
+      idempotency,
+      log,
+    }),
+    orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),
+    assets: createAssetService({ database, contentStore, chain, notices: deps.notices, idempotency, pricing }),
+    events: createEventService({ database, notices: deps.notices, safe: deps.safe }),
   }
+
+  const orderMail = createOrderMail({
+    ...deps,
+    compose: createMailComposer({ currency: config.money.currency, publicUrl }),
+  })
 
   async function createContext(req: IncomingMessage, res: ServerResponse): Promise<Context> {
     const { headers } = req
@@ -144,9 +188,10 @@ export function createApp(deps: Dependencies): App {
     services,
     maintenance: createMaintenance({ database, contentStore, limits, documents: Object.values(nids) }),
     publication,
+    jobs: { mail: orderMail.handle, webhookDelivery: services.deliveries.handle },
     doors: [
       { knows: (path) => path === '/graphql' || path.startsWith('/graphql/'), handle: (req, res) => graphql(req, res) },
-      { knows: () => true, handle: (req, res) => rest.handle(req, res) },
+      { knows: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },
     ],
     async prepare() {
       for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))

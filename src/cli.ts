@@ -10,6 +10,7 @@ import { ConfigError, effectiveConfig, readConfig } from './config.ts'
 import { DomainError } from './domain/errors.ts'
 import { toId } from './domain/ids.ts'
 import { checkInvariants } from './domain/invariants.ts'
+import { formatAmount } from './domain/money.ts'
 import type { Installation } from './installation.ts'
 
 const FAILURE = 1
@@ -113,7 +114,8 @@ command(apiKey, 'issue', 'Makes an API key and prints it, this once.')
   .requiredOption('--name <name>', 'which service it is for')
   .option('--json', 'prints {"id", "key"}')
   .action(async ({ name, json }) => {
-    const issued = await withApp(({ services: { accounts } }) => accounts.issueApiKey({ kind: 'system' }, name))
+    const attempt = { key: undefined, replayed: false }
+    const issued = await withApp(({ services: { apiKeys } }) => apiKeys.issue({ kind: 'system' }, { name }, attempt))
     const made = { id: toId('key', issued.id), key: issued.key }
     if (json) return printJson(made)
     print(
@@ -123,6 +125,62 @@ command(apiKey, 'issue', 'Makes an API key and prints it, this once.')
       ]),
     )
     say('Keep the key: it is not shown again. Services send it as "x-api-key: <key>".')
+  })
+
+command(apiKey, 'list', 'Lists all API keys, also revoked ones, newest first.')
+  .option('--json', 'prints a list of {"id", "name", "prefix", "createdAt", "revokedAt"}')
+  .action(async ({ json }) => {
+    const keys = (await withApp(({ services: { apiKeys } }) => apiKeys.list({ kind: 'system' }))).map(
+      ({ id, name, prefix, createdAt, revokedAt }) => ({ id: toId('key', id), name, prefix, createdAt, revokedAt }),
+    )
+    if (json) return printJson(keys)
+    const rows = keys.map(({ id, name, prefix, createdAt, revokedAt }) => [
+      ...[id, prefix, createdAt.toISOString(), revokedAt?.toISOString() ?? '-', name],
+    ])
+    print(table([['id', 'prefix', 'issued', 'revoked', 'name'], ...rows]))
+  })
+
+command(apiKey, 'revoke', 'Ends an API key: the next request that carries it is not trusted.')
+  .argument('<id>', 'identifier of the key, as `annal api-key list` shows it')
+  .action(async (id: string) => {
+    const attempt = { key: undefined, replayed: false }
+    await withApp(({ services: { apiKeys } }) => apiKeys.revoke({ kind: 'system' }, id, attempt))
+    say('Revoked.')
+  })
+
+interface GrantFlags {
+  user: string
+  points: string
+  reason: string
+  expires?: string
+  idempotencyKey?: string
+  json?: true
+}
+
+command(program, 'grant', 'Gives points to a user.')
+  .requiredOption('--user <user>', 'identifier, e-mail address or username')
+  .requiredOption('--points <amount>', 'how many, such as 0.5')
+  .requiredOption('--reason <text>', 'why, at most 500 characters')
+  .option('--expires <moment>', 'until when they can be spent, such as 2027-01-01T00:00:00Z; default: for ever')
+  .option('--idempotency-key <key>', 'given again with the same key, they are given once')
+  .option('--json', 'prints {"id", "userId", "amount", "expiresAt", "replayed"}')
+  .action(async ({ user, points, reason, expires, idempotencyKey, json }: GrantFlags) => {
+    const expiresAt = expires === undefined ? undefined : new Date(expires)
+    const attempt = { key: idempotencyKey, replayed: false }
+    const grant = await withApp(({ services: { grants } }) =>
+      grants.grant({ kind: 'system' }, { userId: user, amount: points, reason, expiresAt }, attempt),
+    )
+    const made = { id: toId('grant', grant.id), userId: toId('user', grant.userId), amount: formatAmount(grant.amount) }
+    if (json) return printJson({ ...made, expiresAt: grant.expiresAt, replayed: attempt.replayed })
+    print(
+      table([
+        ['id', made.id],
+        ['user', made.userId],
+        ['points', made.amount],
+        ['expires', grant.expiresAt?.toISOString() ?? 'never'],
+      ]),
+    )
+    if (attempt.replayed) say('They had been given before with this key; nothing was added.')
   })
 
 command(program, 'check', 'Checks the books and the histories; exits with 1 when something contradicts them.')

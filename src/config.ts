@@ -78,6 +78,30 @@ const variables = {
   GAS_FEE: { schema: decimal.default('0.079'), doc: 'Charged for a chain transaction, in currency units.' },
   SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
   REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Sign-up only through a trusted service.' },
+  ORDER_WINDOW_SECONDS: {
+    schema: whole(1, 86_400).prefault('900'),
+    doc: 'Seconds in which an order must be confirmed.',
+  },
+  PLATFORM_SHARE: {
+    schema: z
+      .string()
+      .regex(/^(0(\.\d{1,18})?|1(\.0{1,18})?)$/, 'Expected a share from 0 to 1, such as 0.12.')
+      .default('0.12'),
+    doc: "Share of a sale that the platform keeps; the rest is the network app owner's.",
+  },
+  ALLOW_INSECURE_WEBHOOKS: {
+    schema: flag.default(false),
+    doc: 'Allows webhooks over http and to internal addresses. Development only; has no effect in production.',
+  },
+  SMTP_URL: {
+    schema: z
+      .string()
+      .regex(/^smtps?:\/\//, 'Expected an smtp:// or smtps:// URL.')
+      .optional(),
+    doc: 'Server that mail goes out by. Default: files in ANNAL_DIR/mail.',
+    secret: true,
+  },
+  MAIL_FROM: { schema: z.string().default('Annal <no-reply@localhost>'), doc: 'Sender of mails.' },
   LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
   LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
   PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
@@ -158,6 +182,12 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       currency: values.CURRENCY,
       signUpPoints: values.SIGN_UP_POINTS,
     },
+    store: {
+      orderWindowSeconds: values.ORDER_WINDOW_SECONDS,
+      platformShare: values.PLATFORM_SHARE,
+      allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
+    },
+    mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM },
     limits: { signUpsPerHour: values.LIMIT_SIGN_UPS_PER_IP, signInsPerMinute: values.LIMIT_SIGN_INS_PER_IP },
     requireApiKeyForSignUp: values.REQUIRE_API_KEY_FOR_SIGN_UP,
   })

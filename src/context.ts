@@ -2,15 +2,29 @@
 import type { AccountService } from './domain/account/account-service.ts'
 import type { Actor } from './domain/actor.ts'
 import type { AssetService } from './domain/asset/asset-service.ts'
+import type { EventService } from './domain/event/event-service.ts'
 import type { Attempt, Idempotency } from './domain/idempotency.ts'
 import type { Chain, Database, Log } from './domain/ports.ts'
+import type { ApiKeyService } from './domain/store/api-key-service.ts'
+import type { DeliveryService } from './domain/store/delivery-service.ts'
+import type { NetworkAppService } from './domain/store/network-app-service.ts'
+import type { OrderService } from './domain/store/order-service.ts'
+import type { GrantService } from './domain/wallet/grant-service.ts'
 import type { Pricing } from './domain/wallet/pricing.ts'
+import type { StatementService } from './domain/wallet/statement-service.ts'
 
 export interface Services {
   accounts: AccountService
+  apiKeys: ApiKeyService
   assets: AssetService
+  events: EventService
+  deliveries: DeliveryService
+  grants: GrantService
   idempotency: Idempotency
+  networkApps: NetworkAppService
+  orders: OrderService
   pricing: Pricing
+  statement: StatementService
 }
 
 /** Facts that links and records are made from. */

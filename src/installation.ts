@@ -1,40 +1,50 @@
 /** The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close. */
 
 import { mkdir } from 'node:fs/promises'
+import { createDepositWatcher, type DepositWatcher } from './chain/deposits.ts'
 import { createKeyPair, signText } from './chain/keys.ts'
 import { createRegistry, type Registry } from './chain/registry.ts'
 import { createRelay, type Relay } from './chain/relay.ts'
 import type { Config } from './config.ts'
+import { createMailer } from './delivery/mailer.ts'
 import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
-import type { ContentStore, Custody, KeyVault, Log, PasswordHasher } from './domain/ports.ts'
+import type { ContentStore, Custody, FeedNotices, KeyVault, Log, Mailer, PasswordHasher, Safe } from './domain/ports.ts'
+import { createDepositService } from './domain/wallet/deposit-service.ts'
 import { createContentStore } from './files/content-store.ts'
 import { createCustody } from './platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database.ts'
 import { developmentKey, startEmbeddedAnvil } from './platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from './platform/embedded-postgres.ts'
+import { createEventNotices } from './platform/event-notices.ts'
+import { installJobs } from './platform/jobs.ts'
 import { createKeyVault } from './platform/key-vault.ts'
 import { applyMigrations } from './platform/migrations.ts'
 import { createPasswordHasher } from './platform/passwords.ts'
+import { createSafe } from './platform/safe.ts'
 
 export interface Installation {
   config: Config
   log: Log
   database: ConnectedDatabase
   databaseUrl: string
+  notices: FeedNotices
   contentStore: ContentStore
   vault: KeyVault
   custody: Custody
+  safe: Safe
   passwords: PasswordHasher
+  mailer: Mailer
   /** What is embedded, for people: a name and where it is. */
   parts: Record<'database' | 'chain' | 'files' | 'keys', string>
   close(): Promise<void>
 }
 
-/** A chain to write to, and the relay that does. */
+/** A chain to write to, the relay that does, and the watcher that credits what comes in over it. */
 export interface ChainConnection {
   registry: Registry
   relay: Relay
+  deposits: DepositWatcher
   rpcUrl: string
   close(): Promise<void>
 }
@@ -43,24 +53,29 @@ export interface ChainConnection {
 export async function openInstallation(config: Config, log: Log): Promise<Installation> {
   const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
   const databaseUrl = config.database.url ?? postgres!.url
-  const applied = await applyMigrations(databaseUrl).catch(async (error: unknown) => {
+  const applied = await prepareDatabase(databaseUrl).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
   })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
   const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log })
+  const notices = createEventNotices({ url: databaseUrl, database, log })
   // Where mail goes that no server is configured for.
-  await mkdir(`${config.dir}/mail`, { recursive: true })
+  const mailDir = `${config.dir}/mail`
+  await mkdir(mailDir, { recursive: true })
   const vault = createKeyVault({ key: config.keyEncryptionKey, dir: config.dir })
   return {
     config,
     log,
     database,
     databaseUrl,
+    notices,
     contentStore: await openContentStore(config),
     vault,
     custody: createCustody({ vault, keyPairs: { createKeyPair, signText } }),
+    safe: createSafe({ vault }),
     passwords: createPasswordHasher(),
+    mailer: createMailer({ ...config.mail, dir: mailDir, log }),
     parts: {
       database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
@@ -68,13 +83,14 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
       keys: config.keyEncryptionKey ? 'KEY_ENCRYPTION_KEY' : `key in ${config.dir}/keys`,
     },
     async close() {
+      await notices.close()
       await database.close()
       await postgres?.stop()
     },
   }
 }
 
-/** Connects to the chain, starting the embedded one if none is configured. The relay is not started yet. */
+/** Connects to the chain, starting the embedded one if none is configured. Relay and watcher are not started yet. */
 export async function connectChain(
   { config, log, ...installation }: Installation,
   publicUrl: string,
@@ -96,15 +112,30 @@ export async function connectChain(
     relayKeys: relayKeys ?? [developmentKey],
     confirmations,
   })
+  const deposits = createDepositWatcher({
+    registry,
+    books: createDepositService(installation),
+    databaseUrl: installation.databaseUrl,
+    log,
+    confirmations,
+  })
   return {
     registry,
     relay,
+    deposits,
     rpcUrl: url,
     async close() {
-      await relay.stop()
+      await Promise.all([relay.stop(), deposits.stop()])
       await anvil?.stop()
     },
   }
+}
+
+/** Tables of our own and of the job queue; returns the migrations that were applied. */
+async function prepareDatabase(databaseUrl: string): Promise<string[]> {
+  const applied = await applyMigrations(databaseUrl)
+  await installJobs(databaseUrl)
+  return applied
 }
 
 async function openContentStore({ files, dir }: Config): Promise<ContentStore> {

@@ -1,12 +1,14 @@
 /** The process: config → parts → app → listen → drain on SIGTERM. */
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
+import { deliveryLanes } from './domain/store/delivery-service.ts'
 import { connectChain, openInstallation } from './installation.ts'
 import { createHttpServer, type Door } from './platform/http-server.ts'
+import { startJobs } from './platform/jobs.ts'
 import { createLog } from './platform/log.ts'
+import { repeat } from './platform/repeat.ts'
 
 const DRAIN_MILLISECONDS = 10_000
-const SWEEP_MILLISECONDS = 3_600_000
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -29,15 +31,22 @@ async function main() {
   })
   await app.prepare()
   chain.relay.start()
+  chain.deposits.start()
   doors.push(...app.doors)
 
-  const sweep = setInterval(() => {
-    const tidy = async () => {
-      await app.maintenance.sweep()
-      await app.maintenance.collectGarbage()
-    }
-    tidy().catch((error: unknown) => log.warn({ err: error }, 'Tidying up failed; it is tried again in an hour'))
-  }, SWEEP_MILLISECONDS)
+  const jobs = await startJobs(installation)
+  await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
+  await jobs.work('mail', { concurrency: 2 }, app.jobs.mail)
+  const { orders, grants } = app.services
+  const tidy = async () => {
+    await app.maintenance.sweep()
+    await app.maintenance.collectGarbage()
+  }
+  const chores = [
+    repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again in a second'),
+    repeat(grants.sweep, 30_000, log, 'Points could not be expired; it is tried again in half a minute'),
+    repeat(tidy, 3_600_000, log, 'Tidying up failed; it is tried again in an hour'),
+  ]
 
   const { parts } = installation
   say(`Annal is ready.
@@ -55,8 +64,8 @@ Stop with Ctrl-C; the data stays.`)
     if (stopping) process.exit(1)
     stopping = true
     log.info({ signal }, 'Draining')
-    clearInterval(sweep)
     await server.drain(DRAIN_MILLISECONDS)
+    await Promise.all([jobs.stop(), ...chores.map((chore) => chore.stop())])
     await chain.close()
     await installation.close()
     process.exit(0)

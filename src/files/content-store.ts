@@ -1,7 +1,5 @@
 import { exporter } from 'ipfs-unixfs-exporter'
 import { importFile } from 'ipfs-unixfs-importer'
-import { fixedSize } from 'ipfs-unixfs-importer/chunker'
-import { balanced } from 'ipfs-unixfs-importer/layout'
 import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { DomainError, notFound } from '../domain/errors.ts'
@@ -9,20 +7,7 @@ import type { ContentStore } from '../domain/ports.ts'
 import { type BlockDirectory, blockName, createBlockDirectory } from './block-directory.ts'
 import { carOf } from './car.ts'
 import { describeDocument, linksOf, measure, parseCid } from './cids.ts'
-
-/**
- * What `ipfs add --cid-version=1` does: 256 KiB chunks, a balanced tree with 174 children, raw leaves, and a file of
- * one chunk is that leaf. Spelled out, because an asset's nid hangs on it and the importer's defaults may change.
- */
-const kuboLayout = () => ({
-  cidVersion: 1 as const,
-  rawLeaves: true,
-  reduceSingleLeafToSelf: true,
-  chunker: fixedSize({ chunkSize: 262_144 }),
-  layout: balanced({ maxChildrenPerNode: 174 }),
-  // Chunks in memory at a time, and writes that may wait for the disk together.
-  blockWriteConcurrency: 8,
-})
+import { identifyFile, kuboLayout } from './file-layout.ts'
 
 /** The exporter reads on while its consumer is slow. Asked for so many bytes at a time, it stays flat. */
 const readWindow = 4 * 1024 * 1024
@@ -43,6 +28,8 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       await blocks.syncNames(shards)
       return { cid: cid.toString(), ...result() }
     },
+
+    identifyFile,
 
     describe(bytes) {
       const { cid, sha256 } = describeDocument(bytes)

@@ -3,6 +3,7 @@ import { DomainError, notFound, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
 import { carOf } from './car.ts'
 import { describeDocument, measure, parseCid } from './cids.ts'
+import { identifyFile } from './file-layout.ts'
 
 /** Global option of Kubo: answer from its own blocks instead of asking the network, where a missing block never fails. */
 const offline: { offline: true; signal?: AbortSignal } = { offline: true }
@@ -44,6 +45,8 @@ export const createKuboContentStore = ({ url }: { url: string }): ContentStore =
       })
       return { cid, ...result() }
     },
+
+    identifyFile,
 
     describe(bytes) {
       const { cid, sha256 } = describeDocument(bytes)

@@ -1,14 +1,9 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
-import type { GraphQLResolveInfo } from 'graphql'
-import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
-import type { Asset } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
 import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
-import { incomingFile } from './incoming-file.ts'
 import { Node } from './node.ts'
 import { UserType } from './user.ts'
 
@@ -178,71 +173,6 @@ const AssetFilter = builder.inputType('AssetFilter', {
   }),
 })
 
-/** What a registration and an update give alike. */
-const metadataFields = (t: PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>) => ({
-  caption: t.string({ description: 'Brief description.' }),
-  headline: t.string({ description: 'Title, at most 25 characters.' }),
-  tag: t.string({ description: 'Tag to find it by.' }),
-  publicAccess: t.boolean({ description: 'Whether everybody may see it.' }),
-  signedMetadata: t.string({ description: 'JSON text kept as it is.' }),
-  signature: t.string({ description: 'JSON text kept as it is.' }),
-  commitMessage: t.string({ description: 'What you say about this change.' }),
-})
-
-const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
-  description: 'A file and the metadata of its first commit.',
-  fields: (t) => ({
-    assetFile: t.field({ type: 'Upload', required: true, description: 'The file, at most 250 MB.' }),
-    assetFileMimeType: t.string({ description: 'MIME type; that of the upload when left out.' }),
-    meta: t.string({ description: 'JSON text kept as it is.' }),
-    nitCommitCustom: t.field({ type: 'JSONObject', description: 'Custom fields, at most 10 KB and 16 levels deep.' }),
-    ...metadataFields(t),
-  }),
-})
-
-const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
-  description: 'Only what is given changes.',
-  fields: (t) => ({
-    id: t.id({ required: true, description: 'The nid.' }),
-    expectedHead: t.id({
-      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
-    }),
-    nitCommitCustom: t.field({
-      type: 'JSONObject',
-      description:
-        'Custom fields to set or replace by top-level key; null removes a key. At most 10 KB and 16 levels deep.',
-    }),
-    ...metadataFields(t),
-  }),
-})
-
-const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
-  description: 'The asset to take out of the service.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
-})
-
-/** Assets are read with what the caller selected below the payload's `asset`. */
-const belowAsset = (context: Context, info: GraphQLResolveInfo) => queryFromInfo({ context, info, path: ['asset'] })
-
-const assetPayload = (name: string, description: string) =>
-  builder.objectRef<{ asset: Asset }>(name).implement({
-    description,
-    fields: (t) => ({
-      asset: t.field({
-        type: AssetType,
-        description: 'The asset as it is now.',
-        resolve: ({ asset }) => asset as never,
-      }),
-    }),
-  })
-
-const RegisterAssetPayload = assetPayload('RegisterAssetPayload', 'The registered asset.')
-const UpdateAssetMetadataPayload = assetPayload('UpdateAssetMetadataPayload', 'The changed asset.')
-const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload').implement({
-  description: 'What was deleted.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'The nid.' }) }),
-})
-
 builder.queryFields((t) => ({
   asset: t.prismaField({
     type: AssetType,
@@ -271,41 +201,4 @@ builder.queryFields((t) => ({
     },
     AssetConnection,
   ),
-}))
-
-builder.mutationFields((t) => ({
-  registerAsset: t.field({
-    type: RegisterAssetPayload,
-    description:
-      'Registers a file and writes its first commit; charges the update fee and gas. ' +
-      'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, ASSET_COMMIT_INSUFFICIENT_FUND.',
-    args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
-    resolve: async (_root, { input: { assetFile, ...input } }, context, info) => {
-      const { actor, services, attempt } = context
-      const file = await incomingFile(assetFile)
-      const nid = await services.assets.register(actor, file, given(input) as never, attempt)
-      return { asset: await services.assets.get(actor, nid, belowAsset(context, info)) }
-    },
-  }),
-  updateAssetMetadata: t.field({
-    type: UpdateAssetMetadataPayload,
-    description:
-      'Changes metadata in one commit; charges the update fee and gas, or nothing when nothing changes. ' +
-      'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, ASSET_COMMIT_INSUFFICIENT_FUND.',
-    args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
-    resolve: async (_root, { input: { id, ...input } }, context, info) => {
-      const { actor, services, attempt } = context
-      const change = { ...given(input), nid: id }
-      return { asset: await services.assets.update(actor, change as never, attempt, belowAsset(context, info)) }
-    },
-  }),
-  deleteAsset: t.field({
-    type: DeleteAssetPayload,
-    description:
-      'Erases the metadata and unpins file and trees; the chain keeps the commits. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
-    args: { input: t.arg({ type: DeleteAssetInput, required: true, description: 'The asset.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      id: await services.assets.remove(actor, input.id, attempt),
-    }),
-  }),
 }))

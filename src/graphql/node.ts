@@ -16,12 +16,20 @@ builder.queryField('node', (t) =>
       const found = fromId(id)
       if (found?.prefix === 'user') return brand(await services.accounts.find(found.uuid), 'User')
       if (found?.prefix === 'commit') return brand(await services.assets.findCommit(actor, found.uuid), 'Commit')
+      if (found?.prefix === 'order') return brand(await services.orders.find(actor, found.uuid), 'Order')
+      if (found?.prefix === 'event') return brand(await services.events.find(actor, found.uuid), 'Event')
+      if (found?.prefix === 'app') return brand(await services.networkApps.find(actor, id), 'NetworkApp')
+      if (found?.prefix === 'key') return brand(await services.apiKeys.find(actor, id), 'ApiKey')
+      if (found?.prefix === 'delivery') return brand(await services.deliveries.find(actor, id), 'WebhookDelivery')
       return null
     },
   }),
 )
 
-function brand<T extends object>(value: T | null, type: 'Asset' | 'Commit' | 'User'): T | null {
+function brand<T extends object>(
+  value: T | null,
+  type: 'ApiKey' | 'Asset' | 'Commit' | 'Event' | 'NetworkApp' | 'Order' | 'User' | 'WebhookDelivery',
+): T | null {
   if (value) brandWithType(value, type as never)
   return value
 }

@@ -8,12 +8,15 @@ export interface Door {
   /** Whether a path, without its query, is this door's. */
   knows(path: string): boolean
   handle(req: IncomingMessage, res: ServerResponse): unknown
+  /** Ends answers that would go on for ever. */
+  drain?(): void
 }
 
 /** Milliseconds: a caller that sends slowly, and one that says nothing between requests. */
 const REQUEST_TIMEOUT = 300_000
 const HEADERS_TIMEOUT = 30_000
 const KEEP_ALIVE_TIMEOUT = 72_000
+const CLOSE_IDLE_EVERY = 50
 
 const STARTING = JSON.stringify({
   error: { type: 'service_unavailable', message: 'The service is starting.' },
@@ -67,9 +70,13 @@ export function createHttpServer({ doors, log }: { doors: Door[]; log: Log }): H
     async drain(milliseconds) {
       draining = true
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const door of doors) door.drain?.()
+      // A connection whose last answer is done would be kept open for the next request.
+      const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY)
       server.closeIdleConnections()
       const timer = setTimeout(() => server.closeAllConnections(), milliseconds)
       await closed
+      clearInterval(idle)
       clearTimeout(timer)
     },
   }

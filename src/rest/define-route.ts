@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { Context } from '../context.ts'
+import type { FieldErrors } from '../domain/errors.ts'
 import type { Action } from '../domain/policy.ts'
 import type { Fields } from './fields.ts'
 
@@ -14,6 +15,10 @@ export interface RestRequest {
   query: URLSearchParams
   body: Fields
   header(name: string): string | undefined
+  /** Whether only the quote is wanted. */
+  dryRun: boolean
+  /** What a dry run could not read of the body: the real call is refused for it. */
+  unread: FieldErrors
   /** Absolute URL of the request's path, without its query. */
   url: string
 }
@@ -29,6 +34,8 @@ export interface Route<Data = unknown, Variables extends Record<string, unknown>
   /** 200 when left out; 204 sends no body. */
   status?: number
   present: (data: Data, request: RestRequest) => unknown
+  /** Answers `?dry_run=true` with 200; a route without it refuses to be tried. */
+  presentDryRun?: (data: Data, request: RestRequest) => unknown
   /** The version of what is answered. */
   etag?: (data: Data) => string | undefined
 }

@@ -1,6 +1,7 @@
 /** What cannot be an operation, with the reason for each. */
 import { notFound } from '../domain/errors.ts'
 import type { DirectRequest, DirectRoute } from './define-route.ts'
+import { streamEvents } from './event-stream.ts'
 
 export interface DirectParts {
   /** What is not ready; empty when everything can be served. */
@@ -57,6 +58,11 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
         .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy })
         .end(parts.homePage)
     }),
+    get(
+      '/api/v3/events/stream',
+      'Server-sent events: an answer that goes on for as long as somebody reads.',
+      streamEvents,
+    ),
     get('/ipfs/:cid', 'Bytes of a file, with ranges, streamed.', (request) => sendFile(parts, request)),
   ]
 }

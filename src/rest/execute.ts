@@ -69,6 +69,7 @@ export async function executeRoute(
   })) as ExecutionResult
   const [error] = result.errors ?? []
   if (error) throw new RouteRefused(refusalOf(error, context))
+  if (request.dryRun) return { status: 200, body: route.presentDryRun!(result.data, request) }
   const answer: Answer = { status: route.status ?? 200, body: route.present(result.data, request) }
   const version = route.etag?.(result.data)
   if (version) answer.etag = `"${version}"`

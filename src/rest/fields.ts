@@ -13,6 +13,12 @@ export interface UploadedFile {
 export interface Fields {
   /** Undefined when the field was not sent. Numbers and booleans of JSON bodies count as their text. */
   text(name: string): string | undefined
+  /** Like `text`; JSON null and empty text are null: the field is to be emptied. */
+  textOrNull(name: string): string | null | undefined
+  /** The word's value; words count in any case. Raises VALIDATION_FAILED for another one. */
+  choice<Value>(name: string, values: Record<string, Value>): Value | undefined
+  /** A decimal string; numbers of JSON bodies count as their text. Raises VALIDATION_FAILED. */
+  amount(name: string): string | undefined
   /** `true`/`false` in any case, `1`/`0`. Raises VALIDATION_FAILED. */
   flag(name: string): boolean | undefined
   /** An object, or JSON text of one. Raises VALIDATION_FAILED. */
@@ -42,11 +48,26 @@ export function createFields(values: Record<string, FieldValue>, files: Record<s
   const get = (name: string) => (Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined)
 
   return {
+    textOrNull(name) {
+      if (Object.hasOwn(values, name) && (values[name] === null || values[name] === '')) return null
+      return this.text(name)
+    },
+    choice(name, known) {
+      const word = this.text(name)?.toLowerCase()
+      if (word === undefined) return undefined
+      if (Object.hasOwn(known, word)) return known[word]
+      throw invalid(name, `Expected one of: ${Object.keys(known).join(', ')}.`)
+    },
     text(name) {
       const value = get(name)
       if (value === undefined || typeof value === 'string') return value
       if (typeof value === 'number' || typeof value === 'boolean') return String(value)
       throw invalid(name, 'Not a valid string.')
+    },
+    amount(name) {
+      const value = this.text(name) || undefined
+      if (value === undefined || /^\d{1,18}(\.\d{1,18})?$/.test(value)) return value
+      throw invalid(name, 'Expected an amount such as 0.5.')
     },
     flag(name) {
       const value = get(name)

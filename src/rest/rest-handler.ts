@@ -6,7 +6,9 @@ import type { Context } from '../context.ts'
 import { DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
+import { isDryRun } from './dry-run.ts'
 import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
+import { lenientFields } from './lenient-fields.ts'
 import { type BodyOptions, readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
@@ -31,7 +33,8 @@ export const corsHeaders = {
   'Access-Control-Expose-Headers': 'ETag, Idempotency-Replayed, Retry-After, X-Request-Id',
 }
 const preflightHeaders = {
-  'Access-Control-Allow-Headers': 'Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+  'Access-Control-Allow-Headers':
+    'Authorization, X-Api-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID',
   'Access-Control-Max-Age': '86400',
 }
 
@@ -79,12 +82,16 @@ export function createRestHandler(deps: RestDependencies) {
 
   async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
     assertMay(context.actor, route.action)
+    const dryRun = isDryRun(route, query)
     const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, deps.body)
     try {
+      const unread = {}
       const request: RestRequest = {
         params,
         query,
-        body: body.fields,
+        dryRun,
+        unread,
+        body: dryRun ? lenientFields(body.fields, unread) : body.fields,
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
       }

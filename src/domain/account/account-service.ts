@@ -1,5 +1,5 @@
 /** Signing up, in and out. Contract: `/api/v3/auth/…` and the account parts of the schema. */
-import { createHash, createHmac, randomBytes, randomUUIDv7 } from 'node:crypto'
+import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { createBatch } from '../batch.ts'
@@ -8,15 +8,15 @@ import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { formatAmount, toUnits } from '../money.ts'
-import { assertMay } from '../policy.ts'
+import { newSecret } from '../new-secret.ts'
+import { assertMay, assertTrusted } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
 import {
   deleteToken,
-  findApiKey,
+  findApiKeys,
   findByTokens,
   findCredentials,
-  insertApiKey,
   insertToken,
   insertUser,
 } from './account-statements.ts'
@@ -81,6 +81,7 @@ export function createAccountService(deps: Dependencies) {
   const signUps = { name: 'sign-up', count: config.signUpsPerHour, seconds: 3600 }
   const signIns = { name: 'sign-in', count: config.signInsPerMinute, seconds: 60 }
   const points = formatAmount(config.signUpPoints)
+  const derivationKey = vault.derive('access-token')
 
   async function insert(
     input: ReturnType<typeof signUpInput.parse>,
@@ -118,30 +119,23 @@ export function createAccountService(deps: Dependencies) {
     return hashes.map((_, index) => found.get(index + 1))
   })
 
-  /** Whether a trusted service speaks for the actor. Raises UNTRUSTED_CLIENT when the key it sent is not valid. */
-  async function isTrusted(actor: Actor): Promise<boolean> {
-    if (actor.kind === 'system') return true
-    if (actor.apiKey === undefined) return false
-    const [key] = await database.query(findApiKey, [sha256(actor.apiKey)])
-    if (!key) throw new DomainError('UNTRUSTED_CLIENT', 'The API key is not valid.')
-    return true
-  }
+  const findService = createBatch(async (hashes: Buffer[]) => {
+    const rows = await database.query(findApiKeys, [hashes])
+    const found = new Map(rows.map(({ position, id }) => [position, { id }]))
+    return hashes.map((_, index) => found.get(index + 1) ?? ('unknown' as const))
+  })
 
-  /** A retry with the same key and payload must give the same token, and tokens are not stored: so it is derived from the mark. */
-  const newToken = ({ mark }: Attempt) =>
-    mark
-      ? createHmac('sha256', vault.derive('access-token'))
-          .update(mark.scope)
-          .update(mark.payloadHash)
-          .digest('hex')
-          .slice(0, TOKEN_BYTES * 2)
-      : randomBytes(TOKEN_BYTES).toString('hex')
+  const newToken = ({ mark }: Attempt) => newSecret(derivationKey, mark, TOKEN_BYTES).toString('hex')
 
   return {
     /** Who sends this request. A present but bad token is refused even where none is needed. Raises AUTHENTICATION_FAILED. */
-    async authenticate({ token, ...origin }: Credentials): Promise<Exclude<Actor, { kind: 'system' }>> {
+    async authenticate({ token, apiKey, address }: Credentials): Promise<Exclude<Actor, { kind: 'system' }>> {
+      const [found, service] = await Promise.all([
+        token === undefined ? undefined : findSignedIn(sha256(token)),
+        apiKey === undefined ? undefined : findService(sha256(apiKey)),
+      ])
+      const origin = { address, service }
       if (token === undefined) return { kind: 'anonymous', ...origin }
-      const found = await findSignedIn(sha256(token))
       if (!found) throw authenticationFailed()
       const { tokenId, ...user } = found
       const { id, role, createdAt } = user
@@ -154,9 +148,7 @@ export function createAccountService(deps: Dependencies) {
      */
     async signUp(actor: Actor, rawInput: SignUpInput, attempt: Attempt): Promise<string> {
       assertMay(actor, 'account:create')
-      if (!(await isTrusted(actor)) && config.requireApiKeyForSignUp) {
-        throw new DomainError('UNTRUSTED_CLIENT', 'An API key is needed to sign up.')
-      }
+      assertTrusted(actor, { needed: config.requireApiKeyForSignUp })
       const input = parse(signUpInput, rawInput)
       return idempotency.once(actor, attempt, 'signUp', input, async () => {
         if (actor.kind !== 'system') await limits.take(signUps, actor.address)
@@ -211,15 +203,6 @@ export function createAccountService(deps: Dependencies) {
     async signOut(actor: Actor): Promise<void> {
       assertUser(actor)
       await database.query(deleteToken, [actor.tokenId])
-    },
-
-    /** An API key for a trusted service: `<8 characters>.<32 characters>`, seen only now. Raises PERMISSION_DENIED. */
-    async issueApiKey(actor: Actor, name: string): Promise<{ id: string; key: string }> {
-      assertMay(actor, 'store:administer')
-      const prefix = randomBytes(4).toString('hex')
-      const key = `${prefix}.${randomBytes(24).toString('base64url')}`
-      const [row] = await database.query(insertApiKey, [name, prefix, sha256(key)])
-      return { id: row!.id, key }
     },
   }
 }

@@ -27,9 +27,11 @@ export const findCredentials = statement<{ id: string; password_hash: string }>(
   'select id, password_hash from users where lower(email) = lower($1)',
 )
 
-export const findApiKey = statement<{ id: string }>(
-  'api_key_by_hash',
-  'select id from api_keys where hash = $1 and revoked_at is null',
+/** Position among the hashes that were asked for, from 1. */
+export const findApiKeys = statement<{ position: number; id: string }>(
+  'api_keys_by_hashes',
+  `select asked.position::int, k.id from unnest($1::bytea[]) with ordinality as asked (hash, position)
+     join api_keys k on k.hash = asked.hash where k.revoked_at is null`,
 )
 
 /** User, wallet, key pair and the points they start with: all or nothing. */
@@ -69,9 +71,10 @@ export const insertToken = statement<never>(
    select 1`,
 )
 
-export const deleteToken = statement<never>('account_token_delete', 'delete from access_tokens where id = $1')
-
-export const insertApiKey = statement<{ id: string }>(
-  'api_key_insert',
-  'insert into api_keys (name, prefix, hash) values ($1, $2, $3) returning id',
+/** Whether a session still stands. */
+export const findLiveToken = statement<{ id: string }>(
+  'account_live_token',
+  'select id from access_tokens where id = $1 and (expires_at is null or expires_at > now())',
 )
+
+export const deleteToken = statement<never>('account_token_delete', 'delete from access_tokens where id = $1')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { validationFailed } from '../errors.ts'
 import { jsonText, text } from '../input.ts'
+import { maxCost } from '../wallet/quote.ts'
 
 export const MAX_FILE_BYTES = 250_000_000
 const MAX_CUSTOM_BYTES = 10 * 1024
@@ -51,6 +52,7 @@ const metadata = {
   signedMetadata: jsonText(100_000),
   signature: jsonText(100_000),
   commitMessage: text(1000),
+  maxCost,
 }
 
 const given = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.object(shape).partial()

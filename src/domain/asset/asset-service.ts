@@ -4,11 +4,20 @@ import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
-import { isNid, toId } from '../ids.ts'
+import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
-import { type Chain, type ContentStore, type Database, type StoredFile, violatedConstraint } from '../ports.ts'
-import { canPay, commitShortfall, type Pricing } from '../wallet/pricing.ts'
+import {
+  type Chain,
+  type ContentStore,
+  type Database,
+  type FeedNotices,
+  type StoredFile,
+  violatedConstraint,
+} from '../ports.ts'
+import { commitCost, type Pricing } from '../wallet/pricing.ts'
+import { refusalsOf, shortfallOf } from '../wallet/quote.ts'
+import { assertHead, changeOf, duplicate } from './asset-change.ts'
 import {
   type AssetFilter,
   assertCustomFits,
@@ -19,6 +28,7 @@ import {
   type UpdateInput,
   updateInput,
 } from './asset-input.ts'
+import { createAssetQuotes } from './asset-quotes.ts'
 import { type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
 import { deleteAsset, findOwner, findRegistered, insertAsset, updateAsset } from './asset-statements.ts'
 import { type Changes, compare, type Metadata, mergeCustom, nothing, writeTree } from './asset-tree.ts'
@@ -38,6 +48,7 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   chain: Chain
+  notices: Pick<FeedNotices, 'announce'>
   idempotency: Idempotency
   pricing: Pricing
 }
@@ -45,23 +56,11 @@ interface Dependencies {
 /** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
 const PATIENCE = 8_000
 
-const metadataOf = (asset: AssetToUpdate): Metadata => ({
-  caption: asset.caption,
-  headline: asset.headline,
-  tag: asset.tag,
-  publicAccess: asset.publicAccess,
-  custom: asset.custom as Record<string, unknown>,
-  signedMetadata: asset.signedMetadata,
-  signature: asset.signature,
-})
-
-const duplicate = (nid: string) =>
-  new DomainError('DUPLICATE_ASSET', 'This file is registered already.', { details: [{ id: nid, cid: nid }] })
-
 export type AssetService = ReturnType<typeof createAssetService>
 
-export function createAssetService({ database, contentStore, chain, idempotency, pricing }: Dependencies) {
+export function createAssetService({ database, contentStore, chain, notices, idempotency, pricing }: Dependencies) {
   const fees = [pricing.assetUpdateFee, pricing.gasFee] as const
+  const cost = commitCost(pricing)
 
   /** The asset as an update or a deletion must know it, with what the caller wants to see. */
   async function load(nid: string, query: AssetQuery = {}): Promise<AssetToUpdate | null> {
@@ -80,21 +79,29 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     return database.read.wallet.findUniqueOrThrow({ where: { userId: actor.id } })
   }
 
-  /** One try of an update on the asset as it is now. Undefined: somebody else was quicker, or the wallet cannot pay. */
+  /** Raises PRICE_EXCEEDS_MAX_COST. */
+  function assertAgreed(maxCost: string | undefined) {
+    const [refusal] = refusalsOf('commit', cost, { maxCost })
+    if (refusal) throw refusal
+  }
+
+  /**
+   * One try of an update on the asset as it is now. Undefined: somebody else was quicker, or the wallet cannot pay.
+   * Raises VALIDATION_FAILED, PRICE_EXCEEDS_MAX_COST.
+   */
   async function tryUpdate(
     actor: UserActor,
     asset: AssetToUpdate,
-    { nitCommitCustom, commitMessage = '', ...given }: ReturnType<typeof updateInput.parse>,
+    { commitMessage = '', maxCost, ...given }: ReturnType<typeof updateInput.parse>,
     attempt: Attempt,
-  ): Promise<AssetToUpdate | undefined> {
-    const before = metadataOf(asset)
-    const after = { ...before, ...given, custom: mergeCustom(before.custom, nitCommitCustom ?? {}) }
+  ): Promise<{ asset: AssetToUpdate; commitId?: string } | undefined> {
+    const { after, changes, isNothing } = changeOf(asset, given)
     assertCustomFits(after.custom)
-    const changes = compare(before, after)
-    if (Object.keys(changes).length === 0) {
+    if (isNothing) {
       await idempotency.remember(attempt, asset.nid)
-      return asset
+      return { asset }
     }
+    assertAgreed(maxCost)
     const tree = writeTree({
       ...asset,
       ...after,
@@ -112,11 +119,14 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     ])
     if (!written) return undefined
     chain.wake()
+    notices.announce(actor.id)
     const head = { headSequence: asset.headSequence + 1, headCommitId: commit[0], updatedAt: written.updated_at }
-    return { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }
+    return { asset: { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }, commitId: commit[0] }
   }
 
   return {
+    ...createAssetQuotes({ database, contentStore, pricing, load }),
+
     /** The asset, or null when there is none that this actor may see. */
     async find(actor: Actor, nid: string, query: AssetQuery = {}): Promise<Asset | null> {
       if (!isNid(nid)) return null
@@ -160,15 +170,18 @@ export function createAssetService({ database, contentStore, chain, idempotency,
 
     /**
      * Registers a file, writes its first commit, and charges the update fee and gas; returns the nid.
-     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, ASSET_COMMIT_INSUFFICIENT_FUND.
+     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST,
+     * ASSET_COMMIT_INSUFFICIENT_FUND.
      */
     async register(actor: Actor, file: IncomingFile, rawInput: RegisterInput, attempt: Attempt): Promise<string> {
       assertMay(actor, 'asset:register')
       assertUser(actor)
       const input = parse(registerInput, rawInput)
       // Nobody sends 250 MB only to hear that the wallet is empty. A retry with a key may have been charged already.
-      if (!attempt.key && !canPay(pricing.total, actor.user.wallet))
-        throw commitShortfall(pricing.total, actor.user.wallet)
+      const [refusal] = attempt.key
+        ? []
+        : refusalsOf('commit', cost, { funds: actor.user.wallet, maxCost: input.maxCost })
+      if (refusal) throw refusal
       const stored = await contentStore.importFile(file.open())
       if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
       const mimeType = input.assetFileMimeType ?? (file.mimeType || 'application/octet-stream')
@@ -180,19 +193,21 @@ export function createAssetService({ database, contentStore, chain, idempotency,
 
     /**
      * Changes what is given of an asset's metadata in one commit and charges for it; nothing to change means no commit and
-     * no charge. `expectedHead` is the id of the head commit the writer saw. Returns the asset as it is then.
-     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, ASSET_COMMIT_INSUFFICIENT_FUND.
+     * no charge. `expectedHead` is the id of the head commit the writer saw. Returns the asset as it is then, and the
+     * UUID of the commit that this call made.
+     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST,
+     * ASSET_COMMIT_INSUFFICIENT_FUND.
      */
     async update(
       actor: Actor,
       { nid, expectedHead, ...rawInput }: UpdateInput & { nid: string; expectedHead?: string | undefined },
       attempt: Attempt,
       query: AssetQuery = {},
-    ): Promise<Asset> {
+    ): Promise<{ asset: Asset; commitId?: string | undefined }> {
       assertMay(actor, 'asset:update')
       assertUser(actor)
       const input = parse(updateInput, rawInput)
-      let updated: AssetToUpdate | undefined
+      let updated: Awaited<ReturnType<typeof tryUpdate>>
       await idempotency.once(actor, attempt, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
         for (const start = performance.now(); performance.now() - start < PATIENCE; ) {
           const asset = await load(nid, query)
@@ -200,13 +215,14 @@ export function createAssetService({ database, contentStore, chain, idempotency,
           assertHead(asset, expectedHead)
           updated = await tryUpdate(actor, asset, input, attempt)
           if (updated) return nid
-          const wallet = await currentFunds(actor)
-          if (!canPay(pricing.total, wallet)) throw commitShortfall(pricing.total, wallet)
+          const [refusal] = refusalsOf('commit', cost, { funds: await currentFunds(actor) })
+          if (refusal) throw refusal
         }
         throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
       })
       const isKnown = updated && survivesUpdate(query.select ?? {})
-      return isKnown ? (updated as unknown as Asset) : this.get(actor, nid, query)
+      const asset = isKnown ? (updated?.asset as unknown as Asset) : await this.get(actor, nid, query)
+      return { asset, commitId: updated?.commitId }
     },
 
     /**
@@ -240,12 +256,6 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     }
   }
 
-  function assertHead({ headCommitId }: AssetToUpdate, expectedHead: string | undefined) {
-    const head = toId('commit', headCommitId)
-    if (expectedHead === undefined || expectedHead === '*' || expectedHead === head) return
-    throw new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })
-  }
-
   async function insert(
     actor: UserActor,
     file: StoredFile,
@@ -253,7 +263,8 @@ export function createAssetService({ database, contentStore, chain, idempotency,
     attempt: Attempt,
   ): Promise<string> {
     if ((await database.query(findRegistered, [file.cid])).length) throw duplicate(file.cid)
-    const { nitCommitCustom = {}, commitMessage = '', meta = null, mimeType, fileName, ...rest } = given
+    const { nitCommitCustom = {}, commitMessage = '', meta = null, maxCost, mimeType, fileName, ...rest } = given
+    assertAgreed(maxCost)
     const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
     const uploadedAt = new Date()
     const tree = writeTree({
@@ -277,8 +288,9 @@ export function createAssetService({ database, contentStore, chain, idempotency,
       .catch((error: unknown) => {
         throw violatedConstraint(error) === 'assets_nid_key' ? duplicate(file.cid) : error
       })
-    if (!row) throw commitShortfall(pricing.total, await currentFunds(actor))
+    if (!row) throw shortfallOf('commit', cost, await currentFunds(actor))
     chain.wake()
+    notices.announce(actor.id)
     return row.nid
   }
 }

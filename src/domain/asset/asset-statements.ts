@@ -1,3 +1,4 @@
+import { eventSql } from '../event/event-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { chargeSql } from '../wallet/charge-sql.ts'
@@ -10,15 +11,24 @@ export const findRegistered = statement<{ nid: string }>(
   'select nid from assets where nid = $1 and deleted_at is null',
 )
 
-/** Commit and relay row of the asset that the part `changed` tells. */
-const commitSql = (sequence: string) => `
+/** Commit, relay row and event of the asset that the part `changed` tells; `transfer` is the placeholder of what paid for it. */
+const commitSql = (sequence: string, transfer: string) => `
   committed as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
     select $1::uuid, changed.id, ${sequence}, $2::uuid, $3, $4::jsonb, $5, $6, $7 from changed
   ),
   relayed as (
     insert into commit_relays (commit_id) select $1::uuid from changed
-  )`
+  ),
+  ${eventSql({
+    name: 'told',
+    from: 'charge, changed',
+    owner: 'charge.user_id',
+    sequence: 'charge.sequence',
+    type: 'commit.accepted',
+    commit: '$1',
+    transfer,
+  })}`
 
 /**
  * One accepted update: the asset's row is locked only while its head is the one the writer saw, then the wallet pays,
@@ -36,7 +46,7 @@ export const updateAsset = statement<{ updated_at: Date }>(
      from charge where a.id = $8::uuid
      returning a.id, a.updated_at
    ),
-   ${commitSql('$9::int + 1')},
+   ${commitSql('$9::int + 1', '$12')},
    ${rememberSql('$20', '$21', '$22::text', 'changed')}
    select updated_at from changed`,
 )
@@ -53,7 +63,7 @@ export const insertAsset = statement<{ nid: string }>(
        1, $1::uuid, $25::timestamptz, $25::timestamptz
      from charge returning id, nid
    ),
-   ${commitSql('1')},
+   ${commitSql('1', '$10')},
    counted as (
      update users set asset_count = asset_count + 1 from changed where users.id = $2::uuid
    ),

@@ -41,6 +41,13 @@ const models = [
   'apiKey',
   'transfer',
   'entry',
+  'networkApp',
+  'order',
+  'event',
+  'webhookDelivery',
+  'webhookAttempt',
+  'deposit',
+  'pointGrant',
 ] as const
 
 export const createReads = ({ pool, prisma, translate = (error) => error }: ReadsOptions): ReadClient => {

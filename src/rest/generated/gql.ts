@@ -18,30 +18,82 @@ type Documents = {
     "\n    mutation RestLogin($input: SignInInput!) {\n      signIn(input: $input) {\n        token\n      }\n    }\n  ": typeof types.RestLoginDocument,
     "\n    mutation RestLogout {\n      signOut\n    }\n  ": typeof types.RestLogoutDocument,
     "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n": typeof types.RestMeDocument,
-    "\n    mutation RestRegisterAsset($input: RegisterAssetInput!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestRegisterAssetDocument,
-    "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateAssetDocument,
+    "\n  fragment ApiKeyRecord on ApiKey {\n    id\n    name\n    prefix\n    createdAt\n    revokedAt\n  }\n": typeof types.ApiKeyRecordFragmentDoc,
+    "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestIssueApiKeyDocument,
+    "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestApiKeysDocument,
+    "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeApiKeyDocument,
+    "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestRegisterAssetDocument,
+    "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": typeof types.RestAssetDocument,
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": typeof types.RestHistoryDocument,
+    "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": typeof types.RestEventsDocument,
+    "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestGrantPointsDocument,
+    "\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestCreateNetworkAppDocument,
+    "\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestNetworkAppsDocument,
+    "\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  ": typeof types.RestNetworkAppDocument,
+    "\n    mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {\n      updateNetworkApp(input: $input) {\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateNetworkAppDocument,
+    "\n    mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {\n      deactivateNetworkApp(input: $input) {\n        networkApp {\n          id\n        }\n      }\n    }\n  ": typeof types.RestDeactivateNetworkAppDocument,
+    "\n    mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {\n      rotateWebhookSecret(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestRotateWebhookSecretDocument,
+    "\n    mutation RestCreateOrder($input: CreateOrderInput!, $dryRun: Boolean!) {\n      createOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestCreateOrderDocument,
+    "\n    mutation RestConfirmOrder($input: ConfirmOrderInput!, $dryRun: Boolean!) {\n      confirmOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestConfirmOrderDocument,
+    "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestCancelOrderDocument,
+    "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": typeof types.RestOrderDocument,
+    "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestOrdersDocument,
     "\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n": typeof types.AssetRecordFragmentDoc,
     "\n  fragment CommitRecord on Commit {\n    transactionHash\n    treeCid\n    treeSha256\n    treeSignature\n    author\n    committer\n    provider\n    createdAt\n    action\n    actionName\n    actionResult\n    message\n    changes\n    status\n  }\n": typeof types.CommitRecordFragmentDoc,
+    "\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n": typeof types.EventRecordFragmentDoc,
+    "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": typeof types.NetworkAppRecordFragmentDoc,
+    "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": typeof types.OrderRecordFragmentDoc,
+    "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": typeof types.QuoteRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": typeof types.UserRecordFragmentDoc,
+    "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestTransfersDocument,
+    "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": typeof types.WebhookDeliveryRecordFragmentDoc,
+    "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": typeof types.RestWebhookDeliveriesDocument,
+    "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  ": typeof types.RestWebhookDeliveryDocument,
+    "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": typeof types.RestReplayWebhookDeliveryDocument,
 };
 const documents: Documents = {
     "\n    mutation RestSignUp($input: SignUpInput!) {\n      signUp(input: $input) {\n        email\n        user {\n          id\n          username\n        }\n      }\n    }\n  ": types.RestSignUpDocument,
     "\n    mutation RestLogin($input: SignInInput!) {\n      signIn(input: $input) {\n        token\n      }\n    }\n  ": types.RestLoginDocument,
     "\n    mutation RestLogout {\n      signOut\n    }\n  ": types.RestLogoutDocument,
     "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n": types.RestMeDocument,
-    "\n    mutation RestRegisterAsset($input: RegisterAssetInput!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestRegisterAssetDocument,
-    "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestUpdateAssetDocument,
+    "\n  fragment ApiKeyRecord on ApiKey {\n    id\n    name\n    prefix\n    createdAt\n    revokedAt\n  }\n": types.ApiKeyRecordFragmentDoc,
+    "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestIssueApiKeyDocument,
+    "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestApiKeysDocument,
+    "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeApiKeyDocument,
+    "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestRegisterAssetDocument,
+    "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": types.RestAssetDocument,
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": types.RestHistoryDocument,
+    "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": types.RestEventsDocument,
+    "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": types.RestGrantPointsDocument,
+    "\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestCreateNetworkAppDocument,
+    "\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestNetworkAppsDocument,
+    "\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  ": types.RestNetworkAppDocument,
+    "\n    mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {\n      updateNetworkApp(input: $input) {\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestUpdateNetworkAppDocument,
+    "\n    mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {\n      deactivateNetworkApp(input: $input) {\n        networkApp {\n          id\n        }\n      }\n    }\n  ": types.RestDeactivateNetworkAppDocument,
+    "\n    mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {\n      rotateWebhookSecret(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestRotateWebhookSecretDocument,
+    "\n    mutation RestCreateOrder($input: CreateOrderInput!, $dryRun: Boolean!) {\n      createOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestCreateOrderDocument,
+    "\n    mutation RestConfirmOrder($input: ConfirmOrderInput!, $dryRun: Boolean!) {\n      confirmOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestConfirmOrderDocument,
+    "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestCancelOrderDocument,
+    "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": types.RestOrderDocument,
+    "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestOrdersDocument,
     "\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n": types.AssetRecordFragmentDoc,
     "\n  fragment CommitRecord on Commit {\n    transactionHash\n    treeCid\n    treeSha256\n    treeSignature\n    author\n    committer\n    provider\n    createdAt\n    action\n    actionName\n    actionResult\n    message\n    changes\n    status\n  }\n": types.CommitRecordFragmentDoc,
+    "\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n": types.EventRecordFragmentDoc,
+    "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": types.NetworkAppRecordFragmentDoc,
+    "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": types.OrderRecordFragmentDoc,
+    "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": types.QuoteRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": types.UserRecordFragmentDoc,
+    "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  ": types.RestTransfersDocument,
+    "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": types.WebhookDeliveryRecordFragmentDoc,
+    "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": types.RestWebhookDeliveriesDocument,
+    "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  ": types.RestWebhookDeliveryDocument,
+    "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": types.RestReplayWebhookDeliveryDocument,
 };
 
 /**
@@ -77,11 +129,27 @@ export function graphql(source: "\n  query RestMe {\n    me {\n      ...UserReco
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    mutation RestRegisterAsset($input: RegisterAssetInput!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRegisterAsset($input: RegisterAssetInput!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  "];
+export function graphql(source: "\n  fragment ApiKeyRecord on ApiKey {\n    id\n    name\n    prefix\n    createdAt\n    revokedAt\n  }\n"): (typeof documents)["\n  fragment ApiKeyRecord on ApiKey {\n    id\n    name\n    prefix\n    createdAt\n    revokedAt\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n      }\n    }\n  "];
+export function graphql(source: "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -101,6 +169,58 @@ export function graphql(source: "\n  query RestHistory($id: ID!) {\n    asset(id
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  "): (typeof documents)["\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {\n      updateNetworkApp(input: $input) {\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {\n      updateNetworkApp(input: $input) {\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {\n      deactivateNetworkApp(input: $input) {\n        networkApp {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {\n      deactivateNetworkApp(input: $input) {\n        networkApp {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {\n      rotateWebhookSecret(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {\n      rotateWebhookSecret(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestCreateOrder($input: CreateOrderInput!, $dryRun: Boolean!) {\n      createOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestCreateOrder($input: CreateOrderInput!, $dryRun: Boolean!) {\n      createOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestConfirmOrder($input: ConfirmOrderInput!, $dryRun: Boolean!) {\n      confirmOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestConfirmOrder($input: ConfirmOrderInput!, $dryRun: Boolean!) {\n      confirmOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  "): (typeof documents)["\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n"): (typeof documents)["\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
@@ -109,7 +229,43 @@ export function graphql(source: "\n  fragment CommitRecord on Commit {\n    tran
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n"): (typeof documents)["\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n"): (typeof documents)["\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n"): (typeof documents)["\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n"): (typeof documents)["\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n"): (typeof documents)["\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n"): (typeof documents)["\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  "): (typeof documents)["\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  "];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};

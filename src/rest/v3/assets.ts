@@ -3,9 +3,10 @@ import { graphql } from '../generated/index.ts'
 import { pageOf, presentPage } from '../pagination.ts'
 import { presentAsset } from './present-asset.ts'
 import { presentCommit } from './present-commit.ts'
+import { presentQuote } from './present-quote.ts'
 
 /** What POST and PATCH read alike. */
-const metadataFrom = ({ body }: RestRequest) => ({
+const metadataFrom = ({ body, dryRun }: RestRequest) => ({
   caption: body.text('caption'),
   headline: body.text('headline'),
   tag: body.text('tag'),
@@ -14,6 +15,8 @@ const metadataFrom = ({ body }: RestRequest) => ({
   signedMetadata: body.json('signed_metadata'),
   signature: body.json('signature'),
   commitMessage: body.text('commit_message'),
+  maxCost: body.amount('max_cost'),
+  dryRun,
 })
 
 /** The head a writer saw, from `If-Match: "<commit>"`. */
@@ -24,10 +27,13 @@ const register = defineRoute({
   path: 'assets',
   action: 'asset:register',
   operation: graphql(/* GraphQL */ `
-    mutation RestRegisterAsset($input: RegisterAssetInput!) {
+    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {
       registerAsset(input: $input) {
         asset {
           ...AssetRecord
+        }
+        quote @include(if: $dryRun) {
+          ...QuoteRecord
         }
       }
     }
@@ -39,10 +45,12 @@ const register = defineRoute({
       assetFileMimeType: request.body.text('asset_file_mime_type') || undefined,
       meta: request.body.json('meta'),
     },
+    dryRun: request.dryRun,
   }),
   status: 201,
-  present: ({ registerAsset }) => presentAsset(registerAsset.asset),
-  etag: ({ registerAsset }) => registerAsset.asset.headId,
+  present: ({ registerAsset }) => presentAsset(registerAsset.asset!),
+  presentDryRun: ({ registerAsset }, request) => presentQuote(registerAsset.quote!, request),
+  etag: ({ registerAsset }) => registerAsset.asset!.headId,
 })
 
 const update = defineRoute({
@@ -50,18 +58,23 @@ const update = defineRoute({
   path: 'assets/:nid',
   action: 'asset:update',
   operation: graphql(/* GraphQL */ `
-    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!) {
+    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {
       updateAssetMetadata(input: $input) {
         asset {
           ...AssetRecord
+        }
+        quote @include(if: $dryRun) {
+          ...QuoteRecord
         }
       }
     }
   `),
   variables: (request) => ({
     input: { ...metadataFrom(request), id: request.params.nid!, expectedHead: expectedHead(request) },
+    dryRun: request.dryRun,
   }),
   present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
+  presentDryRun: ({ updateAssetMetadata }, request) => presentQuote(updateAssetMetadata.quote!, request),
   etag: ({ updateAssetMetadata }) => updateAssetMetadata.asset.headId,
 })
 

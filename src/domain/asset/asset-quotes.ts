@@ -1,0 +1,126 @@
+/** Dry runs of what an asset's commits cost, and receipts for those that were charged. */
+import type { Asset } from '../../platform/prisma/client.ts'
+import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { inspect } from '../input.ts'
+import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
+import { type ContentStore, type Database, statement } from '../ports.ts'
+import { commitCost, type Pricing } from '../wallet/pricing.ts'
+import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
+import { assertHead, changeOf, duplicate } from './asset-change.ts'
+import { assertCustomFits, type RegisterInput, registerInput, type UpdateInput, updateInput } from './asset-input.ts'
+import type { AssetToUpdate } from './asset-selection.ts'
+import type { AssetQuery, IncomingFile } from './asset-service.ts'
+import { findRegistered } from './asset-statements.ts'
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+  pricing: Pricing
+  load: (nid: string, query?: AssetQuery) => Promise<AssetToUpdate | null>
+}
+
+/** What a commit took from its author's wallet, and what is in it now. $1 commit, $2 author. */
+const findCharge = statement<Record<'price' | 'gas' | 'pointsPaid' | 'numPaid' | 'points' | 'num', string>>(
+  'commit_charge',
+  `select
+     coalesce(sum(e.amount) filter (where e.book = 'REVENUE'), 0)::text as price,
+     coalesce(sum(e.amount) filter (where e.book = 'GAS'), 0)::text as gas,
+     coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'POINTS'), 0)::text as "pointsPaid",
+     coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'NUM'), 0)::text as "numPaid",
+     w.points::text, w.num::text
+   from wallets w
+   left join transfers t on t.reference = 'commit:' || $1::uuid
+   left join entries e on e.transfer_id = t.id
+   where w.user_id = $2::uuid
+   group by w.user_id`,
+)
+
+/** The refusal a check raises. One that asks to try again says nothing about the request, and is raised here, too. */
+async function refusalsIn(check: () => unknown): Promise<DomainError[]> {
+  try {
+    await check()
+    return []
+  } catch (error) {
+    if (error instanceof DomainError && error.retryAfter === undefined) return [error]
+    throw error
+  }
+}
+
+export function createAssetQuotes({ database, contentStore, pricing, load }: Dependencies) {
+  const cost = commitCost(pricing)
+  const fundsOf = ({ id }: UserActor) => database.read.wallet.findUniqueOrThrow({ where: { userId: id } })
+
+  /** Raises what reading the file raises, VALIDATION_FAILED, DUPLICATE_ASSET. */
+  async function assertNew(file: IncomingFile) {
+    const { cid, size } = await contentStore.identifyFile(file.open())
+    if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
+    if ((await database.query(findRegistered, [cid])).length) throw duplicate(cid)
+  }
+
+  async function receipt(actor: Actor, commitId: string | undefined): Promise<Quote> {
+    assertUser(actor)
+    if (commitId === undefined) return receiptOf(nothingToPay, { points: '0', num: '0' }, await fundsOf(actor))
+    const [charge] = await database.query(findCharge, [commitId, actor.id])
+    const { price, gas, pointsPaid, numPaid, ...funds } = charge!
+    return receiptOf({ price, gas }, { points: pointsPaid, num: numPaid }, funds)
+  }
+
+  return {
+    /**
+     * A dry run of `register`. Nothing of the file is kept; without one, only the rest is checked. All other refusals
+     * are the quote's problems. Raises NOT_AUTHENTICATED.
+     */
+    async quoteRegistration(
+      actor: Actor,
+      file: (() => Promise<IncomingFile>) | undefined,
+      rawInput: RegisterInput,
+    ): Promise<Quote> {
+      assertMay(actor, 'asset:register')
+      assertUser(actor)
+      const { data, refusals } = inspect(registerInput, rawInput)
+      if (file) refusals.push(...(await refusalsIn(async () => assertNew(await file()))))
+      const funds = await fundsOf(actor)
+      return quoteOf(cost, funds, [...refusals, ...refusalsOf('commit', cost, { funds, maxCost: data.maxCost })])
+    },
+
+    /**
+     * A dry run of `update`, with the asset as it is. An update that changes nothing costs nothing. All other refusals are
+     * the quote's problems. Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.
+     */
+    async quoteUpdate(
+      actor: Actor,
+      { nid, expectedHead, ...rawInput }: UpdateInput & { nid: string; expectedHead?: string | undefined },
+      query: AssetQuery = {},
+    ): Promise<{ asset: Asset; quote: Quote }> {
+      assertMay(actor, 'asset:update')
+      assertUser(actor)
+      const loaded = await load(nid, query)
+      assertMayOnAsset(actor, 'asset:update', loaded)
+      const asset: AssetToUpdate = loaded
+      const { data, refusals } = inspect(updateInput, rawInput)
+      const { maxCost, commitMessage: _, ...given } = data
+      const { after, isNothing } = changeOf(asset, given)
+      // What is not good would have changed something.
+      const due = isNothing && refusals.length === 0 ? nothingToPay : cost
+      refusals.push(...(await refusalsIn(() => assertHead(asset, expectedHead))))
+      refusals.push(...(await refusalsIn(() => assertCustomFits(after.custom))))
+      const funds = await fundsOf(actor)
+      const quote = quoteOf(due, funds, [...refusals, ...refusalsOf('commit', due, { funds, maxCost })])
+      return { asset: asset as unknown as Asset, quote }
+    },
+
+    /** What a commit of the actor charged; without one, that nothing was. Raises NOT_AUTHENTICATED. */
+    receipt,
+
+    /** What the registration of an asset charged. Raises NOT_AUTHENTICATED, NOT_FOUND. */
+    async registrationReceipt(actor: Actor, nid: string): Promise<Quote> {
+      const first = await database.read.commit.findFirst({
+        select: { id: true },
+        where: { sequence: 1, asset: { nid, ...visibleAssets(actor) } },
+      })
+      if (!first) throw notFound('Asset')
+      return receipt(actor, first.id)
+    },
+  }
+}

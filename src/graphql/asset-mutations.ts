@@ -1,0 +1,143 @@
+/** Registering, changing and deleting assets. */
+import { queryFromInfo } from '@pothos/plugin-prisma'
+import type { GraphQLResolveInfo } from 'graphql'
+import type { Context } from '../context.ts'
+import type { Asset } from '../platform/prisma/client.ts'
+import { AssetType } from './asset.ts'
+import { builder } from './builder.ts'
+import { given } from './given.ts'
+import { incomingFile } from './incoming-file.ts'
+import { costFields, type InputFields, type Quoted, quoteField } from './quote.ts'
+
+/** What a registration and an update give alike. */
+const metadataFields = (t: InputFields) => ({
+  caption: t.string({ description: 'Brief description.' }),
+  headline: t.string({ description: 'Title, at most 25 characters.' }),
+  tag: t.string({ description: 'Tag to find it by.' }),
+  publicAccess: t.boolean({ description: 'Whether everybody may see it.' }),
+  signedMetadata: t.string({ description: 'JSON text kept as it is.' }),
+  signature: t.string({ description: 'JSON text kept as it is.' }),
+  commitMessage: t.string({ description: 'What you say about this change.' }),
+  ...costFields(t),
+})
+
+/** Of a registration, all but the file. */
+export const registrationFields = (t: InputFields) => ({
+  assetFileMimeType: t.string({ description: 'MIME type; that of the upload when left out.' }),
+  meta: t.string({ description: 'JSON text kept as it is.' }),
+  nitCommitCustom: t.field({ type: 'JSONObject', description: 'Custom fields, at most 10 KB and 16 levels deep.' }),
+  ...metadataFields(t),
+})
+
+const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
+  description: 'A file and the metadata of its first commit.',
+  fields: (t) => ({
+    assetFile: t.field({ type: 'Upload', required: true, description: 'The file, at most 250 MB.' }),
+    ...registrationFields(t),
+  }),
+})
+
+export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
+  description: 'Only what is given changes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The nid.' }),
+    expectedHead: t.id({
+      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
+    }),
+    nitCommitCustom: t.field({
+      type: 'JSONObject',
+      description:
+        'Custom fields to set or replace by top-level key; null removes a key. At most 10 KB and 16 levels deep.',
+    }),
+    ...metadataFields(t),
+  }),
+})
+
+const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
+  description: 'The asset to take out of the service.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
+})
+
+/** Assets are read with what the caller selected below the payload's `asset`. */
+const belowAsset = (context: Context, info: GraphQLResolveInfo) => queryFromInfo({ context, info, path: ['asset'] })
+
+const RegisterAssetPayload = builder.objectRef<Quoted & { asset: Asset | null }>('RegisterAssetPayload').implement({
+  description: 'The registered asset.',
+  fields: (t) => ({
+    asset: t.field({
+      type: AssetType,
+      nullable: true,
+      description: 'The asset as it is now; null on a dry run.',
+      resolve: ({ asset }) => asset as never,
+    }),
+    quote: quoteField(t as never),
+  }),
+})
+
+const UpdateAssetMetadataPayload = builder
+  .objectRef<Quoted & { asset: Asset }>('UpdateAssetMetadataPayload')
+  .implement({
+    description: 'The changed asset.',
+    fields: (t) => ({
+      asset: t.field({
+        type: AssetType,
+        description: 'The asset as it is now: on a dry run, without the changes.',
+        resolve: ({ asset }) => asset as never,
+      }),
+      quote: quoteField(t as never),
+    }),
+  })
+
+const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload').implement({
+  description: 'What was deleted.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'The nid.' }) }),
+})
+
+builder.mutationFields((t) => ({
+  registerAsset: t.field({
+    type: RegisterAssetPayload,
+    description:
+      'Registers a file and writes its first commit; charges the update fee and gas. ' +
+      'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
+    args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
+    resolve: async (_root, { input: { assetFile, dryRun, ...input } }, context, info) => {
+      const { actor, services, attempt } = context
+      const fields = given(input) as never
+      if (dryRun) {
+        const quote = await services.assets.quoteRegistration(actor, () => incomingFile(assetFile), fields)
+        return { asset: null, quote: () => quote }
+      }
+      const nid = await services.assets.register(actor, await incomingFile(assetFile), fields, attempt)
+      const asset = await services.assets.get(actor, nid, belowAsset(context, info))
+      return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
+    },
+  }),
+  updateAssetMetadata: t.field({
+    type: UpdateAssetMetadataPayload,
+    description:
+      'Changes metadata in one commit; charges the update fee and gas, or nothing when nothing changes. ' +
+      'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ' +
+      'ASSET_COMMIT_INSUFFICIENT_FUND.',
+    args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
+    resolve: async (_root, { input: { id, dryRun, ...input } }, context, info) => {
+      const { actor, services, attempt } = context
+      const change = { ...given(input), nid: id } as never
+      const query = belowAsset(context, info)
+      if (dryRun) {
+        const { asset, quote } = await services.assets.quoteUpdate(actor, change, query)
+        return { asset, quote: () => quote }
+      }
+      const { asset, commitId } = await services.assets.update(actor, change, attempt, query)
+      return { asset, quote: () => (attempt.replayed ? null : services.assets.receipt(actor, commitId)) }
+    },
+  }),
+  deleteAsset: t.field({
+    type: DeleteAssetPayload,
+    description:
+      'Erases the metadata and unpins file and trees; the chain keeps the commits. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
+    args: { input: t.arg({ type: DeleteAssetInput, required: true, description: 'The asset.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      id: await services.assets.remove(actor, input.id, attempt),
+    }),
+  }),
+}))

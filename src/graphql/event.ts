@@ -1,0 +1,49 @@
+import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
+import type { EventRecord } from '../domain/event/event-record.ts'
+import { eventTypes } from '../domain/event/event-type.ts'
+import { builder } from './builder.ts'
+import { Node } from './node.ts'
+
+const MAX_PAGE = 1_000
+
+const EventType = builder.objectRef<EventRecord>('Event').implement({
+  description: 'Something that happened to what is yours: an order, a payment, a commit, a delivery, a deposit.',
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.exposeID('id', {
+      description: 'Identifier, as in `event_01h2x…`; the same as the `webhook-id` of the call that tells of it.',
+    }),
+    sequence: t.exposeInt('sequence', { description: 'Position in your feed, from 1, without gaps.' }),
+    type: t.exposeString('type', { description: `What happened: ${eventTypes.join(', ')}.` }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+    orderId: t.exposeID('orderId', { nullable: true, description: 'The order it is about.' }),
+    commitId: t.exposeID('commitId', { nullable: true, description: 'The commit it is about.' }),
+    deliveryId: t.exposeID('deliveryId', { nullable: true, description: 'The webhook delivery it is about.' }),
+    data: t.field({
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'For `order.paid` in the feed of the owner of the network app: the very body that the webhook is called with.',
+      resolve: (event, _args, { services }) => services.events.data(event),
+    }),
+    transferId: t.exposeID('transferId', { nullable: true, description: 'The transfer that moved money for it.' }),
+  }),
+})
+
+builder.queryField('events', (t) =>
+  t.connection(
+    {
+      type: EventType,
+      description:
+        'Your feed, oldest first. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
+        'an event as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+      resolve: (_root, args, { actor, services }) =>
+        resolveCursorConnection(
+          { args, defaultSize: 20, maxSize: MAX_PAGE, toCursor: ({ sequence }: EventRecord) => String(sequence) },
+          (page: ResolveCursorConnectionArgs) => services.events.list(actor, page),
+        ),
+    },
+    { name: 'EventConnection', description: 'A page of a feed.' },
+    { name: 'EventEdge', description: 'An event with its cursor.' },
+  ),
+)

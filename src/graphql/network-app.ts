@@ -1,0 +1,274 @@
+import { queryFromInfo } from '@pothos/plugin-prisma'
+import type { GraphQLResolveInfo } from 'graphql'
+import type { Context } from '../context.ts'
+import { toId } from '../domain/ids.ts'
+import { canAdminister } from '../domain/policy.ts'
+import type { NetworkApp } from '../platform/prisma/client.ts'
+import { builder } from './builder.ts'
+import { assertCursors } from './cursor.ts'
+import { given } from './given.ts'
+import { Node } from './node.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
+import { UserType } from './user.ts'
+
+const PriceMode = builder.enumType('PriceMode', {
+  description: 'How the price of a network app is made.',
+  values: { FIXED: { description: 'Every order costs the same.' } } as const,
+})
+
+const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
+  description: 'What becomes of a paid order whose webhook was given up.',
+  values: {
+    KEEP: { description: "It stays paid; the app's owner settles it with the buyer." },
+    REFUND: { description: 'The buyer gets the money back.' },
+  } as const,
+})
+
+const guarded = 'Only administrators see it; null for others.'
+
+export const NetworkAppType = builder.prismaObject('NetworkApp', {
+  description: 'A paid action with a price and, optionally, a webhook that is called after a payment.',
+  interfaces: [Node],
+  select: { id: true, name: true, price: true, priceMode: true, deactivatedAt: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `app_01h2x…`.', resolve: ({ id }) => toId('app', id) }),
+    name: t.string({ description: 'Name, unique without regard to case.', resolve: ({ name }) => name }),
+    priceMode: t.field({
+      type: PriceMode,
+      description: 'How the price is made.',
+      resolve: ({ priceMode }) => priceMode,
+    }),
+    price: t.field({
+      type: 'Decimal',
+      description: 'What an order made now costs, in currency units; 0 is free.',
+      resolve: ({ price }) => price,
+    }),
+    webhookUrl: t.string({
+      nullable: true,
+      description: `Called after a payment; null when nothing is. ${guarded}`,
+      select: { webhookUrl: true },
+      resolve: ({ webhookUrl }, _args, { actor }) => (canAdminister(actor) ? webhookUrl : null),
+    }),
+    webhookDisabledAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `Since when the receiver says that it is gone; setting a URL enables it again. ${guarded}`,
+      select: { webhookDisabledAt: true },
+      resolve: ({ webhookDisabledAt }, _args, { actor }) => (canAdminister(actor) ? webhookDisabledAt : null),
+    }),
+    deliveryFailurePolicy: t.field({
+      type: DeliveryFailurePolicy,
+      description: 'What becomes of a paid order whose webhook was given up.',
+      select: { deliveryFailurePolicy: true },
+      resolve: ({ deliveryFailurePolicy }) => deliveryFailurePolicy,
+    }),
+    isActive: t.boolean({
+      description: 'Whether it is sold.',
+      resolve: ({ deactivatedAt }) => deactivatedAt === null,
+    }),
+    deactivatedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it is not sold any more.',
+      resolve: ({ deactivatedAt }) => deactivatedAt,
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was registered.',
+      select: { createdAt: true },
+      resolve: ({ createdAt }) => createdAt,
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When it last changed.',
+      select: { updatedAt: true },
+      resolve: ({ updatedAt }) => updatedAt,
+    }),
+    owner: t.relation('owner', {
+      type: UserType,
+      description: 'The administrator who registered it and earns its sales.',
+    }),
+  }),
+})
+
+const NetworkAppConnection = builder.connectionObject(
+  {
+    type: NetworkAppType,
+    name: 'NetworkAppConnection',
+    description: 'A page of network apps.',
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'NetworkAppEdge', description: 'A network app with its cursor.' },
+)
+
+const NetworkAppFilter = builder.inputType('NetworkAppFilter', {
+  description: 'Conditions that all hold.',
+  fields: (t) => ({
+    name: t.string({
+      description: 'A part of the name, in any case. An app of exactly this name stands first.',
+    }),
+    isActive: t.boolean({ description: 'Whether it is sold.' }),
+  }),
+})
+
+const CreateNetworkAppInput = builder.inputType('CreateNetworkAppInput', {
+  description: 'A paid action to sell.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: '1 to 100 characters; unique without regard to case.' }),
+    priceMode: t.field({ type: PriceMode, description: 'How the price is made; FIXED when left out.' }),
+    price: t.string({
+      required: true,
+      description:
+        'Currency units as a decimal string such as "0.5", at most 12 digits before and 18 after the point; 0 is free.',
+    }),
+    webhookUrl: t.string({ description: 'Called after a payment: https, never an internal address.' }),
+    deliveryFailurePolicy: t.field({
+      type: DeliveryFailurePolicy,
+      description: 'What becomes of a paid order whose webhook was given up; KEEP when left out.',
+    }),
+  }),
+})
+
+const UpdateNetworkAppInput = builder.inputType('UpdateNetworkAppInput', {
+  description: 'Only what is given changes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Identifier of the app.' }),
+    name: t.string({ description: '1 to 100 characters; unique without regard to case.' }),
+    price: t.string({
+      description: 'Currency units as a decimal string. Orders that were made keep the price they were made at.',
+    }),
+    webhookUrl: t.string({
+      description:
+        'https, never an internal address; null removes the webhook. Rotate the secret of a first URL to see it.',
+    }),
+    deliveryFailurePolicy: t.field({
+      type: DeliveryFailurePolicy,
+      description: 'What becomes of a paid order whose webhook was given up.',
+    }),
+  }),
+})
+
+const RotateWebhookSecretInput = builder.inputType('RotateWebhookSecretInput', {
+  description: 'The app whose calls are to be signed with a new secret.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the app.' }) }),
+})
+
+const DeactivateNetworkAppInput = builder.inputType('DeactivateNetworkAppInput', {
+  description: 'The app to take out of sale.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the app.' }) }),
+})
+
+/** The app is read with what the caller selected below the payload's `networkApp`. */
+const readChanged = (uuid: string, context: Context, info: GraphQLResolveInfo) =>
+  context.services.networkApps.get(
+    context.actor,
+    toId('app', uuid),
+    queryFromInfo({ context, info, path: ['networkApp'] }),
+  )
+
+type PayloadFields<Shape extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>
+
+const appField = <Shape extends { networkApp: NetworkApp }>(t: PayloadFields<Shape>) => ({
+  networkApp: t.field({
+    type: NetworkAppType,
+    description: 'The app as it is now.',
+    resolve: ({ networkApp }) => networkApp as never,
+  }),
+})
+
+const changedApp = (name: string, description: string) =>
+  builder.objectRef<{ networkApp: NetworkApp }>(name).implement({ description, fields: (t) => appField(t) })
+
+const appWithSecret = (name: string, description: string) =>
+  builder.objectRef<{ networkApp: NetworkApp; webhookSecret: string | null }>(name).implement({
+    description,
+    fields: (t) => ({
+      ...appField(t),
+      webhookSecret: t.exposeString('webhookSecret', {
+        nullable: true,
+        description: 'Verifies calls by Standard Webhooks, as in `whsec_…`; seen only now. Null without a webhook.',
+      }),
+    }),
+  })
+
+const CreateNetworkAppPayload = appWithSecret('CreateNetworkAppPayload', 'The new app.')
+const RotateWebhookSecretPayload = appWithSecret('RotateWebhookSecretPayload', 'The app with its new secret.')
+const UpdateNetworkAppPayload = changedApp('UpdateNetworkAppPayload', 'The changed app.')
+const DeactivateNetworkAppPayload = changedApp('DeactivateNetworkAppPayload', 'The app that is not sold any more.')
+
+const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
+
+builder.queryFields((t) => ({
+  networkApp: t.prismaField({
+    type: NetworkAppType,
+    nullable: true,
+    description: `A network app. ${adminOnly}, NOT_FOUND.`,
+    args: { id: t.arg.id({ required: true, description: 'Identifier of the app.' }) },
+    resolve: (query, _root, { id }, { actor, services }) => services.networkApps.get(actor, id, query),
+  }),
+  networkApps: t.prismaConnection(
+    {
+      type: NetworkAppType,
+      cursor: 'id',
+      maxSize: 1000,
+      description: `All network apps: one of exactly the name that is asked for first, then newest first. ${adminOnly}.`,
+      args: {
+        filter: t.arg({ type: NetworkAppFilter, description: 'Only those that fit.' }),
+        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+      },
+      totalCount: (_connection, { filter }, { actor, services }) =>
+        services.networkApps.count(actor, given(filter ?? {})),
+      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
+        return services.networkApps.list(actor, given(filter ?? {}), { ...query, skip })
+      },
+    },
+    NetworkAppConnection,
+  ),
+}))
+
+builder.mutationFields((t) => ({
+  createNetworkApp: t.field({
+    type: CreateNetworkAppPayload,
+    description: `Registers a paid action; its sales are yours. ${adminOnly}, VALIDATION_FAILED.`,
+    args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
+    resolve: async (_root, { input }, context, info) => {
+      const { actor, services, attempt } = context
+      const { id, webhookSecret } = await services.networkApps.create(actor, given(input), attempt)
+      return { networkApp: await readChanged(id, context, info), webhookSecret }
+    },
+  }),
+  updateNetworkApp: t.field({
+    type: UpdateNetworkAppPayload,
+    description: `Changes a network app. ${adminOnly}, VALIDATION_FAILED, NOT_FOUND.`,
+    args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'What to change.' }) },
+    resolve: async (_root, { input }, context, info) => {
+      const { actor, services, attempt } = context
+      const change = { ...given(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
+      return { networkApp: await readChanged(await services.networkApps.update(actor, change, attempt), context, info) }
+    },
+  }),
+  rotateWebhookSecret: t.field({
+    type: RotateWebhookSecretPayload,
+    description:
+      'Makes a new webhook secret; for 24 hours calls are signed with the one before, too. ' +
+      `${adminOnly}, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.`,
+    args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
+    resolve: async (_root, { input }, context, info) => {
+      const { actor, services, attempt } = context
+      const { id, webhookSecret } = await services.networkApps.rotateWebhookSecret(actor, input.id, attempt)
+      return { networkApp: await readChanged(id, context, info), webhookSecret }
+    },
+  }),
+  deactivateNetworkApp: t.field({
+    type: DeactivateNetworkAppPayload,
+    description: `Takes an app out of sale; orders that were made stay as they are. ${adminOnly}, NOT_FOUND.`,
+    args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
+    resolve: async (_root, { input }, context, info) => {
+      const { actor, services, attempt } = context
+      const id = await services.networkApps.deactivate(actor, input.id, attempt)
+      return { networkApp: await readChanged(id, context, info) }
+    },
+  }),
+}))

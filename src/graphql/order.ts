@@ -1,0 +1,256 @@
+import { toId } from '../domain/ids.ts'
+import { add } from '../domain/money.ts'
+import type { Order } from '../platform/prisma/client.ts'
+import { builder } from './builder.ts'
+import { assertCursors } from './cursor.ts'
+import { given } from './given.ts'
+import { Node } from './node.ts'
+import { costFields, type Quoted, quoteField } from './quote.ts'
+import { UserType } from './user.ts'
+
+export const OrderStatus = builder.enumType('OrderStatus', {
+  description: 'Where an order stands.',
+  values: {
+    CREATED: { description: 'To be confirmed before it expires; nothing was charged.' },
+    PENDING: { description: 'Paid; the webhook of the network app was not delivered yet.' },
+    SUCCESS: { description: 'Paid, and the webhook delivered if there is one.' },
+    FAILURE: { description: 'Paid, and the webhook given up; the owner of the network app settles it with the buyer.' },
+    EXPIRED: { description: 'Not confirmed in time; nothing was charged.' },
+    CANCELLED: { description: 'Withdrawn before it was paid.' },
+    REFUNDED: { description: 'Paid, and the money given back.' },
+  } as const,
+})
+
+export const OrderType = builder.prismaObject('Order', {
+  description: 'One purchase of a network app. Only its buyer sees it.',
+  interfaces: [Node],
+  select: {
+    id: true,
+    buyerId: true,
+    networkAppId: true,
+    networkAppName: true,
+    status: true,
+    actionArgs: true,
+    price: true,
+    quotedPoints: true,
+    quotedNum: true,
+    pointsPaid: true,
+    numPaid: true,
+    transferId: true,
+    createdAt: true,
+    expiresAt: true,
+    paidAt: true,
+    settledAt: true,
+  },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `order_01h2x…`.', resolve: ({ id }) => toId('order', id) }),
+    status: t.field({ type: OrderStatus, description: 'Where it stands.', resolve: ({ status }) => status }),
+    networkAppId: t.id({
+      description: 'Identifier of the network app.',
+      resolve: ({ networkAppId }) => toId('app', networkAppId),
+    }),
+    networkAppName: t.string({
+      description: 'Name of the network app when the order was made.',
+      resolve: ({ networkAppName }) => networkAppName,
+    }),
+    buyer: t.field({
+      type: UserType,
+      description: 'Who ordered.',
+      resolve: ({ buyerId }, _args, { actor, services }) =>
+        (actor.kind === 'user' && actor.id === buyerId ? actor.user : services.accounts.find(buyerId)) as never,
+    }),
+    actionArgs: t.field({
+      type: 'JSONObject',
+      description: 'Arguments for the webhook of the network app.',
+      resolve: (order, _args, { services }) => services.orders.readActionArgs(order),
+    }),
+    price: t.field({ type: 'Decimal', description: 'Price, frozen when it was made.', resolve: ({ price }) => price }),
+    pointsQuoted: t.field({
+      type: 'Decimal',
+      description: 'What the wallet would have paid in points when the order was made.',
+      resolve: ({ quotedPoints }) => quotedPoints,
+    }),
+    numQuoted: t.field({
+      type: 'Decimal',
+      description: 'What the wallet would have paid in currency units when the order was made.',
+      resolve: ({ quotedNum }) => quotedNum,
+    }),
+    pointsPaid: t.field({ type: 'Decimal', description: 'Paid in points.', resolve: ({ pointsPaid }) => pointsPaid }),
+    numPaid: t.field({ type: 'Decimal', description: 'Paid in currency units.', resolve: ({ numPaid }) => numPaid }),
+    totalPaid: t.field({
+      type: 'Decimal',
+      description: 'Paid in all.',
+      resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
+    }),
+    transferId: t.id({
+      nullable: true,
+      description: 'Identifier of the charge, as it stands in your transfers; null until it is paid.',
+      resolve: ({ transferId }) => (transferId ? toId('transfer', transferId) : null),
+    }),
+    createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'Until when it can be confirmed: from this moment on it is too late.',
+      resolve: ({ expiresAt }) => expiresAt,
+    }),
+    paidAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was paid; null until then.',
+      resolve: ({ paidAt }) => paidAt,
+    }),
+    settledAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it reached the status it stays in; null until then.',
+      resolve: ({ settledAt }) => settledAt,
+    }),
+  }),
+})
+
+const OrderConnection = builder.connectionObject(
+  {
+    type: OrderType,
+    name: 'OrderConnection',
+    description: 'A page of orders.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description: 'How many there are on all pages. Counted when asked for.',
+        resolve: (connection) => countOf(connection as Counted),
+      }),
+    }),
+  },
+  { name: 'OrderEdge', description: 'An order with its cursor.' },
+)
+
+/** A connection counts when it is asked to, and only then. */
+type Counted = { totalCount?: number | (() => number | Promise<number>) }
+const countOf = ({ totalCount }: Counted) => (typeof totalCount === 'function' ? totalCount() : totalCount!)
+
+export const CreateOrderInput = builder.inputType('CreateOrderInput', {
+  description: 'What to buy.',
+  fields: (t) => ({
+    networkApp: t.string({ required: true, description: 'Identifier or name of the network app.' }),
+    actionArgs: t.field({ type: 'JSONObject', description: 'Arguments for its webhook, at most 64 KB.' }),
+    ...costFields(t),
+  }),
+})
+
+export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
+  description: 'What to pay.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Identifier of the order.' }),
+    ...costFields(t),
+  }),
+})
+
+const CancelOrderInput = builder.inputType('CancelOrderInput', {
+  description: 'What to withdraw.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the order.' }) }),
+})
+
+const CreateOrderPayload = builder.objectRef<Quoted & { order: Order | null }>('CreateOrderPayload').implement({
+  description: 'The new order; its quote is what confirming it will cost.',
+  fields: (t) => ({
+    order: t.field({
+      type: OrderType,
+      nullable: true,
+      description: 'The order as it is now; null on a dry run.',
+      resolve: ({ order }) => order as never,
+    }),
+    quote: quoteField(t as never),
+  }),
+})
+
+const ConfirmOrderPayload = builder.objectRef<Quoted & { order: Order }>('ConfirmOrderPayload').implement({
+  description: 'The paid order: its transfer is the charge.',
+  fields: (t) => ({
+    order: t.field({
+      type: OrderType,
+      description: 'The order as it is now: on a dry run, not paid by this.',
+      resolve: ({ order }) => order as never,
+    }),
+    quote: quoteField(t as never),
+  }),
+})
+
+const CancelOrderPayload = builder.objectRef<{ order: Order }>('CancelOrderPayload').implement({
+  description: 'The withdrawn order.',
+  fields: (t) => ({
+    order: t.field({
+      type: OrderType,
+      description: 'The order as it is now.',
+      resolve: ({ order }) => order as never,
+    }),
+  }),
+})
+
+builder.queryFields((t) => ({
+  order: t.prismaField({
+    type: OrderType,
+    nullable: true,
+    description: 'One of your orders. Raises NOT_AUTHENTICATED, NOT_FOUND.',
+    args: { id: t.arg.id({ required: true, description: 'Identifier of the order.' }) },
+    resolve: (query, _root, { id }, { actor, services }) => services.orders.get(actor, id, query),
+  }),
+  orders: t.prismaConnection(
+    {
+      type: OrderType,
+      cursor: 'id',
+      maxSize: 1000,
+      description: 'Your orders, newest first. Raises NOT_AUTHENTICATED.',
+      args: {
+        status: t.arg({ type: OrderStatus, description: 'Only those that stand there.' }),
+        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+      },
+      totalCount: (_connection, { status }, { actor, services }) => services.orders.count(actor, given({ status })),
+      resolve: (query, _root, { status, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
+        return services.orders.list(actor, given({ status }), { ...query, skip })
+      },
+    },
+    OrderConnection,
+  ),
+}))
+
+builder.mutationFields((t) => ({
+  createOrder: t.field({
+    type: CreateOrderPayload,
+    description:
+      'Orders a network app; to be confirmed within 15 minutes. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
+      'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
+    args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
+    resolve: async (_root, { input: { dryRun, ...input } }, { actor, services, attempt }) => {
+      if (dryRun) {
+        const quote = await services.orders.quoteCreation(actor, given(input))
+        return { order: null, quote: () => quote }
+      }
+      const order = await services.orders.create(actor, given(input), attempt)
+      return { order, quote: () => services.orders.quoteOrder(actor, order) }
+    },
+  }),
+  confirmOrder: t.field({
+    type: ConfirmOrderPayload,
+    description:
+      'Pays an order, exactly once; a paid one is answered as it is. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
+      'NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
+    args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'What to pay.' }) },
+    resolve: async (_root, { input: { id, dryRun, ...input } }, { actor, services, attempt }) => {
+      if (dryRun) {
+        const quote = await services.orders.quotePayment(actor, id, given(input))
+        return { order: await services.orders.get(actor, id), quote: () => quote }
+      }
+      const { order, isCharged } = await services.orders.confirm(actor, id, given(input), attempt)
+      return { order, quote: () => services.orders.receipt(actor, order, isCharged) }
+    },
+  }),
+  cancelOrder: t.field({
+    type: CancelOrderPayload,
+    description: 'Withdraws an order that is not paid. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
+    args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'What to withdraw.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      order: await services.orders.cancel(actor, input.id, attempt),
+    }),
+  }),
+}))

@@ -1,0 +1,82 @@
+import { resolveCursorConnection } from '@pothos/plugin-relay'
+import { toId } from '../domain/ids.ts'
+import type { StatementLine } from '../domain/wallet/statement-service.ts'
+import { builder } from './builder.ts'
+
+const TransferKind = builder.enumType('TransferKind', {
+  description: 'What a transfer is about.',
+  values: {
+    SIGN_UP: { description: 'The points an account starts with.' },
+    COMMIT: { description: 'The charge for a commit.' },
+    REFUND: { description: 'A commit that could not reach the chain, given back.' },
+    ORDER: { description: 'The payment of an order, or what the sale brought to the owner of the network app.' },
+    ORDER_REFUND: { description: 'The payment of an order, given back.' },
+    DEPOSIT: { description: 'Currency units that came in over the chain.' },
+    GRANT: { description: 'Points from an administrator.' },
+    GRANT_EXPIRY: { description: 'What was left of such points when their time was over.' },
+    OTHER: { description: 'Something else.' },
+  } as const,
+})
+
+const Balance = builder.objectRef<StatementLine['balance']>('WalletBalance').implement({
+  description: 'What a wallet held at one moment.',
+  fields: (t) => ({
+    num: t.expose('num', { type: 'Decimal', description: 'Currency units.' }),
+    points: t.expose('points', { type: 'Decimal', description: 'Credits.' }),
+  }),
+})
+
+const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
+  description: 'One movement in the books, as the owner of a wallet sees it.',
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `transfer_01h2x…`.', resolve: ({ id }) => toId('transfer', id) }),
+    kind: t.expose('kind', { type: TransferKind, description: 'What it is about.' }),
+    subjectId: t.exposeID('subjectId', {
+      nullable: true,
+      description: 'Identifier of the commit, order, grant or user it is about; for a deposit the transaction’s hash.',
+    }),
+    num: t.expose('num', {
+      type: 'Decimal',
+      description: 'Currency units it moved in your wallet; negative when it took them.',
+    }),
+    points: t.expose('points', {
+      type: 'Decimal',
+      description: 'Credits it moved in your wallet; negative when it took them.',
+    }),
+    balance: t.expose('balance', { type: Balance, description: 'Your wallet after it.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+  }),
+})
+
+const TransferConnection = builder.connectionObject(
+  {
+    type: TransferType,
+    name: 'TransferConnection',
+    description: 'A page of transfers.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description: 'How many there are on all pages. Counted when asked for.',
+        resolve: (_connection, _args, { actor, services }) => services.statement.count(actor),
+      }),
+    }),
+  },
+  { name: 'TransferEdge', description: 'A transfer with its cursor.' },
+)
+
+builder.queryField('transfers', (t) =>
+  t.connection(
+    {
+      type: TransferType,
+      description: 'Your statement: every movement in your wallet, newest first. Raises NOT_AUTHENTICATED.',
+      args: {
+        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+      },
+      resolve: (_root, { offset, ...args }, { actor, services }) =>
+        resolveCursorConnection<Promise<StatementLine[]>>(
+          { args, defaultSize: 20, maxSize: 1000, toCursor: ({ id }) => toId('transfer', id) },
+          (page) => services.statement.list(actor, { ...page, offset: Math.max(offset ?? 0, 0) }),
+        ),
+    },
+    TransferConnection,
+  ),
+)

@@ -1,0 +1,177 @@
+import { queryFromInfo } from '@pothos/plugin-prisma'
+import { toId } from '../domain/ids.ts'
+import type { WebhookDelivery } from '../platform/prisma/client.ts'
+import { builder } from './builder.ts'
+import { assertCursors } from './cursor.ts'
+import { given } from './given.ts'
+import { NetworkAppType } from './network-app.ts'
+import { Node } from './node.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
+
+const DeliveryStatus = builder.enumType('DeliveryStatus', {
+  description: 'Where a webhook delivery stands.',
+  values: {
+    PENDING: { description: 'An attempt is due or under way.' },
+    DELIVERED: { description: 'The receiver took it.' },
+    GIVEN_UP: { description: 'The last attempt failed, or the receiver said that it is gone.' },
+  } as const,
+})
+
+const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
+  description: 'One call of a receiver and what came of it.',
+  select: { number: true, startedAt: true, duration: true, statusCode: true, failure: true, response: true },
+  fields: (t) => ({
+    number: t.int({ description: 'The how manyth attempt; the first is 1.', resolve: ({ number }) => number }),
+    startedAt: t.field({ type: 'DateTime', description: 'When it began.', resolve: ({ startedAt }) => startedAt }),
+    duration: t.int({ description: 'How long it took, in milliseconds.', resolve: ({ duration }) => duration }),
+    statusCode: t.int({
+      nullable: true,
+      description: 'Status of the answer; null when none came.',
+      resolve: ({ statusCode }) => statusCode,
+    }),
+    failure: t.string({
+      nullable: true,
+      description: 'Why it failed, in a sentence; null when the receiver took it.',
+      resolve: ({ failure }) => failure,
+    }),
+    response: t.string({
+      description: 'The first 1,000 characters of the answer, without what the call must keep to itself.',
+      resolve: ({ response }) => response,
+    }),
+  }),
+})
+
+export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
+  description: 'One event on its way to the webhook of a network app. Administrators see it.',
+  interfaces: [Node],
+  select: {
+    id: true,
+    eventId: true,
+    orderId: true,
+    networkAppId: true,
+    status: true,
+    attemptCount: true,
+    nextAttemptAt: true,
+    createdAt: true,
+    settledAt: true,
+  },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `delivery_01h2x…`.', resolve: ({ id }) => toId('delivery', id) }),
+    eventId: t.id({
+      description: 'Identifier of the event it tells: the `webhook-id` of every attempt.',
+      resolve: ({ eventId }) => toId('event', eventId),
+    }),
+    orderId: t.id({ description: 'Identifier of the order.', resolve: ({ orderId }) => toId('order', orderId) }),
+    networkAppId: t.id({
+      description: 'Identifier of the network app.',
+      resolve: ({ networkAppId }) => toId('app', networkAppId),
+    }),
+    networkApp: t.relation('networkApp', { type: NetworkAppType, description: 'The network app it goes to.' }),
+    status: t.field({ type: DeliveryStatus, description: 'Where it stands.', resolve: ({ status }) => status }),
+    attemptCount: t.int({ description: 'How many attempts were made.', resolve: ({ attemptCount }) => attemptCount }),
+    nextAttemptAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the next attempt is due; null when there is none.',
+      resolve: ({ nextAttemptAt }) => nextAttemptAt,
+    }),
+    attempts: t.relation('attempts', {
+      type: WebhookAttemptType,
+      description: 'Every attempt, the first one first.',
+      query: { orderBy: { number: 'asc' } },
+    }),
+    createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
+    settledAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was delivered or given up; null until then.',
+      resolve: ({ settledAt }) => settledAt,
+    }),
+  }),
+})
+
+const WebhookDeliveryConnection = builder.connectionObject(
+  {
+    type: WebhookDeliveryType,
+    name: 'WebhookDeliveryConnection',
+    description: 'A page of webhook deliveries.',
+    fields: (t) => ({
+      totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }),
+    }),
+  },
+  { name: 'WebhookDeliveryEdge', description: 'A webhook delivery with its cursor.' },
+)
+
+const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
+  description: 'Which webhook deliveries to list; what is given must all fit.',
+  fields: (t) => ({
+    networkAppId: t.id({ description: 'Only those of this network app.' }),
+    orderId: t.id({ description: 'Only those of this order.' }),
+    status: t.field({ type: DeliveryStatus, description: 'Only those that stand there.' }),
+  }),
+})
+
+const ReplayWebhookDeliveryInput = builder.inputType('ReplayWebhookDeliveryInput', {
+  description: 'What to send once more.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the webhook delivery.' }) }),
+})
+
+const ReplayWebhookDeliveryPayload = builder
+  .objectRef<{ webhookDelivery: WebhookDelivery }>('ReplayWebhookDeliveryPayload')
+  .implement({
+    description: 'The webhook delivery, on its way again.',
+    fields: (t) => ({
+      webhookDelivery: t.field({
+        type: WebhookDeliveryType,
+        description: 'The delivery as it is now.',
+        resolve: ({ webhookDelivery }) => webhookDelivery as never,
+      }),
+    }),
+  })
+
+builder.queryFields((t) => ({
+  webhookDelivery: t.prismaField({
+    type: WebhookDeliveryType,
+    nullable: true,
+    description: 'A webhook delivery. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',
+    args: { id: t.arg.id({ required: true, description: 'Identifier of the webhook delivery.' }) },
+    resolve: (query, _root, { id }, { actor, services }) => services.deliveries.get(actor, id, query),
+  }),
+  webhookDeliveries: t.prismaConnection(
+    {
+      type: WebhookDeliveryType,
+      cursor: 'id',
+      maxSize: 1000,
+      description:
+        'The log of webhook deliveries, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
+      args: {
+        filter: t.arg({ type: WebhookDeliveryFilter, description: 'Only those that fit.' }),
+        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+      },
+      totalCount: (_connection, { filter }, { actor, services }) =>
+        services.deliveries.count(actor, given(filter ?? {})),
+      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
+        return services.deliveries.list(actor, given(filter ?? {}), { ...query, skip })
+      },
+    },
+    WebhookDeliveryConnection,
+  ),
+}))
+
+builder.mutationField('replayWebhookDelivery', (t) =>
+  t.field({
+    type: ReplayWebhookDeliveryPayload,
+    description:
+      'Calls the receiver once more, now, with the same identifier and body; an order that had failed succeeds when it takes it. ' +
+      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the order was refunded or the app has no webhook.',
+    args: { input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'What to send.' }) },
+    resolve: async (_root, { input }, context, info) => {
+      const { actor, services, attempt } = context
+      const id = await services.deliveries.replay(actor, input.id, attempt)
+      const query = queryFromInfo({ context, info, path: ['webhookDelivery'] })
+      return { webhookDelivery: await services.deliveries.get(actor, id, query) }
+    },
+  }),
+)

@@ -1,0 +1,49 @@
+/** The feed as server-sent events: what was missed since `Last-Event-ID`, then each event as it happens. */
+import type { ServerResponse } from 'node:http'
+import { assertMay } from '../domain/policy.ts'
+import type { DirectRequest } from './define-route.ts'
+import { corsHeaders } from './rest-handler.ts'
+import { presentEvent } from './v3/present-event.ts'
+
+/** Milliseconds: proxies and receivers take a connection that says nothing for a dead one. */
+const HEARTBEAT = 10_000
+const COMMENT = ':\n\n'
+
+/** Until a slow reader has room again, or has left. */
+const hasRoom = (res: ServerResponse) =>
+  new Promise<void>((resolve) => {
+    const done = () => {
+      res.off('drain', done).off('close', done)
+      resolve()
+    }
+    res.on('drain', done).on('close', done)
+  })
+
+export async function streamEvents({ req, res, query, context: { actor, services } }: DirectRequest): Promise<void> {
+  assertMay(actor, 'event:read')
+  const lastEventId = (req.headers['last-event-id'] as string | undefined) || query.get('last_event_id') || undefined
+  const events = await services.events.follow(actor, lastEventId)
+  res.writeHead(200, {
+    ...corsHeaders,
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  })
+  if (req.method === 'HEAD') {
+    res.end()
+    return
+  }
+  res.on('close', () => void events.return?.())
+  res.write(COMMENT)
+  const heartbeat = setInterval(() => res.write(COMMENT), HEARTBEAT)
+  try {
+    for await (const event of events) {
+      const told = presentEvent({ ...event, data: await services.events.data(event) })
+      const frame = `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(told)}\n\n`
+      if (!res.write(frame) && !res.closed) await hasRoom(res)
+    }
+    res.end()
+  } finally {
+    clearInterval(heartbeat)
+  }
+}

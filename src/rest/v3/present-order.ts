@@ -1,0 +1,59 @@
+import type { OrderRecordFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+
+export const OrderRecord = graphql(/* GraphQL */ `
+  fragment OrderRecord on Order {
+    id
+    status
+    networkAppId
+    networkAppName
+    actionArgs
+    price
+    pointsQuoted
+    numQuoted
+    pointsPaid
+    numPaid
+    transferId
+    createdAt
+    expiresAt
+    buyer {
+      email
+    }
+  }
+`)
+
+/** Old callers know four statuses: whatever ended without the paid action is a failure to them. */
+const statuses: Record<OrderRecordFragment['status'], string> = {
+  CREATED: 'created',
+  PENDING: 'pending',
+  SUCCESS: 'success',
+  FAILURE: 'failure',
+  EXPIRED: 'failure',
+  CANCELLED: 'failure',
+  REFUNDED: 'failure',
+}
+
+export const presentOrder = (order: OrderRecordFragment) => ({
+  id: order.id,
+  status: statuses[order.status],
+  network_app_id: order.networkAppId,
+  network_app_name: order.networkAppName,
+  action: order.networkAppName,
+  action_args: order.actionArgs,
+  price: order.price,
+  // The platform's share comes out of the price: nothing is added to it.
+  fee: '0',
+  num_charged: order.numQuoted,
+  points_charged: order.pointsQuoted,
+  num_paid: order.numPaid,
+  points_paid: order.pointsPaid,
+  total_cost: order.price,
+  quantity: 1,
+  fund_tx_hash: null,
+  // The charge as it stands in the wallet's transfers.
+  payment_tx_hash: order.transferId,
+  workflow_id: null,
+  owner: order.buyer.email,
+  created_at: order.createdAt,
+  expired_at: order.expiresAt,
+})

@@ -1,0 +1,50 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { RestRequest } from '../define-route.ts'
+import type { QuoteRecordFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import { snakeCase, statuses } from '../status.ts'
+
+export const QuoteRecord = graphql(/* GraphQL */ `
+  fragment QuoteRecord on Quote {
+    price
+    gas
+    total
+    num
+    points
+    available
+    pointsCharged
+    numCharged
+    missing
+    problems {
+      code
+      message
+      field
+    }
+  }
+`)
+
+const presentProblem = ({ code, message, field }: QuoteRecordFragment['problems'][number]) => ({
+  type: statuses[code as ErrorCode].type,
+  message,
+  field: field && snakeCase(field),
+})
+
+/** The answer to a dry run. Its errors are all that the real call would be refused for. */
+export const presentQuote = (quote: QuoteRecordFragment, { unread }: RestRequest) => ({
+  dry_run: true,
+  price: quote.price,
+  gas: quote.gas,
+  total_cost: quote.total,
+  balance: { num: quote.num, points: quote.points },
+  available: quote.available,
+  points_charged: quote.pointsCharged,
+  num_charged: quote.numCharged,
+  missing: quote.missing,
+  errors: [
+    ...Object.entries(unread).flatMap(([field, messages]) =>
+      messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
+    ),
+    // What could not be read counts as left out: what is said about that is of no use.
+    ...quote.problems.map(presentProblem).filter(({ field }) => field === null || !Object.hasOwn(unread, field)),
+  ],
+})
