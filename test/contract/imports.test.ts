@@ -51,6 +51,8 @@ const ports = 'domain/(ports|errors|actor|ids|money)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** The layout of what stands on the chain is public, and written down once, in the domain. */
 const commitLayout = 'domain/asset/commit-data\\.ts'
+/** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */
+const internalAddress = 'domain/store/internal-address\\.ts'
 
 const rules: Record<string, Rule> = {
   domain: {
@@ -71,7 +73,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
   delivery: {
-    local: new RegExp(`^(delivery/|${ports})`),
+    local: new RegExp(`^(delivery/|${ports}|${internalAddress})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
@@ -129,6 +131,7 @@ const rules: Record<string, Rule> = {
 /** Single files that may know one thing more, each with its reason. */
 const exceptions: Record<string, { may: RegExp; because: string }> = {
   'domain/ids.ts': { may: /^typeid-js$/, because: 'Identifiers are TypeIDs.' },
+  'domain/store/internal-address.ts': { may: /^ipaddr\.js$/, because: 'Ranges of addresses are pure arithmetic.' },
   'graphql/builder.ts': { may: prismaTypes, because: 'Pothos reads the data model.' },
   'chain/compile.ts': { may: /^solc$/, because: 'A build step.' },
   'rest/codegen.ts': { may: /^@graphql-codegen\/cli$/, because: 'A build step.' },
@@ -180,6 +183,13 @@ describe('every import', () => {
       (file) => !file.startsWith('chain/') && importsOf(file).some(({ target }) => target === 'ethers'),
     )
     expect(others, 'chain/ is the only importer of ethers: ask it through domain/ports.ts').toEqual([])
+  })
+
+  it('of nodemailer stands in the delivery', () => {
+    const others = files.filter(
+      (file) => !file.startsWith('delivery/') && importsOf(file).some(({ target }) => target.startsWith('nodemailer')),
+    )
+    expect(others, 'delivery/ is the only importer of nodemailer: send through the port Mailer').toEqual([])
   })
 
   it('that is an exception is needed', () => {

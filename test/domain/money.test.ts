@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { add, formatAmount, fromUnits, toUnits } from '../../src/domain/money.ts'
-import { canPay, commitShortfall, createPricing } from '../../src/domain/wallet/pricing.ts'
+import { commitCost, createPricing } from '../../src/domain/wallet/pricing.ts'
+import { canPay, shortfallOf } from '../../src/domain/wallet/quote.ts'
 
 const ONE = 10n ** 18n
 
@@ -72,11 +73,11 @@ describe('the price of a commit', () => {
     ['0', '0', false],
     ['100', '0', true],
   ])('is paid by %s points and %s units: %s', (points, num, pays) => {
-    expect(canPay(pricing.total, { points, num })).toBe(pays)
+    expect(canPay(commitCost(pricing), { points, num })).toBe(pays)
   })
 
   it('that a wallet lacks is told in numbers, the amount needed at the very end', () => {
-    const error = commitShortfall('0.179', { points: '0.1', num: '0.03' })
+    const error = shortfallOf('commit', { price: '0.179' }, { points: '0.1', num: '0.03' })
     expect(error.code).toBe('ASSET_COMMIT_INSUFFICIENT_FUND')
     expect(error.shortfall).toEqual({ required: '0.179', available: '0.13', missing: '0.049' })
     expect(error.details).toMatch(/: 0\.179$/)

@@ -16,7 +16,7 @@ const owner = await app.newUser()
 const stranger = await app.newUser()
 const admin = await app.admin()
 
-const origin = { address: '127.0.0.1', apiKey: undefined }
+const origin = { address: '127.0.0.1', service: undefined }
 /** The policy looks at id and role alone. */
 const userActor = ({ id }: SignedIn, role: 'USER' | 'ADMIN'): Actor => ({
   kind: 'user',
@@ -51,6 +51,12 @@ describe('may this actor try this at all', () => {
   const table: Record<Action, Record<Who, string>> = {
     'account:create': open,
     'account:read': in401,
+    'event:read': in401,
+    'order:cancel': in401,
+    'order:create': in401,
+    'order:pay': in401,
+    'order:read': in401,
+    'transfer:read': in401,
     'asset:delete': in401,
     'asset:read': open,
     'asset:register': in401,

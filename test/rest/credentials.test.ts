@@ -8,7 +8,11 @@ const admin = await app.admin()
 const asset = await user.register({ public_access: 'true' })
 
 /** The system's: an operator issues keys on the command line. */
-const { key } = await app.services.accounts.issueApiKey({ kind: 'system' }, 'Partner')
+const { key } = await app.services.apiKeys.issue(
+  { kind: 'system' },
+  { name: 'Partner' },
+  { key: undefined, replayed: false },
+)
 
 const me = (authorization: string) => app.rest('GET', 'auth/users/me/', { headers: { Authorization: authorization } })
 
@@ -89,7 +93,11 @@ describe('x-api-key', () => {
   })
 
   it('that was revoked is refused, and no account is made', async () => {
-    const revoked = await app.services.accounts.issueApiKey({ kind: 'system' }, 'Gone')
+    const revoked = await app.services.apiKeys.issue(
+      { kind: 'system' },
+      { name: 'Gone' },
+      { key: undefined, replayed: false },
+    )
     await app.sql('update api_keys set revoked_at = now() where prefix = $1', [revoked.key.slice(0, 8)])
     const json = { username: 'latecomer', email: 'latecomer@example.org', password: 'correct horse battery' }
     const answer = await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': revoked.key } })

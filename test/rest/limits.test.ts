@@ -5,7 +5,11 @@ import { PASSWORD } from '../support/user.ts'
 
 const env = { LIMIT_SIGN_UPS_PER_IP: '2', LIMIT_SIGN_INS_PER_IP: '3', REQUIRE_API_KEY_FOR_SIGN_UP: 'true' }
 const app = await createTestApp({ env })
-const { key } = await app.services.accounts.issueApiKey({ kind: 'system' }, 'Partner')
+const { key } = await app.services.apiKeys.issue(
+  { kind: 'system' },
+  { name: 'Partner' },
+  { key: undefined, replayed: false },
+)
 const headers = { 'x-api-key': key }
 
 it('a sign-up needs an API key where the operator says so', async () => {

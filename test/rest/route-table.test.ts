@@ -34,6 +34,25 @@ const published = [
   'DELETE assets/:nid',
   'GET assets/:nid/history',
   'GET history',
+  'POST store/network-apps',
+  'GET store/network-apps',
+  'GET store/network-apps/:id',
+  'PATCH store/network-apps/:id',
+  'DELETE store/network-apps/:id',
+  'POST store/network-apps/:id/rotate-secret',
+  'POST store/api-keys',
+  'GET store/api-keys',
+  'DELETE store/api-keys/:id',
+  'POST store/network-app-orders',
+  'GET store/network-app-orders',
+  'GET store/network-app-orders/:id',
+  'POST store/network-app-orders/:id/confirm',
+  'POST store/network-app-orders/:id/cancel',
+  'GET store/webhook-deliveries',
+  'POST store/webhook-deliveries/:id/replay',
+  'POST store/point-grants',
+  'GET wallet/transfers',
+  'GET events',
 ]
 
 it.each(published)('the contract’s %s is there', (name) => {
@@ -71,6 +90,8 @@ describe.each(table)('$name', ({ route }) => {
       query: new URLSearchParams(),
       body,
       header: () => undefined,
+      dryRun: false,
+      unread: {},
       url: '',
     }
     const variables = route.variables(request)

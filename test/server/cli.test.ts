@@ -113,6 +113,29 @@ describe('annal', () => {
     expect(rows).toEqual([{ name: 'shop' }])
   })
 
+  it('lists API keys without their secrets, and revokes one', async () => {
+    const { id, key } = JSON.parse((await annal(['api-key', 'issue', '--name', 'partner', '--json'])).stdout)
+    const list = async () => {
+      const { code, stdout } = await annal(['api-key', 'list', '--json'])
+      expect([code, stdout.includes(key.slice(9))]).toEqual([0, false])
+      return JSON.parse(stdout)[0]
+    }
+    const record = { id, name: 'partner', prefix: key.slice(0, 8), createdAt: expect.any(String) }
+    expect(await list()).toEqual({ ...record, revokedAt: null })
+    expect(await annal(['api-key', 'revoke', id])).toMatchObject({ code: 0, stdout: '' })
+    expect(await list()).toEqual({ ...record, revokedAt: expect.any(String) })
+    const table = await annal(['api-key', 'list'])
+    expect(table.stdout).toMatch(/^id +prefix +issued +revoked +name\n/)
+    expect(table.stdout).toContain(id)
+  })
+
+  it('tells when there is no key to revoke, and when a key has no name', async () => {
+    const unknown = await annal(['api-key', 'revoke', 'key_01h455vb4pex5vsknk084sn02q'])
+    expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('API key not found') })
+    const blank = await annal(['api-key', 'issue', '--name', ' '])
+    expect(blank).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('blank') })
+  })
+
   it('finds what contradicts the books', async () => {
     expect(await annal(['check'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^I1 +holds/) })
     await database.query(`insert into idempotency_keys (scope, payload_hash, result) values ('a', 'b', uuidv7()::text)`)

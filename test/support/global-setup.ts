@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { installJobs } from '../../src/platform/jobs.ts'
 import { applyMigrations } from '../../src/platform/migrations.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
 import { createTestLog } from './test-log.ts'
@@ -32,6 +33,7 @@ export default async function setup(project: TestProject) {
     createPasswordHasher().hash(PASSWORD),
   ])
   await applyMigrations(postgres.url)
+  await installJobs(postgres.url)
   project.provide('templateUrl', postgres.url)
   project.provide('rpcUrl', anvil.rpcUrl)
   project.provide('passwordHash', passwordHash)

@@ -31,6 +31,7 @@ export interface TestApp {
   chain: ChainConnection
   services: App['services']
   maintenance: App['maintenance']
+  jobs: App['jobs']
   log: TestLog
   rest: Rest
   graphql: GraphQL
@@ -129,6 +130,7 @@ export async function createTestApp({ env = {}, withChain = false }: TestAppOpti
     chain,
     services: app.services,
     maintenance: app.maintenance,
+    jobs: app.jobs,
     log,
     rest: createRest(url),
     graphql: createGraphQL(url),

@@ -1,5 +1,5 @@
 /** People, made without the tenth of a second that hashing a password takes. */
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { inject } from 'vitest'
 import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
 import { toId } from '../../src/domain/ids.ts'
@@ -50,9 +50,9 @@ export async function insertTestUser(
   const { address, vaultKeyId, wrappedDataKey, sealedPrivateKey } = await custody.create(id)
   await database.query(insertUser, [
     ...[id, name, email, inject('passwordHash'), 'en-us', '', role, address, points],
-    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, randomUUID(), null, null],
+    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, randomUUIDv7(), null, null],
   ])
-  if (Number(num) > 0) await database.query(deposit, [id, num, randomUUID()])
+  if (Number(num) > 0) await database.query(deposit, [id, num, randomUUIDv7()])
   const token = randomBytes(20).toString('hex')
   await database.query(insertToken, [id, createHash('sha256').update(token).digest(), null, null])
   return { id, publicId: toId('user', id), username: name, email, address, token }

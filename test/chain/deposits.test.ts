@@ -1,0 +1,265 @@
+/** Deposits from a chain whose blocks are made by hand, so that each test says what is deep enough and when. */
+import { Transaction, Wallet } from 'ethers'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { extendTrail, readTrail, writeTrail } from '../../src/chain/deposit-trail.ts'
+import { createDepositWatcher, type DepositWatcher } from '../../src/chain/deposits.ts'
+import { createRegistry } from '../../src/chain/registry.ts'
+import { quantity } from '../../src/chain/rpc.ts'
+import type { BlockId } from '../../src/chain/view.ts'
+import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestApp } from '../support/test-app.ts'
+import type { TestUser } from '../support/user.ts'
+import { startChain, type TestChain } from './support/anvil.ts'
+import { startProxy } from './support/proxy.ts'
+
+vi.setConfig({ testTimeout: 40_000, hookTimeout: 40_000 })
+
+const app = await createTestApp()
+const CONFIRMATIONS = 3
+const COIN = 10n ** 18n
+
+let chain: TestChain
+let watchers: DepositWatcher[]
+let sender: string
+
+beforeEach(async () => {
+  // Every test has a chain of its own under the same id.
+  await app.sql(`delete from settings where key like 'deposits:%'`)
+  app.log.lines.length = 0
+  watchers = []
+  chain = await startChain({ args: ['--no-mining'] })
+  sender = (await chain.rpc.call<string[]>('eth_accounts'))[0]!
+  await mine(CONFIRMATIONS)
+})
+afterEach(async () => {
+  await Promise.all(watchers.map((watcher) => watcher.stop()))
+  await chain.stop()
+})
+
+const mine = async (blocks: number) => {
+  for (let mined = 0; mined < blocks; mined += 1) await chain.rpc.call('evm_mine')
+}
+const headNumber = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
+
+function watch(rpcUrl = chain.url): DepositWatcher {
+  const { database, databaseUrl, log } = app.installation
+  const watcher = createDepositWatcher({
+    registry: createRegistry({ rpcUrl, database }),
+    books: createDepositService(app.installation),
+    databaseUrl,
+    log,
+    confirmations: CONFIRMATIONS,
+    pollEvery: 20,
+  })
+  watchers.push(watcher)
+  watcher.start()
+  return watcher
+}
+
+/** The newest block that was read; undefined before the first look. */
+const scanned = async (): Promise<number | undefined> => {
+  const [row] = await app.sql<{ value: string }>(`select value from settings where key like 'deposits:%'`)
+  return row && JSON.parse(row.value)[0][0]
+}
+/** Until the watcher has read all that is deep enough. */
+const caughtUp = async () => {
+  const deep = (await headNumber()) - CONFIRMATIONS
+  await eventually(scanned, (number) => number === deep)
+}
+const send = (to: TestUser, value: bigint, from = sender) =>
+  chain.rpc.call<string>('eth_sendTransaction', { from, to: to.address, value: quantity(value), gas: '0x186a0' })
+
+const bookedOf = (user: TestUser) =>
+  app.sql<{ reference: string; amount: string; type: string }>(
+    `select t.reference, trim_scale(d.amount)::text as amount, e.type from deposits d
+       join transfers t on t.reference = 'deposit:' || d.transaction_hash || ':' || d.position
+       join events e on e.transfer_id = t.id
+     where d.wallet_id = $1::uuid order by d.block_number, e.sequence`,
+    [user.id],
+  )
+
+it('credits a deposit once it is deep enough, and not before', async () => {
+  const user = await app.newUser({ points: '0' })
+  watch()
+  await caughtUp()
+  const hash = await send(user, (COIN * 3n) / 2n + 1n)
+  await mine(CONFIRMATIONS)
+  await caughtUp()
+  expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+
+  await mine(1)
+  await caughtUp()
+  expect(await app.wallet(user)).toEqual({ num: '1.500000000000000001', points: '0' })
+  expect(await bookedOf(user)).toEqual([
+    { reference: `deposit:${hash}:-1`, amount: '1.500000000000000001', type: 'deposit.credited' },
+  ])
+  await mine(CONFIRMATIONS + 1)
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1.500000000000000001' })
+})
+
+it('credits several deposits of one block, each in its own transfer, in the order of the feed', async () => {
+  const [one, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  watch()
+  await caughtUp()
+  for (const [user, coins] of [
+    [one, 1n],
+    [other, 5n],
+    [one, 2n],
+  ] as const)
+    await send(user, COIN * coins)
+  await mine(CONFIRMATIONS + 1)
+  await caughtUp()
+  expect((await bookedOf(one)).map(({ amount }) => amount)).toEqual(['1', '2'])
+  expect(await app.wallet(one)).toMatchObject({ num: '3' })
+  expect(await app.wallet(other)).toMatchObject({ num: '5' })
+  expect(await app.sql('select sequence from events where owner_id = $1::uuid order by sequence', [one.id])).toEqual([
+    { sequence: 1 },
+    { sequence: 2 },
+  ])
+})
+
+it('finds what came in while nobody watched, over many blocks', async () => {
+  const user = await app.newUser({ points: '0' })
+  const before = watch()
+  await caughtUp()
+  await before.stop()
+  await send(user, COIN)
+  await mine(50)
+  await send(user, COIN)
+  await mine(CONFIRMATIONS + 1)
+  watch()
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '2' })
+})
+
+it('credits once when two processes watch, and one takes over from the other', async () => {
+  const user = await app.newUser({ points: '0' })
+  const first = watch()
+  watch()
+  await caughtUp()
+  await send(user, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+  await first.stop()
+  await send(user, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '2' })
+  expect(await bookedOf(user)).toHaveLength(2)
+})
+
+it('credits once when two scans of the same blocks end at the same moment', async () => {
+  const user = await app.newUser({ points: '0' })
+  const books = createDepositService(app.installation)
+  await books.begin(1, 'start')
+  const found = { transactionHash: '0xaa', address: user.address, amount: '1', blockNumber: 1, blockHash: '0xbb' }
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, () => books.credit(1, { from: 'start', to: 'end' }, [found])),
+  )
+  expect(outcomes.filter((credited) => credited !== undefined)).toEqual([1])
+  // Read again from the start, as after a reorganisation.
+  expect(await books.credit(1, { from: 'end', to: 'again' }, [found])).toBe(0)
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+})
+
+it('does not credit a transaction that failed, nor one without value, nor one to a stranger', async () => {
+  const user = await app.newUser({ points: '0' })
+  const reverting = await app.newUser({ points: '0' })
+  // Code that reverts: only so can a payment be included and fail.
+  await chain.rpc.call('anvil_setCode', reverting.address, '0x60006000fd')
+  watch()
+  await caughtUp()
+  const failed = await send(reverting, COIN)
+  await send(user, 0n)
+  await chain.rpc.call('eth_sendTransaction', { from: sender, to: Wallet.createRandom().address, value: '0x1' })
+  await mine(CONFIRMATIONS + 1)
+  await caughtUp()
+  expect(await chain.rpc.call('eth_getTransactionReceipt', failed)).toMatchObject({ status: '0x0' })
+  expect(await app.wallet(reverting)).toMatchObject({ num: '0' })
+  expect(await app.wallet(user)).toMatchObject({ num: '0' })
+})
+
+it('does not credit what a reorganisation drops before it is deep enough', async () => {
+  const user = await app.newUser({ points: '0' })
+  watch()
+  await caughtUp()
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  await send(user, COIN)
+  await mine(CONFIRMATIONS)
+  await caughtUp()
+  await chain.rpc.call('evm_revert', snapshot)
+  // Blocks at the same heights, with other contents.
+  await chain.rpc.call('eth_sendTransaction', { from: sender, to: Wallet.createRandom().address, value: '0x1' })
+  await mine(2 * CONFIRMATIONS)
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '0' })
+  expect(app.log.lines).toEqual([])
+})
+
+it('tells of a deeper reorganisation, reads again from the fork, and credits nothing twice', async () => {
+  const [user, late] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const payer = Wallet.createRandom()
+  await chain.rpc.call('anvil_setBalance', payer.address, quantity(100n * COIN))
+  watch()
+  await caughtUp()
+  await mine(10)
+  const raw = await payer.signTransaction(
+    Transaction.from({
+      ...{ type: 2, chainId: 31337, nonce: 0, to: user.address, value: COIN, gasLimit: 100_000n },
+      ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n },
+    }),
+  )
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  await chain.rpc.call('eth_sendRawTransaction', raw)
+  await mine(CONFIRMATIONS + 4)
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+
+  await chain.rpc.call('evm_revert', snapshot)
+  await send(late, COIN * 7n)
+  await mine(1)
+  await chain.rpc.call('eth_sendRawTransaction', raw)
+  await mine(CONFIRMATIONS + 5)
+  await caughtUp()
+  expect(await app.wallet(late)).toMatchObject({ num: '7' })
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+  expect(app.log.lines).toEqual([
+    { level: 'error', message: expect.stringContaining('deeper than'), fields: expect.anything() },
+  ])
+})
+
+it('remembers few blocks of a long way, and some of them near', () => {
+  let trail: readonly BlockId[] = []
+  for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })
+  expect(readTrail(writeTrail(extendTrail(trail, { number: 5_001, hash: '0x5001' })))).toHaveLength(trail.length)
+  expect(trail.length).toBeLessThan(16)
+  for (const depth of [1, 10, 100, 1_000]) {
+    const nearest = trail.find(({ number }) => number <= 5_000 - depth)
+    expect(5_000 - nearest!.number).toBeLessThanOrEqual(4 * depth)
+  }
+})
+
+it('waits while the chain is down, says so once, and goes on when it is back', async () => {
+  const user = await app.newUser({ points: '0' })
+  const proxy = await startProxy(chain.url)
+  try {
+    watch(proxy.url)
+    await caughtUp()
+    proxy.intercept = () => ({ kind: 'refuse' })
+    await send(user, COIN)
+    await mine(CONFIRMATIONS + 1)
+    await eventually(
+      () => app.log.lines,
+      (lines) => lines.some(({ message }) => message.startsWith('Deposits wait')),
+    )
+    proxy.intercept = () => undefined
+    await caughtUp()
+    expect(await app.wallet(user)).toMatchObject({ num: '1' })
+    expect(app.log.lines).toHaveLength(1)
+  } finally {
+    await proxy.stop()
+  }
+})

@@ -1,0 +1,366 @@
+import { Webhook } from 'standardwebhooks'
+import { afterAll, describe, expect, it } from 'vitest'
+import { fromId } from '../../src/domain/ids.ts'
+import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
+import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createStore, type TestStore } from '../support/store.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+import { answerWith, createReceiver, type Respond } from './support.ts'
+
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
+let jobs: Jobs | undefined
+afterAll(() => jobs?.stop())
+
+/** Starts to deliver: what is queued before stays where it is. */
+async function deliver() {
+  jobs ??= await startJobs(app.installation)
+  await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
+}
+await deliver()
+
+interface Sale {
+  store: TestStore
+  buyer: SignedIn
+  secret: string
+  // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
+  order: any
+  receiver: Awaited<ReturnType<typeof createReceiver>>
+}
+
+/** An app with a webhook, registered and sold once, through the front door. */
+async function sell(respond: Respond, { policy = 'keep', actionArgs = {}, price = '2.5' } = {}): Promise<Sale> {
+  const receiver = await createReceiver(respond)
+  const store = await createStore(app)
+  const { id, webhook_secret: secret } = expectOk(
+    await store.owner.rest('POST', 'store/network-apps/', {
+      json: {
+        name: `${store.name}-hooked`,
+        price_mode: 'fixed',
+        price,
+        webhook_url: receiver.url,
+        delivery_failure_policy: policy,
+      },
+    }),
+  )
+  const buyer = await app.newUser({ points: '1', num: '100' })
+  const made = await store.order(buyer, { network_app: id, action_args: actionArgs })
+  const order = expectOk(await store.confirm(buyer, made.id))
+  return { store, buyer, secret, order, receiver }
+}
+
+const deliveriesOf = async ({ store, order }: Sale) =>
+  expectOk(await store.owner.rest('GET', `store/webhook-deliveries/?order_id=${order.id}`)).results
+const deliveryOf = async (sale: Sale) => (await deliveriesOf(sale))[0]
+const attempted = (sale: Sale, count: number) =>
+  eventually(
+    () => deliveryOf(sale),
+    (delivery) => delivery.attempt_count === count,
+  )
+const statusOf = async ({ order }: Sale) => {
+  const [row] = await app.sql('select status::text from orders where id = $1::uuid', [fromId(order.id)!.uuid])
+  return row!.status
+}
+
+/** Types of the events in somebody's feed, oldest first. */
+const feedOf = async (user: SignedIn) =>
+  (
+    await app.sql<{ type: string; sequence: number }>(
+      'select type, sequence from events where owner_id = $1::uuid order by sequence',
+      [user.id],
+    )
+  ).map(({ type, sequence }, index) => {
+    expect(sequence).toBe(index + 1)
+    return type
+  })
+const mailsOf = async ({ order }: Sale) =>
+  (
+    await app.sql<{ template: string }>(
+      `select data->>'template' as template from jobs.job where name = 'mail' and data->>'orderId' = $1 order by 1`,
+      [fromId(order.id)!.uuid],
+    )
+  ).map(({ template }) => template)
+
+/** Lets the time until the next attempt pass. */
+async function passTime(sale: Sale, attempts?: number) {
+  const { uuid } = fromId((await deliveryOf(sale)).id)!
+  await app.sql(
+    `with due as (
+       update webhook_deliveries set next_attempt_at = now(), attempt_count = coalesce($2::int, attempt_count)
+       where id = $1::uuid returning id::text
+     )
+     update jobs.job set start_after = now() from due
+     where name = 'webhook-delivery' and data->>'deliveryId' = due.id and state < 'active'`,
+    [uuid, attempts ?? null],
+  )
+}
+
+describe('A paid order', () => {
+  it('calls the webhook with its order and arguments, and succeeds', async () => {
+    const sale = await sell(answerWith(200, {}, 'thanks'), { actionArgs: { nid: 'bafy', depth: { n: 1 } } })
+    expect(sale.order.status).toBe('pending')
+    const delivery = await attempted(sale, 1)
+    expect(delivery).toMatchObject({ status: 'delivered', next_attempt_at: null, order_id: sale.order.id })
+    expect(delivery.attempts).toMatchObject([{ number: 1, status_code: 200, failure: null, response: 'thanks' }])
+
+    expect(sale.receiver.calls).toHaveLength(1)
+    const { headers, body } = sale.receiver.calls[0]!
+    expect(headers['webhook-id']).toBe(delivery.event_id)
+    const [row] = await app.sql<{ paid_at: Date; created_at: Date }>(
+      'select paid_at, created_at from orders where id = $1::uuid',
+      [fromId(sale.order.id)!.uuid],
+    )
+    expect(new Webhook(sale.secret).verify(body, headers as Record<string, string>)).toEqual({
+      type: 'order.paid',
+      timestamp: row!.paid_at.toISOString(),
+      data: {
+        order: {
+          id: sale.order.id,
+          status: 'pending',
+          network_app_id: sale.order.network_app_id,
+          network_app_name: sale.order.network_app_name,
+          price: '2.5',
+          num_paid: '1.5',
+          points_paid: '1',
+          total_cost: '2.5',
+          created_at: row!.created_at.toISOString(),
+          paid_at: row!.paid_at.toISOString(),
+          buyer: sale.buyer.publicId,
+        },
+        action_args: { nid: 'bafy', depth: { n: 1 } },
+      },
+    })
+    expect(body).not.toContain(sale.buyer.email)
+    expect(await statusOf(sale)).toBe('SUCCESS')
+    expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.succeeded'])
+    expect(await feedOf(sale.store.owner)).toEqual(['order.paid', 'delivery.delivered'])
+  })
+
+  it('keeps what a receiver sends back, but never an argument of the order', async () => {
+    const token = 'live-token-0123456789abcdef'
+    const sale = await sell((res, { body }) => void res.end(body), { actionArgs: { auth: [{ token }] } })
+    const delivery = await attempted(sale, 1)
+    expect(delivery.attempts[0].response).toContain('order.paid')
+    expect(JSON.stringify(await app.sql('select * from webhook_attempts'))).not.toContain(token)
+  })
+
+  it('is told again with the same id and body until it is taken', async () => {
+    let failures = 2
+    const sale = await sell((res) => {
+      failures -= 1
+      res.writeHead(failures >= 0 ? 500 : 200).end()
+    })
+    const first = await attempted(sale, 1)
+    const wait = new Date(first.next_attempt_at).getTime() - new Date(first.attempts[0].started_at).getTime()
+    expect(wait).toBeGreaterThan(3_900)
+    expect(wait).toBeLessThan(6_500)
+    expect(await statusOf(sale)).toBe('PENDING')
+    await passTime(sale)
+    await attempted(sale, 2)
+    await passTime(sale)
+    expect(await attempted(sale, 3)).toMatchObject({ status: 'delivered' })
+    const { calls } = sale.receiver
+    expect(calls).toHaveLength(3)
+    expect(new Set(calls.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(calls.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  })
+
+  it('waits as long as a busy receiver asks', async () => {
+    const sale = await sell(answerWith(503, { 'retry-after': '3600' }))
+    const { next_attempt_at, attempts } = await attempted(sale, 1)
+    const wait = (new Date(next_attempt_at).getTime() - new Date(attempts[0].started_at).getTime()) / 1_000
+    expect(wait).toBeGreaterThan(3_590)
+    expect(wait).toBeLessThan(3_610)
+  })
+
+  it('is signed with both secrets during a rotation', async () => {
+    const sale = await sell(answerWith(500))
+    await attempted(sale, 1)
+    const { webhook_secret: next } = expectOk(
+      await sale.store.owner.rest('POST', `store/network-apps/${sale.order.network_app_id}/rotate-secret/`),
+    )
+    await passTime(sale)
+    await attempted(sale, 2)
+    const { headers, body } = sale.receiver.calls[1]!
+    expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2)
+    for (const secret of [sale.secret, next]) new Webhook(secret).verify(body, headers as Record<string, string>)
+  })
+})
+
+describe('A receiver that never takes it', () => {
+  it('leaves the order paid and failed where the app keeps it', async () => {
+    const sale = await sell(answerWith(500))
+    await attempted(sale, 1)
+    const wallet = await app.wallet(sale.buyer)
+    await passTime(sale, 9)
+    const delivery = await attempted(sale, 10)
+    expect(delivery).toMatchObject({ status: 'given_up', next_attempt_at: null })
+    expect(await statusOf(sale)).toBe('FAILURE')
+    expect(await app.wallet(sale.buyer)).toEqual(wallet)
+    expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.failed'])
+    expect(await feedOf(sale.store.owner)).toEqual(['order.paid', 'delivery.given-up'])
+    expect(await mailsOf(sale)).toEqual(['order-failed', 'receipt', 'sale'])
+  })
+
+  it('gives the money back where the app refunds', async () => {
+    const sale = await sell(answerWith(500), { policy: 'refund' })
+    await attempted(sale, 1)
+    expect(await app.wallet(sale.buyer)).toEqual({ num: '98.5', points: '0' })
+    await passTime(sale, 9)
+    await attempted(sale, 10)
+    expect(await statusOf(sale)).toBe('REFUNDED')
+    expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
+    expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })
+    expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.refunded'])
+    expect(await feedOf(sale.store.owner)).toEqual(['order.paid', 'delivery.given-up', 'order.refunded'])
+    expect(await mailsOf(sale)).toEqual(['order-refunded', 'receipt', 'sale'])
+    const books = await app.sql(
+      `select e.book::text, trim_scale(sum(e.amount))::text as amount from entries e join transfers t on t.id = e.transfer_id
+       where t.reference like '%' || $1 and e.book is not null group by e.book`,
+      [fromId(sale.order.id)!.uuid],
+    )
+    expect(books).toEqual([{ book: 'REVENUE', amount: '0' }])
+  })
+
+  it('gives all of it back even when the owner has spent their share', async () => {
+    const sale = await sell(answerWith(500), { policy: 'refund', price: '10' })
+    await attempted(sale, 1)
+    // The owner buys something for all the points and nearly all the num they earned.
+    const elsewhere = await createStore(app, { price: '8.5' })
+    const bought = await elsewhere.order(sale.store.owner)
+    expectOk(await elsewhere.confirm(sale.store.owner, bought.id))
+    expect(await app.wallet(sale.store.owner)).toEqual({ num: '0.3', points: '0' })
+    await passTime(sale, 9)
+    await attempted(sale, 10)
+    expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
+    expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })
+    expect(await statusOf(sale)).toBe('REFUNDED')
+  })
+
+  it('that is gone (410) is not called again, and nothing more is sent to it', async () => {
+    const sale = await sell(answerWith(410))
+    expect(await attempted(sale, 1)).toMatchObject({ status: 'given_up' })
+    expect(await statusOf(sale)).toBe('FAILURE')
+    const { owner } = sale.store
+    const found = await owner.rest('GET', `store/network-apps/${sale.order.network_app_id}/`)
+    expect(expectOk(found).webhook_disabled_at).not.toBeNull()
+    const { id } = await deliveryOf(sale)
+    expectError(await owner.rest('POST', `store/webhook-deliveries/${id}/replay/`), 'VALIDATION_FAILED')
+    const made = await sale.store.order(sale.buyer, { network_app: sale.order.network_app_id })
+    const second = expectOk(await sale.store.confirm(sale.buyer, made.id))
+    expect(second.status).toBe('success')
+    expect(sale.receiver.calls).toHaveLength(1)
+  })
+})
+
+describe('The log', () => {
+  it('is for administrators', async () => {
+    const sale = await sell(answerWith(200))
+    const { id } = await attempted(sale, 1)
+    for (const [method, path] of [
+      ['GET', 'store/webhook-deliveries/'],
+      ['GET', `store/webhook-deliveries/${id}/`],
+      ['POST', `store/webhook-deliveries/${id}/replay/`],
+    ] as const) {
+      expectError(await sale.buyer.rest(method, path), 'PERMISSION_DENIED')
+      expectError(await app.rest(method, path), 'NOT_AUTHENTICATED')
+    }
+    const node = await sale.buyer.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })
+    expect(expectOk(node).node).toBeNull()
+  })
+
+  it('shows the same on both doors, and filters', async () => {
+    const sale = await sell(answerWith(200))
+    const delivery = await attempted(sale, 1)
+    const { owner } = sale.store
+    const filter = { networkAppId: delivery.network_app_id, orderId: sale.order.id, status: 'DELIVERED' }
+    const { webhookDeliveries } = expectOk(
+      await owner.graphql(
+        `query ($filter: WebhookDeliveryFilter) { webhookDeliveries(filter: $filter) { totalCount
+           nodes { id eventId networkApp { id } attempts { number statusCode } } } }`,
+        { filter },
+      ),
+    )
+    expect(webhookDeliveries).toEqual({
+      totalCount: 1,
+      nodes: [
+        {
+          id: delivery.id,
+          eventId: delivery.event_id,
+          networkApp: { id: delivery.network_app_id },
+          attempts: [{ number: 1, statusCode: 200 }],
+        },
+      ],
+    })
+    const none = await owner.rest('GET', `store/webhook-deliveries/?order_id=${sale.order.id}&status=given_up`)
+    expect(expectOk(none)).toMatchObject({ count: 0, results: [] })
+    expect(expectOk(await owner.rest('GET', `store/webhook-deliveries/${delivery.id}/`))).toEqual(delivery)
+    for (const query of ['order_id=nobody', 'network_app_id=order_x', 'status=lost']) {
+      expectError(await owner.rest('GET', `store/webhook-deliveries/?${query}`), 'VALIDATION_FAILED')
+    }
+    expectError(await owner.rest('GET', 'store/webhook-deliveries/delivery_none/'), 'NOT_FOUND')
+  })
+
+  it('can be replayed: an order that had failed succeeds then', async () => {
+    let status = 500
+    const sale = await sell((res) => void res.writeHead(status).end())
+    await attempted(sale, 1)
+    await passTime(sale, 9)
+    const { id } = await attempted(sale, 10)
+    expect(await statusOf(sale)).toBe('FAILURE')
+    status = 200
+    const headers = { 'Idempotency-Key': 'replay once' }
+    const replayed = () => sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`, { headers })
+    expectOk(await replayed())
+    expect(await attempted(sale, 11)).toMatchObject({ status: 'delivered' })
+    expectOk(await replayed())
+    expect(await statusOf(sale)).toBe('SUCCESS')
+    expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.failed', 'order.succeeded'])
+    expect(sale.receiver.calls).toHaveLength(3)
+    expect(new Set(sale.receiver.calls.map(({ body }) => body)).size).toBe(1)
+  })
+
+  it('of an order that was refunded cannot be replayed', async () => {
+    const sale = await sell(answerWith(500), { policy: 'refund' })
+    await attempted(sale, 1)
+    await passTime(sale, 9)
+    const { id } = await attempted(sale, 10)
+    const refused = await sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`)
+    expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toEqual({
+      id: ['The order was refunded, so its webhook is not called again.'],
+    })
+    expect(sale.receiver.calls).toHaveLength(2)
+  })
+})
+
+describe('Two workers with the same delivery', () => {
+  it('record one attempt, and the receiver hears the same twice', async () => {
+    let waiting: (() => void)[] = []
+    const sale = await sell(answerWith(500))
+    await attempted(sale, 1)
+    const { uuid } = fromId((await deliveryOf(sale)).id)!
+    const both = await createReceiver((res) => {
+      waiting.push(() => res.end())
+      if (waiting.length === 2) {
+        for (const answer of waiting) answer()
+        waiting = []
+      }
+    })
+    await app.sql('update network_apps set webhook_url = $2 where id = $1::uuid', [
+      fromId(sale.order.network_app_id)!.uuid,
+      both.url,
+    ])
+    // Due, and yet no job's: the two below are the workers.
+    await app.sql('update webhook_deliveries set next_attempt_at = now() where id = $1::uuid', [uuid])
+    const { handle } = app.services.deliveries
+    await Promise.all([handle({ deliveryId: uuid }), handle({ deliveryId: uuid })])
+    expect(await deliveryOf(sale)).toMatchObject({ status: 'delivered', attempt_count: 2 })
+    expect(new Set(both.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
+    expect(both.calls).toHaveLength(2)
+    expect(await feedOf(sale.buyer)).toEqual(['order.created', 'order.paid', 'order.succeeded'])
+    // A job that comes too late finds nothing to do.
+    await handle({ deliveryId: uuid })
+    expect(both.calls).toHaveLength(2)
+  })
+})

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, it } from 'vitest'
+import { createWebhookSender } from '../../src/delivery/webhook-sender.ts'
+
+async function freePort() {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+it('The receiver in the documentation takes our call once, and nobody else’s', async () => {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  const port = await freePort()
+  const receiver = spawn(process.execPath, ['docs/examples/webhook-receiver.ts'], {
+    env: { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said = text(receiver.stdout)
+  try {
+    await once(receiver.stdout, 'data')
+    const { send } = createWebhookSender({ allowInsecure: true })
+    const data = { order: { id: 'order_1', total_cost: '2.5' }, action_args: {} }
+    const call = {
+      url: `http://127.0.0.1:${port}/`,
+      id: 'event_1',
+      body: JSON.stringify({ type: 'order.paid', data }),
+      secrets: [secret],
+      unspoken: [],
+    }
+    expect((await send(call)).statusCode).toBe(204)
+    expect((await send(call)).statusCode).toBe(204)
+    const forged = await send({ ...call, id: 'event_2', secrets: [`whsec_${randomBytes(32).toString('base64')}`] })
+    expect(forged.statusCode).toBe(401)
+  } finally {
+    receiver.kill()
+  }
+  expect((await said).match(/order_1 was paid: 2\.5/g)).toHaveLength(1)
+})

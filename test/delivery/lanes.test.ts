@@ -1,0 +1,65 @@
+import { afterAll, expect, it } from 'vitest'
+import { toId } from '../../src/domain/ids.ts'
+import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
+import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { createReceiver } from './support.ts'
+
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
+let jobs: Jobs | undefined
+afterAll(() => jobs?.stop())
+
+/** Sales to the endpoint that hangs, and after them to the one that answers. */
+const HANGING = 100
+const GOOD = 20
+
+it('An endpoint that hangs, with a long queue, delays nobody else', async () => {
+  const store = await createStore(app)
+  const buyer = await app.newUser({ num: '1000' })
+  const hanging = await createReceiver(() => undefined)
+  const arrivals = new Map<string, number>()
+  const good = await createReceiver((res, { headers }) => {
+    arrivals.set(String(headers['webhook-id']), Date.now())
+    res.writeHead(204).end()
+  })
+
+  async function sell(url: string, count: number) {
+    const { id } = expectOk(
+      await store.owner.rest('POST', 'store/network-apps/', {
+        json: { name: url, price_mode: 'fixed', price: '1', webhook_url: url },
+      }),
+    )
+    for (let made = 0; made < count; made += 1) {
+      const order = await store.order(buyer, { network_app: id })
+      expectOk(await store.confirm(buyer, order.id))
+    }
+  }
+  await sell(hanging.url, HANGING)
+  jobs = await startJobs(app.installation)
+  await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
+  // As many as may hang at once.
+  await eventually(
+    () => hanging.connections(),
+    (count) => count === deliveryLanes.laneConcurrency,
+  )
+  await sell(good.url, GOOD)
+  await eventually(
+    () => arrivals.size,
+    (size) => size === GOOD,
+  )
+
+  expect(hanging.connections()).toBe(deliveryLanes.laneConcurrency)
+  const waits = await app.sql<{ event_id: string; created_at: Date }>(
+    `select d.event_id::text, d.created_at from webhook_deliveries d
+     join network_apps a on a.id = d.network_app_id where a.webhook_url = $1`,
+    [good.url],
+  )
+  expect(waits).toHaveLength(GOOD)
+  const slowest = Math.max(
+    ...waits.map(({ event_id, created_at }) => arrivals.get(toId('event', event_id))! - created_at.getTime()),
+  )
+  expect(slowest).toBeLessThan(2_000)
+})

@@ -1,0 +1,181 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMailer } from '../../src/delivery/mailer.ts'
+import type { OutgoingMail } from '../../src/domain/ports.ts'
+import { parseMail } from '../support/parse-mail.ts'
+import { createSmtpSink, type SmtpMood } from '../support/smtp-sink.ts'
+import { createTestLog } from '../support/test-log.ts'
+
+const from = 'Annal <no-reply@annal.example>'
+const mail: OutgoingMail = {
+  id: 'receipt-order_01',
+  to: { name: 'Zoë', address: 'zoe@example.org' },
+  language: 'zh-tw',
+  subject: 'Upscale 的收據',
+  text: 'Thank you.\n.A line that begins with a dot',
+  html: '<p>Thank you, 謝謝</p>',
+  date: new Date('2026-11-21T06:05:00Z'),
+}
+
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-mail-'))
+})
+afterAll(() => rm(dir, { recursive: true }))
+
+const toFiles = () => createMailer({ smtpUrl: undefined, dir, from, log: createTestLog() })
+
+/** Long enough for a busy machine. */
+const SHORT = { connection: 1_000, socket: 1_000, whole: 3_000 }
+
+async function overSmtp(mood: SmtpMood, timeouts?: typeof SHORT) {
+  const sink = await createSmtpSink(mood)
+  const log = createTestLog()
+  return { sink, log, mailer: createMailer({ smtpUrl: sink.url, dir, from, log, timeouts }) }
+}
+
+describe('a mail over SMTP', () => {
+  it('arrives with both parts and the headers of a mail that a machine wrote', async () => {
+    const { sink, mailer } = await overSmtp('accept')
+    await mailer.send(mail)
+    expect(sink.mails).toHaveLength(1)
+    const [received] = sink.mails
+    expect(received).toMatchObject({ from: 'no-reply@annal.example', to: ['zoe@example.org'] })
+    const { headers, subject, to, text, html } = parseMail(received!.source)
+    expect({ subject, to, text, html }).toEqual({
+      subject: mail.subject,
+      to: 'Zoë <zoe@example.org>',
+      text: mail.text,
+      html: mail.html,
+    })
+    expect(headers).toMatchObject({
+      from: [from],
+      'message-id': ['<receipt-order_01@annal.example>'],
+      'auto-submitted': ['auto-generated'],
+      'content-language': ['zh-tw'],
+      date: ['Sat, 21 Nov 2026 06:05:00 +0000'],
+    })
+  })
+
+  it('is the same mail when it is sent again', async () => {
+    const { sink, mailer } = await overSmtp('accept')
+    await mailer.send(mail)
+    await mailer.send(mail)
+    const ids = sink.mails.map(({ source }) => parseMail(source).headers['message-id'])
+    expect(ids).toEqual([['<receipt-order_01@annal.example>'], ['<receipt-order_01@annal.example>']])
+  })
+
+  it.each(['refuse', 'hang', 'hang-after-data', '451'] as const)(
+    'fails in time when the server does this: %s; and says nothing of whom it was for',
+    async (mood) => {
+      const { sink, mailer, log } = await overSmtp(mood, SHORT)
+      const began = performance.now()
+      const error = await mailer.send(mail).catch((reason: unknown) => reason)
+      expect(performance.now() - began).toBeLessThan(5_000)
+      expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/did not take a mail/) })
+      expect((error as Error).cause).toBeUndefined()
+      expect(String((error as Error).stack)).not.toContain('zoe')
+      expect(log.lines).toEqual([])
+      sink.mood = 'accept'
+      await mailer.send(mail)
+      expect(sink.mails).toHaveLength(1)
+    },
+  )
+
+  it('fails in time as a whole, however long a single step may take', async () => {
+    const { mailer } = await overSmtp('hang-after-data', { ...SHORT, socket: 60_000, whole: 1_000 })
+    const began = performance.now()
+    await expect(mailer.send(mail)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(performance.now() - began).toBeLessThan(5_000)
+  })
+
+  it('fails when nobody listens', async () => {
+    const mailer = createMailer({ smtpUrl: 'smtp://127.0.0.1:1', dir, from, log: createTestLog() })
+    await expect(mailer.send(mail)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'The mail server did not take a mail (ESOCKET).',
+    })
+  })
+
+  it('is dropped, and tried no more, when the server does not know the recipient', async () => {
+    const { sink, mailer, log } = await overSmtp('550')
+    await mailer.send(mail)
+    expect(sink.mails).toEqual([])
+    expect(log.lines).toEqual([
+      {
+        level: 'warn',
+        fields: { mail: mail.id, status: 550 },
+        message: 'The mail server refuses a recipient for good; the mail is dropped',
+      },
+    ])
+  })
+})
+
+describe('a mail without a server', () => {
+  it('becomes one file that mail programs open, however often it is sent, for its owner’s eyes only', async () => {
+    const mailer = toFiles()
+    await mailer.send(mail)
+    await mailer.send(mail)
+    expect(await readdir(dir)).toEqual(['20261121T060500Z-receipt-order_01.eml'])
+    const path = join(dir, '20261121T060500Z-receipt-order_01.eml')
+    const source = await readFile(path, 'utf8')
+    expect(source).not.toMatch(/[^\r]\n/)
+    expect(parseMail(source)).toMatchObject({ subject: mail.subject, text: mail.text, html: mail.html })
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+  })
+})
+
+describe('nothing that people write', () => {
+  const breaks = ['\r\n', '\n', '\r', '\u2028', '\u0000', '\u0085']
+
+  it.each(breaks.map((each) => [JSON.stringify(each), each] as const))(
+    'adds a header by %s in a name, a subject or a language',
+    async (_, lineBreak) => {
+      const { sink, mailer } = await overSmtp('accept')
+      const injected = `x${lineBreak}Bcc: victim@example.org${lineBreak}${lineBreak}<script>`
+      await mailer.send({ ...mail, subject: injected, language: injected, to: { ...mail.to, name: injected } })
+      const [received] = sink.mails
+      expect(received!.to).toEqual(['zoe@example.org'])
+      const { headers, subject, text } = parseMail(received!.source)
+      expect(Object.keys(headers).sort()).toEqual(
+        [
+          ...['auto-submitted', 'content-language', 'content-type', 'date', 'from'],
+          ...['message-id', 'mime-version', 'subject', 'to'],
+        ].sort(),
+      )
+      expect(subject).toBe('x Bcc: victim@example.org <script>')
+      expect(text).toBe(mail.text)
+    },
+  )
+
+  it.each(
+    [
+      'zoe@example.org\r\nBcc: victim@example.org',
+      'zoe@example.org\r\nRCPT TO:<victim@example.org>',
+      'zoe@example.org, victim@example.org',
+      'zoe@example.org;victim@example.org',
+      'Zoë <zoe@example.org>',
+      'victim@example.org@example.com',
+      '"victim@example.org,"@example.com',
+      'nobody',
+      '',
+    ].map((address) => [JSON.stringify(address), address] as const),
+  )('makes another recipient of the address %s', async (_, address) => {
+    const { sink, mailer } = await overSmtp('accept')
+    await expect(mailer.send({ ...mail, to: { name: '', address } })).rejects.toThrow(RangeError)
+    expect(sink.visits).toBe(0)
+  })
+
+  it('names a recipient in a display name', async () => {
+    const { sink, mailer } = await overSmtp('accept')
+    await mailer.send({ ...mail, to: { ...mail.to, name: 'A" <victim@example.org>, "B' } })
+    expect(sink.mails[0]!.to).toEqual(['zoe@example.org'])
+  })
+
+  it('leads out of the folder of mails', async () => {
+    await expect(toFiles().send({ ...mail, id: '../../etc/cron' })).rejects.toThrow(RangeError)
+    await expect(toFiles().send({ ...mail, id: 'a>\r\nBcc: x' })).rejects.toThrow(RangeError)
+  })
+})

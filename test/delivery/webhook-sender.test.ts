@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { describe, expect, it } from 'vitest'
+import { INTERNAL } from '../../src/delivery/webhook-failure.ts'
+import { createWebhookSender, parseRetryAfter } from '../../src/delivery/webhook-sender.ts'
+import type { WebhookCall } from '../../src/domain/ports.ts'
+import { internalHosts } from './internal-hosts.ts'
+import { answerWith, createReceiver, type ReceivedCall } from './support.ts'
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+const callOf = (url: string, more: Partial<WebhookCall> = {}): WebhookCall => ({
+  url,
+  id: 'event_01kam0v8x5e2vt3k1w9p0zq4rb',
+  body: JSON.stringify({ type: 'order.paid', data: { name: 'Ünïcode 照片' } }),
+  secrets: [newSecret()],
+  unspoken: [],
+  ...more,
+})
+const insecure = createWebhookSender({ allowInsecure: true })
+
+describe('A call', () => {
+  it('is a signed POST of JSON', async () => {
+    const receiver = await createReceiver(answerWith(200, {}, 'thanks'))
+    const call = callOf(receiver.url)
+    const outcome = await insecure.send(call)
+    expect(outcome).toMatchObject({ statusCode: 200, failure: undefined, response: 'thanks' })
+    expect(receiver.calls).toHaveLength(1)
+    expect(receiver.calls[0]).toMatchObject({
+      method: 'POST',
+      path: '/hook',
+      body: call.body,
+      headers: { 'content-type': 'application/json', 'user-agent': 'Annal-Webhooks/1.0', 'webhook-id': call.id },
+    })
+    expect(receiver.calls[0]!.headers).not.toHaveProperty('cookie')
+  })
+
+  const verifiers = { standardwebhooks: StandardWebhook, svix: SvixWebhook }
+  const verify = (library: keyof typeof verifiers, secret: string, { headers, body }: ReceivedCall) =>
+    new verifiers[library](secret).verify(body, headers as Record<string, string>)
+
+  it.each(['standardwebhooks', 'svix'] as const)(
+    'is verified by %s, and not when a byte of it changed',
+    async (library) => {
+      const receiver = await createReceiver()
+      const secret = newSecret()
+      await insecure.send(callOf(receiver.url, { secrets: [secret] }))
+      const [received] = receiver.calls
+      verify(library, secret, received!)
+      const mutated = { ...received!, body: received!.body.replace('paid', 'paie') }
+      expect(() => verify(library, secret, mutated)).toThrow()
+      const renamed = { ...received!, headers: { ...received!.headers, 'webhook-id': 'event_other' } }
+      expect(() => verify(library, secret, renamed)).toThrow()
+      expect(() => verify(library, newSecret(), received!)).toThrow()
+    },
+  )
+
+  it('carries two signatures during a rotation, and either secret verifies it', async () => {
+    const receiver = await createReceiver()
+    const secrets = [newSecret(), newSecret()]
+    await insecure.send(callOf(receiver.url, { secrets }))
+    expect(String(receiver.calls[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2)
+    for (const secret of secrets) {
+      for (const library of ['standardwebhooks', 'svix'] as const) verify(library, secret, receiver.calls[0]!)
+    }
+  })
+})
+
+describe('An answer', () => {
+  it.each([
+    [199 + 1, undefined],
+    [204, undefined],
+    [299, undefined],
+    [400, 'The receiver answered 400.'],
+    [410, 'The receiver answered 410.'],
+    [500, 'The receiver answered 500.'],
+  ])('of %i means %s', async (status, failure) => {
+    const receiver = await createReceiver(answerWith(status))
+    expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: status, failure })
+  })
+
+  it.each([301, 302, 303, 307, 308])('that redirects (%i) is a failure and not followed', async (status) => {
+    const canary = await createReceiver()
+    const receiver = await createReceiver(answerWith(status, { location: canary.url }))
+    const outcome = await insecure.send(callOf(receiver.url))
+    expect(outcome.failure).toBe(`The receiver answered ${status}; redirects are not followed.`)
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('says in either form when to ask again', async () => {
+    const receiver = await createReceiver(answerWith(429, { 'retry-after': '120' }))
+    expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: 429, retryAfter: 120 })
+    const now = Date.parse('2026-11-21T06:00:00Z')
+    expect(parseRetryAfter('Sat, 21 Nov 2026 06:01:00 GMT', now)).toBe(60)
+    expect(parseRetryAfter('Sat, 21 Nov 2026 05:00:00 GMT', now)).toBe(0)
+    for (const header of [undefined, '', 'soon', '-5', '1e9', 'Never'])
+      expect(parseRetryAfter(header, now)).toBeUndefined()
+  })
+
+  it('of a gigabyte is read to 64 KiB and cut, and 1,000 characters are kept', async () => {
+    let sent = 0
+    const receiver = await createReceiver((res) => {
+      res.writeHead(200, { 'content-length': String(2 ** 30) })
+      const chunk = Buffer.alloc(64 * 1024, 'x')
+      const write = () => {
+        while (!res.destroyed && sent < 2 ** 30) {
+          sent += chunk.length
+          if (!res.write(chunk)) return void res.once('drain', write)
+        }
+      }
+      write()
+    })
+    const before = process.memoryUsage().rss
+    const outcome = await insecure.send(callOf(receiver.url))
+    expect(outcome).toMatchObject({ statusCode: 200, failure: undefined, response: 'x'.repeat(1_000) })
+    // What the sockets of both ends had room for.
+    expect(sent).toBeLessThan(32 * 2 ** 20)
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20)
+  })
+
+  it('that drips is cut at the deadline, and its status counts', async () => {
+    const receiver = await createReceiver((res) => {
+      res.writeHead(200)
+      const timer = setInterval(() => res.write('.'), 20)
+      res.on('close', () => clearInterval(timer))
+    })
+    const outcome = await createWebhookSender({ allowInsecure: true, timeout: 400 }).send(callOf(receiver.url))
+    expect(outcome).toMatchObject({ statusCode: 200, failure: undefined })
+    expect(outcome.response).toMatch(/^\.+$/)
+    expect(outcome.duration).toBeGreaterThanOrEqual(380)
+    expect(outcome.duration).toBeLessThan(1_500)
+  })
+
+  it('that never comes is a failure at the deadline', async () => {
+    const receiver = await createReceiver(() => undefined)
+    const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(receiver.url))
+    expect(outcome).toMatchObject({ failure: 'No answer came within 0.3 seconds.', response: '' })
+    expect(outcome).not.toHaveProperty('statusCode')
+    expect(outcome.duration).toBeLessThan(1_500)
+  })
+
+  it('that breaks off is a failure', async () => {
+    const receiver = await createReceiver((_res, _call, req) => void req.socket.resetAndDestroy())
+    expect((await insecure.send(callOf(receiver.url))).failure).toMatch(/connection was (reset|closed)/)
+  })
+
+  it('is kept without what the call must keep to itself, and as text a database can hold', async () => {
+    const receiver = await createReceiver((res, { body }) => void res.end(`\0${body}`))
+    const token = 'tok"en-0123456789'
+    const outcome = await insecure.send(
+      callOf(receiver.url, { body: JSON.stringify({ token, name: 'short' }), unspoken: [token, 'short'] }),
+    )
+    expect(outcome.response).toBe('\uFFFD{"token":"[removed]","name":"short"}')
+  })
+
+  it('cannot come from where nobody listens', async () => {
+    expect(await insecure.send(callOf('http://127.0.0.1:9/'))).toMatchObject({ failure: 'The connection was refused.' })
+  })
+})
+
+describe('An internal address', () => {
+  const sender = createWebhookSender({ allowInsecure: false, timeout: 2_000 })
+  const port443 = (host: string, port: number) => `https://${host}:${port}/hook`
+
+  it('is not connected to, however the URL spells it', async () => {
+    expect(internalHosts.length).toBeGreaterThanOrEqual(60)
+    const canary = await createReceiver(answerWith(200), '0.0.0.0')
+    const canary6 = await createReceiver(answerWith(200), '::').catch(() => undefined)
+    const reached = []
+    for (const host of internalHosts) {
+      for (const { port } of [canary, ...(canary6 ? [canary6] : [])]) {
+        const outcome = await sender.send(callOf(port443(host, port)))
+        if (outcome.failure !== INTERNAL) reached.push([host, outcome])
+      }
+    }
+    expect(reached).toEqual([])
+    expect(canary.connections()).toBe(0)
+    expect(canary6?.connections() ?? 0).toBe(0)
+  })
+
+  it.each([
+    ['127.0.0.1'],
+    ['10.0.0.1'],
+    ['169.254.169.254'],
+    ['::1'],
+    ['::ffff:127.0.0.1'],
+    ['64:ff9b::7f00:1'],
+    ['93.184.215.14', '127.0.0.1'],
+  ])('is not connected to when a name leads to it: %s %s', async (...addresses) => {
+    const canary = await createReceiver()
+    const rebound = createWebhookSender({ allowInsecure: false, timeout: 2_000, resolve: async () => addresses })
+    expect(await rebound.send(callOf(port443('example.org', canary.port)))).toMatchObject({ failure: INTERNAL })
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('is looked for in the very lookup that the connection uses', async () => {
+    const canary = await createReceiver()
+    const answers = [['127.0.0.1'], ['93.184.215.14']]
+    const rebound = createWebhookSender({
+      allowInsecure: false,
+      timeout: 2_000,
+      resolve: async () => answers.shift() ?? [],
+    })
+    expect((await rebound.send(callOf(port443('rebind.example.org', canary.port)))).failure).toBe(INTERNAL)
+    expect(answers).toHaveLength(1)
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('and plain http are refused even where the URL was set in development', async () => {
+    const canary = await createReceiver()
+    expect(await sender.send(callOf(canary.url))).toMatchObject({ failure: 'Only https:// is called.' })
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('is reached in development: the canary does hear', async () => {
+    const canary = await createReceiver()
+    await insecure.send(callOf(`http://127.1:${canary.port}/hook`))
+    expect(canary.connections()).toBe(1)
+  })
+})

@@ -1,0 +1,148 @@
+/** The statement: every movement in a wallet with the balance after it. */
+import { expect, it } from 'vitest'
+import { toId } from '../../src/domain/ids.ts'
+import { add } from '../../src/domain/money.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const admin = await app.admin()
+
+const statementQuery = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int) {
+  transfers(first: $first, after: $after, last: $last, before: $before, offset: $offset) {
+    totalCount
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    edges { cursor node { id kind subjectId num points balance { num points } createdAt } }
+  }
+}`
+
+interface Line {
+  id: string
+  kind: string
+  subjectId: string
+  num: string
+  points: string
+  balance: { num: string; points: string }
+}
+interface Page {
+  totalCount: number
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string }
+  edges: { cursor: string; node: Line }[]
+}
+const read = async (user: SignedIn, page: object = {}): Promise<Page> =>
+  expectOk(await user.graphql(statementQuery, page)).transfers
+const linesOf = ({ edges }: Page) => edges.map(({ node }) => node)
+
+const give = (user: SignedIn, amount: string) =>
+  app.services.grants.grant(
+    { kind: 'system' },
+    { userId: user.publicId, amount, reason: 'Test' },
+    { key: undefined, replayed: false },
+  )
+
+/** 1, 2, 3, … points in as many grants. */
+async function userWithGrants(count: number): Promise<SignedIn> {
+  const user = await app.newUser({ points: '0' })
+  for (let amount = 1; amount <= count; amount += 1) await give(user, String(amount))
+  return user
+}
+
+it('tells each movement with its kind, its subject and the balance after it, newest first', async () => {
+  const user = await app.newUser({ points: '0' })
+  const grant = await give(user, '0.2')
+  await user.register()
+  const [commit] = await app.sql<{ id: string }>('select id from commits where author_id = $1::uuid', [user.id])
+  const page = await read(user)
+  expect(page.totalCount).toBe(2)
+  expect(linesOf(page)).toMatchObject([
+    {
+      kind: 'COMMIT',
+      subjectId: toId('commit', commit!.id),
+      num: '0',
+      points: '-0.179',
+      balance: { num: '0', points: '0.021' },
+    },
+    {
+      kind: 'GRANT',
+      subjectId: toId('grant', grant.id),
+      num: '0',
+      points: '0.2',
+      balance: { num: '0', points: '0.2' },
+    },
+  ])
+  expect(page.edges.every(({ cursor, node }) => cursor === node.id && /^transfer_/.test(cursor))).toBe(true)
+})
+
+it.each(['down', 'up'] as const)('pages %s without a gap, and the balances stay right', async (direction) => {
+  const user = await userWithGrants(7)
+  const lines: Line[] = []
+  let cursor: string | undefined
+  for (let pages = 0; pages < 4; pages += 1) {
+    const page = await read(user, direction === 'down' ? { first: 2, after: cursor } : { last: 2, before: cursor })
+    const { pageInfo } = page
+    expect(direction === 'down' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage).toBe(pages < 3)
+    lines[direction === 'down' ? 'push' : 'unshift'](...linesOf(page))
+    cursor = direction === 'down' ? pageInfo.endCursor : pageInfo.startCursor
+  }
+  expect(lines.map(({ points }) => points)).toEqual(['7', '6', '5', '4', '3', '2', '1'])
+  expect(lines.map(({ balance }) => balance.points)).toEqual(['28', '21', '15', '10', '6', '3', '1'])
+})
+
+it('leaves out an offset, for callers that page by position', async () => {
+  const user = await userWithGrants(4)
+  const page = await read(user, { first: 2, offset: 1 })
+  expect(linesOf(page).map(({ points, balance }) => [points, balance.points])).toEqual([
+    ['3', '6'],
+    ['2', '3'],
+  ])
+})
+
+it('ends in the balance that the wallet has, after concurrent charges', async () => {
+  const user = await app.newUser({ points: '0' })
+  await give(user, '2')
+  await Promise.all(Array.from({ length: 5 }, () => user.register()))
+  const lines = linesOf(await read(user))
+  const { points } = await app.wallet(user)
+  expect(lines[0]!.balance.points).toBe(points)
+  expect(add(...lines.map((line) => line.points))).toBe(points)
+})
+
+it('is empty for a wallet that nothing moved', async () => {
+  const user = await app.newUser({ points: '0' })
+  expect(await read(user)).toMatchObject({ totalCount: 0, edges: [], pageInfo: { hasNextPage: false } })
+})
+
+it('shows only one’s own, and nothing to the anonymous', async () => {
+  const user = await userWithGrants(1)
+  expect(linesOf(await read(user))).toHaveLength(1)
+  expect(linesOf(await read(admin))).toEqual([])
+  expectError(await app.graphql(statementQuery), 'NOT_AUTHENTICATED')
+  expectError(await app.rest('GET', 'wallet/transfers/'), 'NOT_AUTHENTICATED')
+})
+
+it('refuses a cursor that no page gave out', async () => {
+  const user = await app.newUser()
+  for (const after of ['', 'GPC:S:x', toId('order', user.id), 'transfer_x']) {
+    expectError(await user.graphql(statementQuery, { first: 1, after }), 'VALIDATION_FAILED')
+  }
+})
+
+it('is the same at both doors', async () => {
+  const user = await userWithGrants(3)
+  await user.register()
+  const rest = expectOk(await user.rest('GET', 'wallet/transfers/?limit=2&offset=1'))
+  const page = await read(user, { first: 2, offset: 1 })
+  expect(rest).toMatchObject({ count: page.totalCount, next: expect.stringContaining('offset=3') })
+  expect(rest.results).toEqual(
+    page.edges.map(({ node: { kind, subjectId, balance, ...node } }) => ({
+      id: node.id,
+      kind: kind.toLowerCase(),
+      subject_id: subjectId,
+      num: node.num,
+      points: node.points,
+      balance_num: balance.num,
+      balance_points: balance.points,
+      created_at: (node as unknown as { createdAt: string }).createdAt,
+    })),
+  )
+})

@@ -1,0 +1,29 @@
+/** Another process of the same installation, in all but the process: connections, listeners, services and port of its own. */
+import { createApp } from '../../src/app.ts'
+import { openInstallation } from '../../src/installation.ts'
+import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import type { TestApp } from './test-app.ts'
+
+export interface AnotherApp {
+  url: string
+  /** Drains and lets go of everything; may take as long as a drain may. */
+  stop(): Promise<void>
+}
+
+const DRAIN_MILLISECONDS = 10_000
+
+export async function startAnother({ installation: { config }, chain, log }: TestApp): Promise<AnotherApp> {
+  const doors: Door[] = []
+  const server = createHttpServer({ doors, log })
+  const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
+  const installation = await openInstallation(config, log)
+  const app = createApp({ ...installation, relay: chain.relay, publicUrl: url, missing: async () => [] })
+  doors.push(...app.doors)
+  return {
+    url,
+    async stop() {
+      await server.drain(DRAIN_MILLISECONDS)
+      await installation.close()
+    },
+  }
+}

@@ -1,0 +1,56 @@
+/** A store to buy in: a network app, a trusted service's key, and orders. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { toId } from '../../src/domain/ids.ts'
+import { expectOk } from './expect-error.ts'
+import type { SignedIn, TestApp } from './test-app.ts'
+
+export interface TestStore {
+  owner: SignedIn
+  appId: string
+  name: string
+  /** Headers of the trusted service. */
+  service: { 'x-api-key': string }
+  /** Creates an order through the REST door; returns its record. */
+  // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
+  order(buyer: SignedIn, fields?: object): Promise<any>
+  confirm(buyer: SignedIn, orderId: string, headers?: object): ReturnType<SignedIn['rest']>
+}
+
+export interface StoreOptions {
+  price?: string
+  /** The owner; a new administrator when left out. */
+  owner?: SignedIn
+}
+
+/** A network app without a webhook. */
+export async function createStore(app: TestApp, { price = '2.5', owner }: StoreOptions = {}): Promise<TestStore> {
+  const seller = owner ?? (await app.admin())
+  const id = randomUUID()
+  const name = `app-${id.slice(0, 8)}`
+  await app.sql('insert into network_apps (id, owner_id, name, price) values ($1::uuid, $2::uuid, $3, $4::numeric)', [
+    id,
+    seller.id,
+    name,
+    price,
+  ])
+  const key = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
+  const hash = createHash('sha256').update(key).digest()
+  await app.sql('insert into api_keys (name, prefix, hash) values ($1, $2, $3)', [name, key.slice(0, 8), hash])
+  const service = { 'x-api-key': key }
+  const appId = toId('app', id)
+  return {
+    owner: seller,
+    appId,
+    name,
+    service,
+    order: async (buyer, fields = {}) =>
+      expectOk(
+        await buyer.rest('POST', 'store/network-app-orders/', {
+          json: { network_app: appId, ...fields },
+          headers: service,
+        }),
+      ),
+    confirm: (buyer, orderId, headers = {}) =>
+      buyer.rest('POST', `store/network-app-orders/${orderId}/confirm/`, { headers: { ...service, ...headers } }),
+  }
+}
