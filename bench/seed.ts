@@ -11,6 +11,7 @@ import { readConfig } from '../src/config.ts'
 import { invariants } from '../src/domain/invariants.ts'
 import { createContentStore } from '../src/files/content-store.ts'
 import { createCustody } from '../src/platform/custody.ts'
+import { installJobs } from '../src/platform/jobs.ts'
 import { createKeyVault } from '../src/platform/key-vault.ts'
 import { applyMigrations } from '../src/platform/migrations.ts'
 import { type AssetRecord, type Owner, uuidAt, writeHistory } from './history.ts'
@@ -25,6 +26,7 @@ import {
   openWallets,
   settleCommits,
 } from './seed-statements.ts'
+import { seedStore } from './seed-store.ts'
 
 /** Assets in one statement: large enough to be quick, small enough for memory. */
 const BATCH = 2_000
@@ -55,6 +57,7 @@ const tell = (what: string) =>
 // The embedded chain belongs to one database; that of an earlier run is of no use.
 rmSync(dir, { recursive: true, force: true })
 await applyMigrations(databaseUrl)
+await installJobs(databaseUrl)
 const peers = new pg.Client(required('BENCH_DATABASE_URL'))
 const client = new pg.Client(databaseUrl)
 await Promise.all([peers.connect(), client.connect()])
@@ -74,6 +77,8 @@ try {
   await client.query(openWallets, fees)
   await client.query(chargeCommits, fees)
   tell('charges')
+  await seedStore(client, await sellerOf())
+  tell('orders')
   await client.query('vacuum analyze')
   for (const { id, sentence, query } of invariants) {
     const { rows } = await client.query(query)
@@ -86,10 +91,18 @@ try {
   await Promise.all([peers.end(), client.end()])
 }
 
+const custodian = () =>
+  createCustody({ vault: createKeyVault({ key: keyEncryptionKey, dir }), keyPairs: { createKeyPair, signText } })
+
+/** The administrator who sells. */
+async function sellerOf() {
+  const id = uuidAt(Date.now() - 95 * 86_400_000)
+  return { id, ...(await custodian().create(id)) }
+}
+
 /** Users with wallets, sealed keys and tokens, by the peers' ids. */
 async function seedUsers(users: PeerUser[]): Promise<Map<string, Owner>> {
-  const vault = createKeyVault({ key: keyEncryptionKey, dir })
-  const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
+  const custody = custodian()
   const signedUpAt = Date.now() - 90 * 86_400_000
   const rows = []
   for (const user of users) {
@@ -103,7 +116,7 @@ async function seedUsers(users: PeerUser[]): Promise<Map<string, Owner>> {
     rows.map(({ key }) => key.address),
     rows.map(({ user }) => user.num),
     rows.map(({ user }) => user.points),
-    vault.currentKeyId,
+    rows[0]!.key.vaultKeyId,
     rows.map(({ key }) => Buffer.from(key.wrappedDataKey)),
     rows.map(({ key }) => Buffer.from(key.sealedPrivateKey)),
     rows.map(({ user }) => createHash('sha256').update(user.token).digest()),
