@@ -4,11 +4,13 @@
  */
 import { checkInvariants } from '../src/domain/invariants.ts'
 import { createDatabase } from '../src/platform/database.ts'
-import { nothingAcknowledged, openAccount } from './harness/callers.ts'
-import { jsonBody, persist } from './harness/client.ts'
-import { createGateway } from './harness/gateway.ts'
+import { updateCall } from './harness/callers.ts'
+import { persist } from './harness/client.ts'
+import { confirmOnce } from './harness/confirms.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { startSink } from './harness/sink.ts'
+import { closeStore, openStore } from './harness/store.ts'
 import { until } from './harness/wait.ts'
 
 interface Breach {
@@ -64,6 +66,83 @@ const breaches: Breach[] = [
     ],
   },
   {
+    id: 'I4',
+    what: 'a paid order without its charge',
+    sql: unlocked('transfers', `update transfers set reference = 'lost:' || reference where reference like 'order:%'`),
+  },
+  {
+    id: 'I4',
+    what: 'a charge of an order that is not paid',
+    sql: [`insert into transfers (reference) select 'order:' || id from orders where paid_at is null`],
+  },
+  {
+    id: 'I4',
+    what: 'a charge that is not the price',
+    sql: [
+      'alter table orders drop constraint orders_quote_is_price, drop constraint orders_paid_is_price',
+      'update orders set price = price + 0.000000000000000001 where paid_at is not null',
+    ],
+  },
+  {
+    id: 'I4',
+    what: 'a sale that the seller was not told of',
+    sql: unlocked(
+      'events',
+      `update events set type = 'order.created' where type = 'order.paid' and owner_id in (select owner_id from network_apps)`,
+    ),
+  },
+  {
+    id: 'I4',
+    what: 'an event of a payment that was not made',
+    sql: [
+      `insert into events (owner_id, sequence, type, order_id) select buyer_id, 1000, 'order.paid', id from orders where paid_at is null`,
+    ],
+  },
+  {
+    id: 'I4',
+    what: 'a payment whose webhook is not called',
+    sql: unlocked(
+      'events',
+      `update orders set status = 'PENDING', settled_at = null where paid_at is not null`,
+      'delete from webhook_attempts',
+      'delete from webhook_deliveries',
+    ),
+  },
+  {
+    id: 'I4',
+    what: 'a payment whose webhook is called for two events',
+    sql: [
+      `insert into webhook_deliveries (event_id, network_app_id, order_id) select e.id, o.network_app_id, o.id
+       from orders o join events e on e.order_id = o.id and e.owner_id = o.buyer_id and e.type = 'order.paid' limit 1`,
+    ],
+  },
+  {
+    id: 'I4',
+    what: 'money given back for an order that stays paid',
+    sql: [`insert into transfers (reference) select 'order-refund:' || id from orders where paid_at is not null`],
+  },
+  {
+    id: 'I4',
+    what: 'a refund without the money',
+    sql: [`update orders set status = 'REFUNDED', settled_at = coalesce(settled_at, now()) where paid_at is not null`],
+  },
+  {
+    id: 'I5',
+    what: 'an order paid at its end',
+    sql: [
+      'alter table orders drop constraint orders_paid_in_time',
+      'update orders set paid_at = expires_at where paid_at is not null',
+    ],
+  },
+  {
+    id: 'I5',
+    what: 'an order that is paid and expired',
+    sql: [
+      'alter table orders drop constraint orders_paid_with_status',
+      `update orders set status = 'EXPIRED', settled_at = coalesce(settled_at, now()) where paid_at is not null`,
+    ],
+  },
+  {
     id: 'I6',
     what: 'a commit that nobody paid',
     sql: unlocked('transfers', `update transfers set reference = 'lost:' || reference where reference like 'commit:%'`),
@@ -109,6 +188,7 @@ const breaches: Breach[] = [
   { id: 'I7', what: 'commits that can be changed', sql: ['drop trigger commits_erase_only on commits'] },
   { id: 'I7', what: 'commits that can be deleted', sql: ['drop trigger commits_no_delete on commits'] },
   { id: 'I7', what: 'entries that can be truncated', sql: ['drop trigger entries_no_truncate on entries'] },
+  { id: 'I7', what: 'events that can be changed', sql: ['drop trigger events_append_only on events'] },
   {
     id: 'I8',
     what: 'a key without its effect',
@@ -123,33 +203,43 @@ const breaches: Breach[] = [
       `insert into idempotency_keys (scope, payload_hash, result) values (sha256('a'), sha256('b'), 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy')`,
     ],
   },
+  { id: 'C2', what: 'a position that no event has', sql: ['update wallets set event_sequence = event_sequence + 1'] },
+  {
+    id: 'C2',
+    what: 'an event lost from a feed',
+    sql: unlocked('events', `delete from events where type = 'order.created' and sequence > 1`),
+  },
+  {
+    id: 'C2',
+    what: 'a feed with a gap',
+    sql: unlocked('events', 'update events set sequence = sequence + 1000'),
+  },
 ]
 
 /** What must be refused on the database as it is. */
-const forbidden = ['transfers', 'entries', 'commits'].flatMap((table) => {
-  const column = { transfers: 'reference', entries: 'amount', commits: 'sequence' }[table]
+const forbidden = ['transfers', 'entries', 'commits', 'events'].flatMap((table) => {
+  const column = { transfers: 'reference', entries: 'amount', commits: 'sequence', events: 'sequence' }[table]
   return [`update ${table} set ${column} = ${column}`, `delete from ${table}`, `truncate ${table} cascade`]
 })
 /** A commit can be erased and nothing else, so an update that changes nothing is no change. */
 const harmless = 'update commits set sequence = sequence'
 
-/** Traffic of a real gateway: accounts, assets, updates on the chain. */
+/** Traffic of a real gateway: accounts, assets, updates on the chain, orders of which one is not paid. */
 async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
-  const gateway = await createGateway(context, 'gateway', parts.env)
-  await gateway.start()
-  for (const name of ['alice', 'bob']) {
-    const { token, nid } = await openAccount(gateway.url, name, nothingAcknowledged())
+  const { url: webhookUrl } = await startSink(context)
+  const gateways = [{ ALLOW_INSECURE_WEBHOOKS: 'true' }]
+  const store = await openStore(context, parts, { price: '2.5', webhookUrl, gateways })
+  const gateway = store.gateways[0]!
+  for (const account of [store.seller, store.buyer]) {
     for (const caption of ['one', 'two', 'three']) {
-      const call = {
-        method: 'PATCH',
-        path: `/api/v3/assets/${nid}/`,
-        token,
-        key: caption,
-        body: jsonBody({ caption }),
-      } as const
-      const { answer } = await persist(() => gateway.url, call)
+      const { answer } = await persist(() => gateway.url, updateCall(account, caption))
       if (answer.status !== 200) throw new Error(`An update was answered with ${JSON.stringify(answer)}`)
     }
+  }
+  const [, ...ids] = await store.order(3)
+  for (const id of ids) {
+    const { verdict } = await confirmOnce(store, 'REST', 0, id)
+    if (verdict !== 'paid') throw new Error(`A confirm was answered with "${verdict}".`)
   }
   const open = { name: 'proof_open', text: `select count(*)::int as count from commit_relays where status <> 'FINAL'` }
   await until(
@@ -158,8 +248,8 @@ async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
     60_000,
     100,
   )
-  const code = await gateway.stop()
-  if (code !== 0) throw new Error(`The gateway ended with ${code} on SIGTERM.`)
+  const [reason] = await closeStore(store)
+  if (reason) throw new Error(reason)
 }
 
 /** The ids of the invariants that a breach breaks. */

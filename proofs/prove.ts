@@ -8,7 +8,15 @@ import { createRandom } from './harness/random.ts'
 
 const proofs: Record<string, () => Promise<Proof>> = {
   invariants: async () => (await import('./invariants.ts')).proveInvariants,
+  signatures: async () => (await import('./webhook-signatures.ts')).proveSignatures,
+  F01: async () => (await import('./f01-confirm-storm.ts')).proveConfirmStorm,
+  F02: async () => (await import('./f02-wallet-race.ts')).proveWalletRace,
   F03: async () => (await import('./f03-kill-gateway.ts')).proveKillGateway,
+  F06: async () => (await import('./f06-expiry-edge.ts')).proveExpiryEdge,
+  F07: async () => (await import('./f07-worker-kill.ts')).proveWorkerKill,
+  F08: async () => (await import('./f08-sink-hang.ts')).proveSinkHang,
+  F09: async () => (await import('./f09-sink-errors.ts')).proveSinkErrors,
+  F10: async () => (await import('./f10-ssrf.ts')).proveNoInside,
   F22: async () => (await import('./f22-gql-spec.ts')).proveGraphQLSpec,
 }
 

@@ -45,7 +45,7 @@ const signUpCall = (username: string): Call => ({
   body: jsonBody({ username, email: `${username}@example.org`, password: passwordOf(username) }),
 })
 
-async function registerCall(token: string, message: string): Promise<Call> {
+export async function registerCall(token: string, message: string): Promise<Call> {
   const form = new FormData()
   form.append('asset_file', new Blob([`the file of ${message}`], { type: 'text/plain' }), 'file.txt')
   form.append('caption', message)
@@ -53,7 +53,7 @@ async function registerCall(token: string, message: string): Promise<Call> {
   return { method: 'POST', path: '/api/v3/assets/', key: `register ${message}`, token, body: await multipartBody(form) }
 }
 
-const updateCall = ({ token, nid }: Account, message: string): Call => ({
+export const updateCall = ({ token, nid }: Pick<Account, 'token' | 'nid'>, message: string): Call => ({
   method: 'PATCH',
   path: `/api/v3/assets/${nid}/`,
   key: `update ${message}`,

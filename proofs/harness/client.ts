@@ -7,6 +7,8 @@ export interface Call {
   path: string
   key?: string
   token?: string
+  /** Of a trusted service. */
+  apiKey?: string
   body?: { type: string; bytes: Buffer }
 }
 
@@ -38,6 +40,7 @@ export const tryOnce = (base: string, call: Call, watch: Watch = {}): Promise<An
     const headers: Record<string, string | number> = {}
     if (call.key) headers['idempotency-key'] = call.key
     if (call.token) headers.authorization = `token ${call.token}`
+    if (call.apiKey) headers['x-api-key'] = call.apiKey
     if (call.body) Object.assign(headers, { 'content-type': call.body.type, 'content-length': call.body.bytes.length })
     const sent = request(
       base + call.path,

@@ -11,6 +11,8 @@ export interface Gateway {
   name: string
   url: string
   isReady(): boolean
+  /** Of the process that runs, or ran last. */
+  pid(): number | undefined
   /** Starts the process and waits until it can serve everything. */
   start(): Promise<void>
   /** SIGKILL, now. False when it is not running. */
@@ -44,6 +46,7 @@ export async function createGateway(
     name,
     url,
     isReady: () => ready,
+    pid: () => child?.pid,
     async start() {
       await gone()
       const output = openSync(join(dir, `${name}.log`), 'a')

@@ -90,9 +90,10 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I7',
-    sentence: 'Transfers, entries and commits cannot be changed or deleted: their triggers stand and are enabled.',
+    sentence:
+      'Transfers, entries, commits and events cannot be changed or deleted: their triggers stand and are enabled.',
     query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
-            from (values ('transfers'), ('entries'), ('commits')) as wanted (name),
+            from (values ('transfers'), ('entries'), ('commits'), ('events')) as wanted (name),
               (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
             where not exists (
               select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal

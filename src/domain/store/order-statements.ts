@@ -61,14 +61,14 @@ export const findOrderState = statement<{
   num: string
 }>(
   'order_state',
-  `select o.status::text, o.expires_at <= clock_timestamp() as overdue, o.price::text, w.points::text, w.num::text
+  `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, o.price::text, w.points::text, w.num::text
    from orders o join wallets w on w.user_id = o.buyer_id where o.id = $1::uuid and o.buyer_id = $2::uuid`,
 )
 
 /**
- * The payment: the order's row is locked, the clock is read after that, and the order is paid only if it is still open
- * and in time. Then the wallets of buyer and owner, in the order of their ids so that two sales never wait for each
- * other. Points are spent first; the owner earns each currency less the platform's share. The events, the webhook's
+ * The payment: the order's row is locked if it is still open, then the wallets of buyer and owner, in the order of their
+ * ids so that two sales never wait for each other. The clock is read when all that is held, so that no waiting carries a
+ * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share. The events, the webhook's
  * delivery and the mails' jobs stand in the same statement: all of it happens or nothing.
  * $1 order, $2 buyer, $3 transfer, $4 platform's share, $5 highest price or null.
  */
@@ -76,29 +76,29 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
   'order_pay',
   `with locked as materialized (
      select id, network_app_id, price, status, expires_at from orders
-     where id = $1::uuid and buyer_id = $2::uuid for update
-   ),
-   timed as materialized (
-     select locked.*, clock_timestamp()::timestamptz(3) as at from locked
+     where id = $1::uuid and buyer_id = $2::uuid and status = 'CREATED' for update
    ),
    target as materialized (
-     select timed.id, timed.network_app_id, timed.price, timed.at, a.owner_id,
+     select locked.id, locked.network_app_id, locked.price, locked.expires_at, a.owner_id,
        a.webhook_url is not null and a.webhook_disabled_at is null as calls
-     from timed join network_apps a on a.id = timed.network_app_id
-     where timed.status = 'CREATED' and timed.at < timed.expires_at and timed.price <= coalesce($5::numeric, timed.price)
+     from locked join network_apps a on a.id = locked.network_app_id
+     where locked.price <= coalesce($5::numeric, locked.price)
    ),
    parties as materialized (
      select w.user_id, w.points, w.num from wallets w
      where w.user_id in (select $2::uuid from target union select owner_id from target)
      order by w.user_id for update
    ),
+   timed as materialized (
+     select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from parties) as held where held.n > 0
+   ),
    split as materialized (
-     select target.*, paid.points, paid.num, round(paid.points * $4::numeric, 18) as points_share,
+     select target.*, timed.at, paid.points, paid.num, round(paid.points * $4::numeric, 18) as points_share,
        round(paid.num * $4::numeric, 18) as num_share
-     from target, parties, lateral (
+     from target, parties, timed, lateral (
        select least(parties.points, target.price) as points, target.price - least(parties.points, target.price) as num
      ) as paid
-     where parties.user_id = $2::uuid and parties.points + parties.num >= target.price
+     where parties.user_id = $2::uuid and parties.points + parties.num >= target.price and timed.at < target.expires_at
    ),
    charged as (
      update wallets w set

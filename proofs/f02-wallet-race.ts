@@ -1,0 +1,143 @@
+/**
+ * F02: a wallet that pays for 100 orders is asked for 200 at once, through both doors of two gateways. Exactly 100 are
+ * paid and nothing is left; when asset updates race for the same money, every unit of it is accounted for.
+ */
+
+import { add, fromUnits, toUnits } from '../src/domain/money.ts'
+import { registerCall, updateCall } from './harness/callers.ts'
+import { createCarelessConfirm } from './harness/careless-confirm.ts'
+import { tryOnce } from './harness/client.ts'
+import { countVerdicts, judgeStandings, type Outcome, readStandings, storm, unexpected } from './harness/confirms.ts'
+import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { closeStore, fillWallet, openStore, readWallet, type Store } from './harness/store.ts'
+
+/** Milliseconds. */
+const LIMIT = 3_000
+const orders = 200
+const payable = 100
+const updates = 20
+/** Odd, so that rounding anywhere would show. */
+const price = '2.500000000000000001'
+const updateCost = '0.179'
+
+const times = (amount: string, count: number) => fromUnits(toUnits(amount) * BigInt(count))
+
+/** Points end in the middle of one price, so that one order is paid from both. */
+const funds = (total: string) => ({ points: '101.3', num: fromUnits(toUnits(total) - toUnits('101.3')) })
+
+export async function proveWalletRace(context: ProofContext): Promise<ProofResult> {
+  const parts = await startParts(context)
+  const store = await openStore(context, parts, { price })
+  const random = context.random.fork('race')
+  const nids = await registerAssets(store)
+  const [pureIds, mixedIds, controlIds] = [
+    await store.order(orders),
+    await store.order(orders),
+    await store.order(orders),
+  ]
+
+  await fillWallet(parts.database, store.buyer.id, funds(times(price, payable)))
+  const pure = await storm(store, random, pureIds)
+  const reasons = await judgePure(parts, store, pureIds, pure.outcomes)
+  if (pure.duration > LIMIT)
+    reasons.push(`${orders} confirms took ${Math.round(pure.duration)} ms, ${LIMIT} are allowed.`)
+  if (pure.atOnce < orders / 2) reasons.push(`Only ${pure.atOnce} confirms were under way at once: the run is invalid.`)
+  context.say(`verdicts: ${JSON.stringify(countVerdicts(pure.outcomes))} in ${Math.round(pure.duration)} ms`)
+
+  const start = add(times(price, payable), times(updateCost, updates))
+  await fillWallet(parts.database, store.buyer.id, funds(start))
+  const racing = storm(store, random, mixedIds)
+  const updating = Promise.all(nids.map((nid, index) => update(store, nid, index)))
+  const [mixed, updated] = [await racing, await updating]
+  reasons.push(...(await judgeMixed(parts, store, start, mixedIds, mixed.outcomes, updated)))
+  context.say(`mixed: ${JSON.stringify({ orders: countVerdicts(mixed.outcomes), updates: count(updated) })}`)
+
+  reasons.push(...(await closeStore(store)), ...(await brokenInvariants(parts.database)))
+  reasons.push(...(await catchCareless(context, parts, store, controlIds)))
+  const paid = countVerdicts(pure.outcomes).paid ?? 0
+  return conclude({
+    figure: `${paid} of ${orders} paid in ${Math.round(pure.duration)} ms`,
+    n: orders * 2 + updates,
+    faultsInjected: pure.atOnce + mixed.atOnce + updates,
+    reasons,
+  })
+}
+
+/** Assets of the buyer, one for each update: updates of one asset would wait for each other. */
+async function registerAssets({ gateways, buyer }: Store): Promise<string[]> {
+  const nids: string[] = []
+  for (let index = 0; index < updates; index += 1) {
+    const answer = await tryOnce(gateways[index % 2]!.url, await registerCall(buyer.token, `raced ${index}`))
+    if (answer?.status !== 201) throw new Error(`A registration was answered with ${JSON.stringify(answer)}`)
+    nids.push((answer.body as { id: string }).id)
+  }
+  return nids
+}
+
+/** What became of it: `done`, or the refusal's type. */
+async function update({ gateways, buyer }: Store, nid: string, index: number): Promise<string> {
+  const answer = await tryOnce(gateways[index % 2]!.url, updateCall({ token: buyer.token, nid }, `race ${index}`))
+  if (answer?.status === 200) return 'done'
+  return (answer?.body as { error?: { type: string } } | undefined)?.error?.type ?? `status ${answer?.status}`
+}
+
+const count = (all: readonly string[]) => countVerdicts(all.map((verdict) => ({ verdict }) as Outcome))
+
+/** What holds in both variants: as many are paid as were told so, and what they cost. */
+async function judgeOrders(parts: Parts, orderIds: readonly string[], outcomes: readonly Outcome[]) {
+  const standings = await readStandings(parts.database, orderIds)
+  const paid = new Set(outcomes.filter(({ verdict }) => verdict === 'paid').map(({ orderId }) => orderId)).size
+  const charged = add(...standings.map((standing) => standing.charged))
+  const found = standings.filter(({ charges }) => charges > 0).length
+  const reasons = [...unexpected(outcomes, ['paid', 'insufficient_fund']), ...judgeStandings(standings, 0)]
+  if (found !== paid) reasons.push(`${paid} orders were told to be paid, ${found} are.`)
+  return { reasons, paid, charged }
+}
+
+async function judgePure(parts: Parts, { buyer }: Store, orderIds: readonly string[], outcomes: readonly Outcome[]) {
+  const { reasons, paid, charged } = await judgeOrders(parts, orderIds, outcomes)
+  const { points, num } = await readWallet(parts.database, buyer.id)
+  if (paid !== payable) reasons.push(`${paid} orders were paid, the wallet pays for ${payable}.`)
+  if (toUnits(charged) !== toUnits(times(price, payable))) reasons.push(`${charged} was charged.`)
+  if (toUnits(points) !== 0n || toUnits(num) !== 0n) reasons.push(`${points} points and ${num} are left.`)
+  return reasons
+}
+
+async function judgeMixed(
+  parts: Parts,
+  { buyer }: Store,
+  start: string,
+  orderIds: readonly string[],
+  outcomes: readonly Outcome[],
+  updated: readonly string[],
+) {
+  const { reasons, paid, charged } = await judgeOrders(parts, orderIds, outcomes)
+  const { points, num } = await readWallet(parts.database, buyer.id)
+  const left = toUnits(add(points, num))
+  const done = updated.filter((verdict) => verdict === 'done').length
+  const strange = updated.filter((verdict) => !['done', 'asset_commit_insufficient_fund'].includes(verdict))
+  if (strange.length) reasons.push(`${strange.length} updates were answered with "${strange[0]}".`)
+  const spent = add(charged, times(updateCost, done))
+  if (toUnits(start) - left !== toUnits(spent))
+    reasons.push(`${spent} was charged, ${fromUnits(toUnits(start) - left)} left.`)
+  if (toUnits(points) < 0n || toUnits(num) < 0n) reasons.push('A balance is below zero.')
+  // A wallet is only ever emptied here, so what was refused could not be paid from what is left.
+  if (paid < orders && left >= toUnits(price)) reasons.push(`An order was refused though ${fromUnits(left)} is left.`)
+  if (done < updates && left >= toUnits(updateCost))
+    reasons.push(`An update was refused though ${fromUnits(left)} is left.`)
+  return reasons
+}
+
+/** The control: a confirm that reads, checks and writes must be seen to pay for too many. */
+async function catchCareless({ say }: ProofContext, parts: Parts, store: Store, orderIds: readonly string[]) {
+  await fillWallet(parts.database, store.buyer.id, funds(times(price, payable)))
+  const careless = await createCarelessConfirm(parts.databaseUrl)
+  const outcomes = await Promise.all(orderIds.map((id) => careless.confirm(id)))
+  await careless.close()
+  const found = await judgePure(parts, store, orderIds, outcomes)
+  say(`control: reading, checking and writing paid ${countVerdicts(outcomes).paid} orders of ${payable}`)
+  return found.some((reason) => reason.includes('were paid'))
+    ? []
+    : ['The control was not caught: it paid for as many as there is money.']
+}

@@ -1,0 +1,168 @@
+/**
+ * F08: an endpoint never answers while hundreds of events wait for it. Another one is told of its events as if nothing was;
+ * each attempt at the first is cut in time, and the gateway's memory does not grow with them.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
+import { statement } from '../src/domain/ports.ts'
+import { createDeliveryService, deliveryLanes } from '../src/domain/store/delivery-service.ts'
+import { startJobs } from '../src/platform/jobs.ts'
+import { watchMemory } from './harness/memory.ts'
+import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
+import { percentile } from './harness/percentile.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { type Receiver, startReceiver } from './harness/receiver.ts'
+import { addApp, type Delivery, openSafe, passTime, readAttempts, readDeliveries, sell } from './harness/sales.ts'
+import { closeStore, openStore } from './harness/store.ts'
+import { until } from './harness/wait.ts'
+
+const GOOD = 50
+/** Milliseconds from the event to the first attempt. */
+const P99 = 2_000
+/** Milliseconds after which an attempt is cut, and what a busy machine may add. */
+const CUT = 15_000
+const GRACE = 1_500
+/** Attempts that must have been cut before the judgement: three turns of the lane. */
+const LEAST_CUT = 3 * deliveryLanes.laneConcurrency
+const MOST_MEMORY = 64
+
+export async function proveSinkHang(context: ProofContext): Promise<ProofResult> {
+  const events = context.setting('EVENTS', 500)
+  const parts = await startParts(context)
+  const gateways = [{ ALLOW_INSECURE_WEBHOOKS: 'true' }]
+  const store = await openStore(context, parts, { price: '1', gateways })
+  const hanging = await startReceiver(context, () => undefined)
+  const good = await startReceiver(context)
+  const hangingApp = await addApp(parts, store, hanging.url)
+  const goodApp = await addApp(parts, store, good.url)
+
+  // The same load with nobody hanging: what the gateway needs for that is not counted.
+  const pid = store.gateways[0]!.pid()!
+  const peace = watchMemory(pid)
+  const told = events + GOOD
+  await sell(store, goodApp, told)
+  await until('the load in peace is delivered', () => good.calls.length >= told || undefined)
+  const before = await peace.stop()
+  const memory = watchMemory(pid)
+  const hangingOrders = await sell(store, hangingApp, events)
+  const goodOrders = await sell(store, goodApp, GOOD)
+  await until('the good one was told', () => good.calls.length >= told + GOOD || undefined)
+
+  const hangingDeliveries = await readDeliveries(parts.database, hangingOrders)
+  const findCut = () =>
+    readAttempts(
+      parts.database,
+      hangingDeliveries.map(({ id }) => id),
+    )
+  const cut = await until(
+    'attempts are cut',
+    async () => {
+      const attempts = await findCut()
+      return attempts.length >= LEAST_CUT ? attempts : undefined
+    },
+    120_000,
+    100,
+  )
+  const growth = (await memory.stop()) - before
+
+  const deliveries = await readDeliveries(parts.database, goodOrders)
+  const waits = waitsOf(good, deliveries)
+  const reasons = [...judgeWaits(waits, GOOD), ...judgeCuts(hanging)]
+  const late = cut.filter(({ duration }) => Math.abs(duration - CUT) > GRACE)
+  if (late.length) reasons.push(`${late.length} attempts say they took another time, such as ${late[0]!.duration} ms.`)
+  if (growth > MOST_MEMORY) reasons.push(`The gateway grew by ${Math.round(growth)} MiB, ${MOST_MEMORY} are allowed.`)
+  if (hangingDeliveries.length !== events) reasons.push(`Only ${hangingDeliveries.length} of ${events} events wait.`)
+  const pending = hangingDeliveries.filter(({ status }) => status === 'PENDING').length
+  if (pending !== events) reasons.push(`${events - pending} events count as settled, though nobody answered.`)
+  reasons.push(...(await closeStore(store)), ...(await brokenInvariants(parts.database)))
+
+  const doubles = [...warmUp, ...goodOrders].length - new Set(good.calls.map(({ id }) => id)).size
+  if (doubles !== 0 || good.calls.length !== WARM_UP + GOOD)
+    reasons.push('The good one was not told of each event once.')
+  const faultsInjected = hanging.calls.length
+  reasons.push(...(await catchSharedPool(context, parts, { good, hanging }, hangingDeliveries, deliveries)))
+  return conclude({
+    figure: `p99 ${Math.round(percentile(waits, 0.99))} ms; ${cut.length} attempts cut at 15 s; ${Math.round(growth)} MiB more`,
+    n: hangingOrders.length + goodOrders.length,
+    faultsInjected,
+    reasons,
+  })
+}
+
+/** From each event to its first attempt. */
+function waitsOf({ calls }: Receiver, deliveries: readonly Delivery[], since?: number): { milliseconds: number }[] {
+  const first = new Map<string, number>()
+  for (const { id, arrivedAt } of calls) {
+    if (arrivedAt >= (since ?? 0) && !first.has(id)) first.set(id, arrivedAt)
+  }
+  return deliveries.flatMap(({ eventId, createdAt }) => {
+    const arrivedAt = first.get(eventId)
+    return arrivedAt === undefined ? [] : [{ milliseconds: arrivedAt - (since ?? createdAt.getTime()) }]
+  })
+}
+
+function judgeWaits(waits: readonly { milliseconds: number }[], count: number): string[] {
+  if (waits.length !== count) return [`Only ${waits.length} of ${count} events reached the good one.`]
+  const p99 = percentile(waits, 0.99)
+  return p99 > P99 ? [`The good one's slowest hundredth waited ${Math.round(p99)} ms, ${P99} are allowed.`] : []
+}
+
+/** As the endpoint itself sees it: each connection ended in time, and never more than the lane holds were there at once. */
+function judgeCuts({ calls }: Receiver): string[] {
+  const reasons: string[] = []
+  const lengths = calls.flatMap(({ arrivedAt, closedAt }) => (closedAt === undefined ? [] : [closedAt - arrivedAt]))
+  const wrong = lengths.filter((length) => Math.abs(length - CUT) > GRACE)
+  if (lengths.length < LEAST_CUT) reasons.push(`Only ${lengths.length} connections ended.`)
+  if (wrong.length) reasons.push(`${wrong.length} connections ended at another time, such as after ${wrong[0]} ms.`)
+  const most = Math.max(
+    ...calls.map(
+      ({ arrivedAt: now }) =>
+        calls.filter(({ arrivedAt, closedAt }) => arrivedAt <= now && (closedAt ?? Number.POSITIVE_INFINITY) > now)
+          .length,
+    ),
+  )
+  if (most > deliveryLanes.laneConcurrency) reasons.push(`${most} calls hung at once.`)
+  return reasons
+}
+
+const sendAgain = statement<never>(
+  'proof_send_again',
+  `with due as (
+     update webhook_deliveries set status = 'PENDING', settled_at = null, next_attempt_at = now()
+     where id = any($1::uuid[]) returning id, network_app_id
+   )
+   select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from due`,
+)
+
+/** The control: the same hands without lanes must be seen to let the good one wait. */
+async function catchSharedPool(
+  { say }: ProofContext,
+  parts: Parts,
+  { good, hanging }: { good: Receiver; hanging: Receiver },
+  hangingDeliveries: readonly Delivery[],
+  goodDeliveries: readonly Delivery[],
+): Promise<string[]> {
+  const { database, databaseUrl } = parts
+  const service = createDeliveryService({
+    database,
+    safe: openSafe(parts),
+    sender: createWebhookSender({ allowInsecure: true }),
+    idempotency: { once: () => Promise.reject(new Error('not asked for')) } as never,
+    log: silent,
+  })
+  await passTime(
+    database,
+    hangingDeliveries.map(({ id }) => id),
+  )
+  const since = Date.now()
+  await database.query(sendAgain, [goodDeliveries.map(({ id }) => id)])
+  const jobs = await startJobs({ databaseUrl, log: silent })
+  const { concurrency, pollEvery } = deliveryLanes
+  await jobs.work('webhook-delivery', { concurrency, pollEvery }, service.handle)
+  await delay(2 * P99)
+  const waits = waitsOf(good, goodDeliveries, since)
+  hanging.close()
+  await jobs.stop()
+  say(`control: without lanes ${waits.length} of ${GOOD} events reached the good one within ${(2 * P99) / 1_000} s`)
+  return judgeWaits(waits, GOOD).length > 0 ? [] : ['The control was not caught: one pool for all.']
+}

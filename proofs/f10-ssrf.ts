@@ -1,0 +1,188 @@
+/**
+ * F10: webhooks are pointed at the inside: by every spelling of an internal address, by a name server that changes its mind,
+ * by redirects. A canary that listens inside sees no connection.
+ */
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { buildConnector, Client } from 'undici'
+import { INTERNAL } from '../src/delivery/webhook-failure.ts'
+import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
+import { isInternalAddress } from '../src/domain/store/internal-address.ts'
+import { webhookUrlProblem } from '../src/domain/store/webhook-url.ts'
+import { internalHosts } from '../test/delivery/internal-hosts.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { answerWith, startReceiver } from './harness/receiver.ts'
+
+/** Milliseconds for a call. */
+const TIMEOUT = 1_000
+/** An address of the internet by its number, which nobody has. */
+const NOBODY = '2a0f:ffff:ffff:ffff::1'
+const LEAST_URLS = 60
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+interface Canary {
+  port: number
+  /** Connections so far, when everything under way has arrived. */
+  count(): Promise<number>
+}
+
+export async function proveNoInside(context: ProofContext): Promise<ProofResult> {
+  const canary = await startCanary(context)
+  const hosts = context.random.fork('order').shuffle(internalHosts)
+  const urls = hosts.map((host) => `https://${host}:${canary.port}/`)
+  const reasons: string[] = []
+  if (urls.length < LEAST_URLS) reasons.push(`Only ${urls.length} URLs, ${LEAST_URLS} are needed.`)
+
+  const sender = createWebhookSender({ allowInsecure: false, timeout: TIMEOUT })
+  for (const url of urls) {
+    const { failure } = await sender.send(callTo(url))
+    if (failure !== INTERNAL) reasons.push(`${url} was not refused as internal: ${failure}`)
+    if (!webhookUrlProblem(url, { allowInsecure: false })) reasons.push(`${url} is taken for a webhook.`)
+  }
+  const plain = hosts.map((host) => `http://${host}:${canary.port}/`)
+  for (const url of plain) await sender.send(callTo(url))
+  const rebinds = await rebind(canary.port)
+  const redirects = await redirect(context, canary.port)
+  reasons.push(...rebinds.reasons, ...redirects)
+  const connections = await canary.count()
+  if (connections > 0) reasons.push(`The canary saw ${connections} connections.`)
+
+  reasons.push(...(await catchCareless(context, urls)))
+  const tried = urls.length + plain.length + rebinds.count + REDIRECTS.length
+  return conclude({
+    figure: `${connections} connections to the canary by ${urls.length + plain.length} URLs, ${rebinds.count} lookups and ${REDIRECTS.length} redirects`,
+    n: tried,
+    faultsInjected: tried,
+    reasons,
+  })
+}
+
+const callTo = (url: string) => ({
+  url,
+  id: 'event_01kam0v8x5e2vt3k1w9p0zq4rb',
+  body: '{}',
+  secrets: [`whsec_${Buffer.alloc(24, 7).toString('base64')}`],
+  unspoken: [],
+})
+
+/** Listens on every address of this machine, of both families where there are two. */
+async function startCanary({ afterwards }: ProofContext): Promise<Canary> {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  })
+  afterwards(async () => server.close())
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    async count() {
+      await delay(200)
+      return connections
+    },
+  }
+}
+
+/** Names that lead inside: at once, among others, at the second look, and at every other one. */
+async function rebind(port: number): Promise<{ reasons: string[]; count: number }> {
+  const stories: string[][][] = [
+    [['127.0.0.1']],
+    [['::1']],
+    [['::ffff:127.0.0.1']],
+    [['64:ff9b::7f00:1']],
+    [['0.0.0.0']],
+    [[NOBODY, '127.0.0.1']],
+    [['127.0.0.1', NOBODY]],
+    [[NOBODY], ['127.0.0.1']],
+    [['127.0.0.1'], [NOBODY], ['127.0.0.1']],
+  ]
+  const reasons: string[] = []
+  let count = 0
+  for (const story of stories) {
+    for (const [index, addresses] of story.entries()) {
+      let looks = 0
+      // Whoever looks twice within one call is led inside the second time.
+      const resolve = async () => (looks++ === 0 ? addresses : ['127.0.0.1'])
+      const sender = createWebhookSender({ allowInsecure: false, timeout: TIMEOUT, resolve })
+      const { failure } = await sender.send(callTo(`https://rebind.example.org:${port}/`))
+      count += 1
+      const isInside = addresses.some(isInternalAddress)
+      if (looks !== 1) reasons.push(`A name was looked up ${looks} times for one call.`)
+      if (!failure || (failure === INTERNAL) !== isInside)
+        reasons.push(`Look ${index + 1} gave ${addresses.join(' and ')}, and the call ended with: ${failure}`)
+    }
+  }
+  return { reasons, count }
+}
+
+/** Receivers that may be called send on to the canary. Only in development can the proof's own be called at all. */
+async function redirect(context: ProofContext, port: number): Promise<string[]> {
+  const sender = createWebhookSender({ allowInsecure: true, timeout: TIMEOUT })
+  const reasons: string[] = []
+  for (const status of REDIRECTS) {
+    const receiver = await startReceiver(context, answerWith(status, { location: `http://127.0.0.1:${port}/` }))
+    const { failure } = await sender.send(callTo(receiver.url))
+    if (receiver.calls.length !== 1 || !failure?.includes('redirects are not followed'))
+      reasons.push(`A redirect with ${status} ended with: ${failure}`)
+  }
+  return reasons
+}
+
+/** The controls, each with a canary of its own, which must see it. */
+async function catchCareless(context: ProofContext, urls: readonly string[]): Promise<string[]> {
+  const variants: Record<string, (port: number) => Promise<void>> = {
+    'a guard in the lookup only': async (port) => {
+      for (const url of urls) await sendGuardedByLookup(Object.assign(new URL(url), { port: String(port) }))
+    },
+    'a guard that looks before the connection looks': (port) => sendAfterLook(port),
+    'a sender that follows redirects': async (port) => {
+      const location = `http://127.0.0.1:${port}/`
+      const receiver = await startReceiver(context, answerWith(307, { location }))
+      await fetch(receiver.url, { method: 'POST', body: '{}' }).catch(() => undefined)
+    },
+  }
+  const reasons: string[] = []
+  for (const [name, send] of Object.entries(variants)) {
+    const canary = await startCanary(context)
+    await send(canary.port)
+    const connections = await canary.count()
+    context.say(`control: ${name} made ${connections} connections to its canary`)
+    if (connections === 0) reasons.push(`The control was not caught: ${name}.`)
+  }
+  return reasons
+}
+
+async function request(url: URL, connect: buildConnector.connector): Promise<void> {
+  const client = new Client(url.origin, { connect })
+  await client
+    .request({ method: 'POST', path: '/', body: '{}', signal: AbortSignal.timeout(TIMEOUT) })
+    .catch(() => undefined)
+  await client.destroy()
+}
+
+/** Only names are ever looked up: a literal address passes by. The addresses outside this machine are left out. */
+async function sendGuardedByLookup(url: URL): Promise<void> {
+  if (!/^(127\.|0\.|\[::1\]|\[::\]|\[::ffff:7f)/.test(url.hostname)) return
+  const guarded = buildConnector({
+    timeout: TIMEOUT,
+    lookup: (_host, _options, callback) => callback(new Error('internal'), '', 0),
+  })
+  await request(url, guarded)
+}
+
+async function sendAfterLook(port: number): Promise<void> {
+  const answers = [NOBODY, '127.0.0.1']
+  const look = () => answers.shift()!
+  if (isInternalAddress(look())) return
+  const careless = buildConnector({
+    timeout: TIMEOUT,
+    lookup: (_host, { all }, callback) => {
+      const address = look()
+      return all ? callback(null, [{ address, family: 4 }]) : callback(null, address, 4)
+    },
+  })
+  await request(new URL(`https://rebind.example.org:${port}/`), careless)
+}

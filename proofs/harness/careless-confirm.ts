@@ -1,0 +1,79 @@
+/**
+ * The known-bad variants of the store's proofs, never part of the product: a confirm that reads, checks and then writes,
+ * each in a transaction of its own, and goes by the clock of its own process.
+ */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
+import type { Outcome } from './confirms.ts'
+import { orderUuid } from './store.ts'
+
+/** What the database would refuse even a careless writer. It is taken away, so that the proof's own checks must catch it. */
+const guards = ['drop index transfers_reference_key', 'drop index events_order_paid_key']
+
+export interface CarelessConfirm {
+  confirm(orderId: string): Promise<Outcome>
+  close(): Promise<void>
+}
+
+export async function createCarelessConfirm(
+  url: string,
+  { connections = 20, now = () => new Date() }: { connections?: number; now?: () => Date } = {},
+): Promise<CarelessConfirm> {
+  const pool = new pg.Pool({ connectionString: url, max: connections, application_name: 'careless confirm' })
+  pool.on('error', () => undefined)
+  for (const text of guards) await pool.query(text.replace('index', 'index if exists'))
+
+  async function pay(id: string): Promise<string> {
+    const { rows } = await pool.query(
+      `select o.*, o.price::text as price, a.owner_id, a.webhook_url, w.points::text, w.num::text from orders o
+       join network_apps a on a.id = o.network_app_id join wallets w on w.user_id = o.buyer_id where o.id = $1`,
+      [id],
+    )
+    const [found] = rows
+    const at = now()
+    if (found.status !== 'CREATED') return 'paid'
+    if (at >= found.expires_at) return 'order_expired'
+    const price = toUnits(found.price)
+    const left = toUnits(add(found.points, found.num)) - price
+    if (left < 0n) return 'insufficient_fund'
+    const paid = toUnits(found.points) < price ? found.points : found.price
+    const points = fromUnits(toUnits(found.points) - toUnits(paid))
+    const num = fromUnits(left - toUnits(points))
+    await pool.query('update wallets set points = $2, num = $3 where user_id = $1', [found.buyer_id, points, num])
+    const transfer = randomUUID()
+    await pool.query('insert into transfers (id, reference) values ($1, $2)', [transfer, `order:${id}`])
+    await pool.query(
+      `insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+       select $1, * from (values (1, $2::uuid, null::book, 'POINTS'::currency, -$3::numeric), (2, $2, null, 'NUM', $3::numeric - $4::numeric),
+         (3, null, 'REVENUE', 'POINTS', $3::numeric), (4, null, 'REVENUE', 'NUM', $4::numeric - $3::numeric)) as line (p, w, b, c, amount)
+       where amount <> 0`,
+      [transfer, found.buyer_id, paid, found.price],
+    )
+    await pool.query(
+      `update orders set status = case when $4 then 'PENDING' else 'SUCCESS' end::order_status, paid_at = $2, transfer_id = $3,
+         points_paid = $5::numeric, num_paid = price - $5::numeric, settled_at = case when $4 then null else $2::timestamptz end
+       where id = $1`,
+      [id, at, transfer, found.webhook_url !== null, paid],
+    )
+    for (const owner of [found.owner_id, found.buyer_id]) {
+      await pool.query(
+        `with feed as (update wallets set event_sequence = event_sequence + 1 where user_id = $1 returning event_sequence),
+         told as (insert into events (owner_id, sequence, type, order_id, transfer_id)
+           select $1, event_sequence, 'order.paid', $2, $3 from feed returning id)
+         insert into webhook_deliveries (event_id, network_app_id, order_id) select id, $4, $2 from told where $5`,
+        [owner, id, transfer, found.network_app_id, found.webhook_url !== null && owner === found.owner_id],
+      )
+    }
+    return 'paid'
+  }
+
+  return {
+    async confirm(orderId) {
+      const started = performance.now()
+      const verdict = await pay(orderUuid(orderId)).catch((error: Error) => `status 500: ${error.message}`)
+      return { door: 'control', orderId, verdict, milliseconds: performance.now() - started }
+    },
+    close: () => pool.end(),
+  }
+}

@@ -1,0 +1,166 @@
+/** Confirms through both doors, and what an order looks like afterwards. Product and known-bad variants are judged alike. */
+import { isDeepStrictEqual } from 'node:util'
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { type Call, jsonBody, tryOnce } from './client.ts'
+import type { Random } from './random.ts'
+import { orderUuid, type Store } from './store.ts'
+
+export type DoorName = 'REST' | 'GraphQL'
+
+export interface Outcome {
+  door: DoorName | 'control'
+  orderId: string
+  /** `paid`, or the refusal's type as the REST door names it. */
+  verdict: string
+  /** The order, when it was paid. */
+  order?: Record<string, unknown>
+  milliseconds: number
+}
+
+const document = `mutation ($input: ConfirmOrderInput!) { confirmOrder(input: $input) { order {
+  id status networkAppId networkAppName actionArgs price pointsQuoted numQuoted pointsPaid numPaid transferId createdAt expiresAt paidAt } } }`
+
+const callOf = (door: DoorName, { buyer, apiKey }: Store, id: string): Call => ({
+  method: 'POST',
+  path: door === 'REST' ? `/api/v3/store/network-app-orders/${id}/confirm/` : '/graphql',
+  token: buyer.token,
+  apiKey,
+  body: door === 'REST' ? jsonBody({}) : jsonBody({ query: document, variables: { input: { id } } }),
+})
+
+interface Body {
+  error?: { type: string }
+  errors?: { extensions?: { code?: string } }[]
+  data?: { confirmOrder?: { order: Record<string, unknown> } }
+}
+
+/** One confirm of the buyer's order. Never raises: what went wrong is the verdict. */
+export async function confirmOnce(
+  store: Store,
+  door: DoorName,
+  gateway: number,
+  orderId: string,
+  watch: Parameters<typeof tryOnce>[2] = {},
+): Promise<Outcome> {
+  const started = performance.now()
+  const answer = await tryOnce(store.gateways[gateway]!.url, callOf(door, store, orderId), watch)
+  const milliseconds = performance.now() - started
+  const done = (verdict: string, order?: Record<string, unknown>) => ({ door, orderId, verdict, order, milliseconds })
+  if (!answer) return done('no answer')
+  if (answer.status >= 500) return done(`status ${answer.status}`)
+  const body = answer.body as Body & Record<string, unknown>
+  if (door === 'REST') return answer.status === 200 ? done('paid', body) : done(body.error?.type ?? 'unknown')
+  const order = body.data?.confirmOrder?.order
+  return order ? done('paid', order) : done(body.errors?.[0]?.extensions?.code?.toLowerCase() ?? 'unknown')
+}
+
+export interface Storm {
+  outcomes: Outcome[]
+  /** How many were under way, unanswered, when the first answer came. */
+  atOnce: number
+  /** From the first that was sent to the last that was answered. Milliseconds. */
+  duration: number
+}
+
+/** Everything at once, with doors and gateways in turn, in an order that chance decides. */
+export async function storm(store: Store, random: Random, orderIds: readonly string[]): Promise<Storm> {
+  const started = performance.now()
+  let sent = 0
+  let atOnce = 0
+  const watch = {
+    onSent: () => {
+      sent += 1
+    },
+    onFirstByte: () => {
+      atOnce ||= sent
+    },
+  }
+  const all = orderIds.map((id, index) => ({
+    id,
+    door: index % 2 ? ('REST' as const) : ('GraphQL' as const),
+    gateway: (index >> 1) % store.gateways.length,
+  }))
+  const outcomes = await Promise.all(
+    random.shuffle(all).map(({ id, door, gateway }) => confirmOnce(store, door, gateway, id, watch)),
+  )
+  return { outcomes, atOnce, duration: performance.now() - started }
+}
+
+/** How often each verdict was given. */
+export function countVerdicts(outcomes: readonly Outcome[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { verdict } of outcomes) counts[verdict] = (counts[verdict] ?? 0) + 1
+  return counts
+}
+
+/** A sentence for each verdict that nobody may get. */
+export const unexpected = (outcomes: readonly Outcome[], allowed: readonly string[]): string[] =>
+  Object.entries(countVerdicts(outcomes))
+    .filter(([verdict]) => !allowed.includes(verdict))
+    .map(([verdict, count]) => `${count} confirms were answered with "${verdict}".`)
+
+/** What is told of one payment: a delivery that was made meanwhile moves the status, and nothing else. */
+const settled = ({ status, ...order }: Record<string, unknown>) => ({
+  ...order,
+  status: ['pending', 'success'].includes(String(status).toLowerCase()) ? 'paid' : status,
+})
+
+/** A sentence for each door whose callers were told different things of one order. */
+export function differingBodies(outcomes: readonly Outcome[]): string[] {
+  const first = new Map<string, unknown>()
+  const reasons = new Set<string>()
+  for (const { door, orderId, order } of outcomes) {
+    if (!order) continue
+    const told = settled(order)
+    const key = `${door} ${orderId}`
+    if (!first.has(key)) first.set(key, told)
+    else if (!isDeepStrictEqual(first.get(key), told)) reasons.add(`${door} told different things of ${orderId}.`)
+  }
+  return [...reasons]
+}
+
+export interface Standing {
+  id: string
+  status: string
+  charges: number
+  /** What left the buyer's wallet, a decimal string, and whether it is the price. */
+  charged: string
+  isPrice: boolean
+  /** `order.paid` in the feeds of seller and buyer. */
+  sold: number
+  bought: number
+  /** `order.expired` in the buyer's feed. */
+  ended: number
+  deliveries: number
+}
+
+const findStandings = statement<Standing>(
+  'proof_standings',
+  `select o.id::text, o.status::text, c.charges, c.charged::text, c.charged = o.price as "isPrice",
+     (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = a.owner_id) as sold,
+     (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = o.buyer_id) as bought,
+     (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.expired' and e.owner_id = o.buyer_id) as ended,
+     (select count(*)::int from webhook_deliveries d where d.order_id = o.id) as deliveries
+   from orders o join network_apps a on a.id = o.network_app_id, lateral (
+     select count(distinct t.id)::int as charges, coalesce(-sum(e.amount), 0) as charged
+     from transfers t join entries e on e.transfer_id = t.id and e.wallet_id = o.buyer_id
+     where t.reference = 'order:' || o.id) as c
+   where o.id = any($1::uuid[])`,
+)
+
+export const readStandings = (database: ConnectedDatabase, orderIds: readonly string[]) =>
+  database.query(findStandings, [orderIds.map(orderUuid)])
+
+/** A sentence for what is wrong with orders: each is paid once in every place, or in none, and ended once if it ended. */
+export function judgeStandings(standings: readonly Standing[], calls: 0 | 1): string[] {
+  const wrong = standings.filter(({ status, charges, charged, isPrice, sold, bought, ended, deliveries }) => {
+    const isPaid = ['PENDING', 'SUCCESS', 'FAILURE'].includes(status)
+    if (ended !== (status === 'EXPIRED' ? 1 : 0)) return true
+    if (!isPaid) return charges + sold + bought + deliveries !== 0 || Number(charged) !== 0
+    return charges !== 1 || !isPrice || sold !== 1 || bought !== 1 || deliveries !== calls
+  })
+  return wrong.length
+    ? [`${wrong.length} orders are not paid or ended exactly once, such as ${JSON.stringify(wrong[0])}`]
+    : []
+}

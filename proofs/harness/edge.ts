@@ -1,0 +1,89 @@
+/** The end of an order's time, put where the proof wants it, and what the database's own clock says of payments there. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { orderUuid } from './store.ts'
+
+/** Notes, for each payment, when its statement began and when it was written, whatever the payer says. */
+const witness = [
+  'create table proof_payments (order_id uuid, began_at timestamptz, written_at timestamptz)',
+  `create function proof_witness() returns trigger language plpgsql as $$
+   begin
+     insert into proof_payments values (new.id, statement_timestamp(), clock_timestamp());
+     return new;
+   end $$`,
+  `create trigger proof_witness before update on orders for each row
+   when (old.paid_at is null and new.paid_at is not null) execute function proof_witness()`,
+]
+
+export async function callWitness(database: ConnectedDatabase): Promise<void> {
+  for (const [index, text] of witness.entries()) await database.query({ name: `proof_witness_${index}`, text })
+}
+
+const moveEdge = statement<{ deadline: string }>(
+  'proof_move_edge',
+  `with edge as (select (clock_timestamp() + make_interval(secs => $2))::timestamptz(3) as at)
+   update orders set created_at = edge.at - interval '15 minutes', expires_at = edge.at from edge
+   where id = any($1::uuid[]) returning edge.at::text as deadline`,
+)
+
+/** Orders that were made so that their 15 minutes end in so many seconds. Returns that moment, as the database writes it. */
+export async function moveDeadline(database: ConnectedDatabase, orderIds: readonly string[], seconds: number) {
+  const rows = await database.query(moveEdge, [orderIds.map(orderUuid), seconds])
+  if (rows.length !== orderIds.length) throw new Error('Not every order could be moved.')
+  return rows[0]!.deadline
+}
+
+const sleep = statement<never>(
+  'proof_sleep',
+  `select pg_sleep(greatest(extract(epoch from $1::timestamptz + make_interval(secs => $2) - clock_timestamp()), 0)::float8)`,
+)
+
+/** Waits until so many seconds after a moment, by the database's clock. */
+export const sleepUntil = (database: ConnectedDatabase, moment: string, seconds: number) =>
+  database.query(sleep, [moment, seconds])
+
+export interface Edge {
+  status: string
+  isPaid: boolean
+  /** What the payer wrote lies before the deadline. */
+  inTime: boolean
+  /** The payment began before the deadline. */
+  beganInTime: boolean
+  /** What the payer wrote lies between the beginning and the writing, to the millisecond. */
+  isTrue: boolean
+  /** From the payer's moment to the writing. Milliseconds. */
+  lag: number
+}
+
+const findEdges = statement<Edge>(
+  'proof_edges',
+  `select o.status::text, o.paid_at is not null as "isPaid", coalesce(o.paid_at < o.expires_at, true) as "inTime",
+     coalesce(p.began_at < o.expires_at, true) as "beganInTime",
+     coalesce(o.paid_at between p.began_at - interval '1 ms' and p.written_at + interval '1 ms', true) as "isTrue",
+     coalesce(extract(epoch from p.written_at - o.paid_at) * 1000, 0)::float8 as lag
+   from orders o left join proof_payments p on p.order_id = o.id where o.id = any($1::uuid[])`,
+)
+
+export const readEdges = (database: ConnectedDatabase, orderIds: readonly string[]) =>
+  database.query(findEdges, [orderIds.map(orderUuid)])
+
+/** A sentence for each rule that payments break. */
+export function judgeEdges(edges: readonly Edge[]): string[] {
+  const paid = edges.filter(({ isPaid }) => isPaid)
+  const broken = {
+    'were paid at or after the end, by their own word': paid.filter(({ inTime }) => !inTime).length,
+    'were paid at or after the end, by the witness': paid.filter(({ beganInTime }) => !beganInTime).length,
+    'tell a time of payment that is not the database’s': paid.filter(({ isTrue }) => !isTrue).length,
+    'are paid and ended': edges.filter(({ isPaid, status }) => isPaid && status === 'EXPIRED').length,
+  }
+  return Object.entries(broken).flatMap(([what, count]) => (count ? [`${count} orders ${what}.`] : []))
+}
+
+/** How far a gateway's clock is ahead of ours, by the last line of its log. Milliseconds; undefined when it wrote none. */
+export async function readClockShift(dir: string, gateway: string): Promise<number | undefined> {
+  const lines = (await readFile(join(dir, `${gateway}.log`), 'utf8')).split('\n')
+  const last = lines.findLast((line) => line.startsWith('{'))
+  return last === undefined ? undefined : new Date((JSON.parse(last) as { time: string }).time).getTime() - Date.now()
+}

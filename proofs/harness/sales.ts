@@ -1,0 +1,113 @@
+/** Network apps with webhooks, sales of them through the front door, and what became of their deliveries. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { toId } from '../../src/domain/ids.ts'
+import { statement } from '../../src/domain/ports.ts'
+import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { createKeyVault } from '../../src/platform/key-vault.ts'
+import { createSafe } from '../../src/platform/safe.ts'
+import { jsonBody, tryOnce } from './client.ts'
+import type { Parts } from './parts.ts'
+import { orderUuid, type Store } from './store.ts'
+
+export interface App {
+  /** UUID. */
+  id: string
+  secret: string
+}
+
+const insertApp = statement<never>(
+  'proof_webhook_app',
+  `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret)
+   values ($1::uuid, $2::uuid, 'app ' || $1::text, 1, $3, $4::bytea)`,
+)
+
+/** The safe of a gateway on these parts. */
+export const openSafe = ({ env }: Parts) =>
+  createSafe({ vault: createKeyVault({ key: env.KEY_ENCRYPTION_KEY, dir: env.ANNAL_DIR! }) })
+
+/** Another app of the seller, at a price of 1. */
+export async function addApp(parts: Parts, { seller }: Store, webhookUrl: string): Promise<App> {
+  const id = randomUUID()
+  const secret = `whsec_${randomBytes(24).toString('base64')}`
+  const sealed = await openSafe(parts).seal(secret, webhookSecretContext(id))
+  await parts.database.query(insertApp, [id, seller.id, webhookUrl, sealed])
+  return { id, secret }
+}
+
+const AT_ONCE = 10
+
+/** Orders and confirms so many times at one gateway. Returns the orders' ids. Raises when one is refused. */
+export async function sell({ gateways, buyer, apiKey }: Store, app: App, count: number, at = 0): Promise<string[]> {
+  const base = gateways[at]!.url
+  const ask = async (path: string, body: object) => {
+    const call = { method: 'POST' as const, path, token: buyer.token, apiKey, body: jsonBody(body) }
+    const answer = await tryOnce(base, call)
+    if (!answer || answer.status >= 300) throw new Error(`${path} was answered with ${JSON.stringify(answer)}`)
+    return answer.body as { id: string }
+  }
+  const sellOne = async () => {
+    const order = { network_app: toId('app', app.id), action_args: { nid: buyer.nid } }
+    const { id } = await ask('/api/v3/store/network-app-orders/', order)
+    await ask(`/api/v3/store/network-app-orders/${id}/confirm/`, {})
+    return id
+  }
+  const ids: string[] = []
+  while (ids.length < count)
+    ids.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - ids.length) }, sellOne))))
+  return ids
+}
+
+export interface Delivery {
+  /** UUID. */
+  id: string
+  orderId: string
+  /** The `webhook-id`. */
+  eventId: string
+  status: 'PENDING' | 'DELIVERED' | 'GIVEN_UP'
+  orderStatus: string
+  createdAt: Date
+  attempts: number
+}
+
+const findDeliveries = statement<Delivery>(
+  'proof_deliveries',
+  `select d.id::text, d.order_id::text as "orderId", d.event_id::text as "eventId", d.status::text,
+     o.status::text as "orderStatus", d.created_at as "createdAt", d.attempt_count as attempts
+   from webhook_deliveries d join orders o on o.id = d.order_id where d.order_id = any($1::uuid[]) order by d.id`,
+)
+
+export async function readDeliveries(database: ConnectedDatabase, orderIds: readonly string[]): Promise<Delivery[]> {
+  const rows = await database.query(findDeliveries, [orderIds.map(orderUuid)])
+  return rows.map((row) => ({ ...row, eventId: toId('event', row.eventId) }))
+}
+
+export interface AttemptRow {
+  deliveryId: string
+  number: number
+  /** Milliseconds. */
+  duration: number
+  statusCode: number | null
+  failure: string | null
+  response: string
+}
+
+const findAttempts = statement<AttemptRow>(
+  'proof_attempts',
+  `select delivery_id::text as "deliveryId", number, duration, status_code as "statusCode", failure, response
+   from webhook_attempts where delivery_id = any($1::uuid[]) order by delivery_id, number`,
+)
+
+export const readAttempts = (database: ConnectedDatabase, deliveryIds: readonly string[]) =>
+  database.query(findAttempts, [deliveryIds])
+
+const makeDue = statement<never>(
+  'proof_pass_time',
+  `with due as (update webhook_deliveries set next_attempt_at = now() where id = any($1::uuid[]) returning id::text)
+   update jobs.job set start_after = now() from due
+   where name = 'webhook-delivery' and data->>'deliveryId' = due.id and state < 'active'`,
+)
+
+/** Lets the time until the next attempts pass. */
+export const passTime = (database: ConnectedDatabase, deliveryIds: readonly string[]) =>
+  database.query(makeDue, [deliveryIds])

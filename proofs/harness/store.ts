@@ -1,0 +1,135 @@
+/** A store under fire: gateways on one database, a seller with a network app, a buyer, and a trusted service's key. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { fromId, toId } from '../../src/domain/ids.ts'
+import { statement } from '../../src/domain/ports.ts'
+import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { createKeyVault } from '../../src/platform/key-vault.ts'
+import { createSafe } from '../../src/platform/safe.ts'
+import { type Account, nothingAcknowledged, openAccount } from './callers.ts'
+import { jsonBody, tryOnce } from './client.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+import type { Parts } from './parts.ts'
+import type { ProofContext } from './proof.ts'
+
+export interface Store {
+  gateways: Gateway[]
+  buyer: Account & { id: string }
+  seller: Account & { id: string }
+  apiKey: string
+  /** Creates so many orders of the buyer through the REST door; returns their ids. */
+  order(count: number): Promise<string[]>
+}
+
+export interface StoreOptions {
+  /** Decimal string. */
+  price: string
+  webhookUrl?: string
+  /** What each gateway's environment has of its own; a gateway for each. */
+  gateways?: Record<string, string>[]
+}
+
+export const orderUuid = (id: string) => fromId(id, 'order')!.uuid
+
+const findUser = statement<{ id: string }>('proof_user', 'select id from users where username = $1')
+const insertApp = statement<never>(
+  'proof_app',
+  `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret)
+   values ($1::uuid, $2::uuid, 'upscale', $3::numeric, $4, $5::bytea)`,
+)
+const insertKey = statement<never>('proof_key', `insert into api_keys (name, prefix, hash) values ('proof', $1, $2)`)
+
+export async function openStore(
+  context: ProofContext,
+  parts: Parts,
+  { price, webhookUrl, gateways: environments = [{}, {}] }: StoreOptions,
+): Promise<Store> {
+  const gateways: Gateway[] = []
+  for (const [index, own] of environments.entries()) {
+    const name = `gateway-${index}`
+    const url = `${parts.databaseUrl}?application_name=${name}`
+    gateways.push(await createGateway(context, name, { ...parts.env, DATABASE_URL: url, ...own }))
+  }
+  // One after the other: the first one writes what all need.
+  for (const gateway of gateways) await gateway.start()
+
+  const open = async (username: string) => {
+    const account = await openAccount(gateways[0]!.url, username, nothingAcknowledged())
+    const [user] = await parts.database.query(findUser, [username])
+    return { ...account, id: user!.id }
+  }
+  const seller = await open('seller')
+  const buyer = await open('buyer')
+
+  const appId = randomUUID()
+  const safe = createSafe({ vault: createKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir }) })
+  const secret = await safe.seal(`whsec_${randomBytes(24).toString('base64')}`, webhookSecretContext(appId))
+  await parts.database.query(insertApp, [appId, seller.id, price, webhookUrl ?? null, webhookUrl ? secret : null])
+  const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
+  await parts.database.query(insertKey, [apiKey.slice(0, 8), createHash('sha256').update(apiKey).digest()])
+
+  const orderOne = async (index: number) => {
+    const answer = await tryOnce(gateways[index % gateways.length]!.url, {
+      method: 'POST',
+      path: '/api/v3/store/network-app-orders/',
+      token: buyer.token,
+      apiKey,
+      body: jsonBody({ network_app: toId('app', appId), action_args: { nid: buyer.nid } }),
+    })
+    if (answer?.status !== 201) throw new Error(`An order was answered with ${JSON.stringify(answer)}`)
+    return (answer.body as { id: string }).id
+  }
+  return {
+    gateways,
+    buyer,
+    seller,
+    apiKey,
+    async order(count) {
+      const ids: string[] = []
+      while (ids.length < count) {
+        const rest = Math.min(count - ids.length, 20)
+        ids.push(...(await Promise.all(Array.from({ length: rest }, (_, index) => orderOne(index)))))
+      }
+      return ids
+    },
+  }
+}
+
+/** Stops the gateways. A sentence for each that does not end as it should. */
+export async function closeStore({ gateways }: Store): Promise<string[]> {
+  const reasons: string[] = []
+  for (const gateway of gateways) {
+    const code = await gateway.stop()
+    if (code !== 0) reasons.push(`${gateway.name} ended with ${code} on SIGTERM.`)
+  }
+  return reasons
+}
+
+const setBalance = statement<never>(
+  'proof_set_balance',
+  `with before as (select user_id, points, num from wallets where user_id = $1::uuid for update),
+   moved as (insert into transfers (reference) values ('proof:' || uuidv7()) returning id),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select moved.id, line.* from moved, before, lateral (values
+       (1, before.user_id, null::book, 'POINTS'::currency, $2::numeric - before.points),
+       (2, before.user_id, null, 'NUM', $3::numeric - before.num),
+       (3, null, 'PROMOTION', 'POINTS', before.points - $2::numeric),
+       (4, null, 'DEPOSITS', 'NUM', before.num - $3::numeric)
+     ) as line (position, wallet_id, book, currency, amount) where line.amount <> 0
+   )
+   update wallets w set points = $2::numeric, num = $3::numeric from before where w.user_id = before.user_id`,
+)
+
+/** Fills or empties a wallet by a transfer, so that the books stay right. Decimal strings. */
+export const fillWallet = (database: ConnectedDatabase, userId: string, funds: { points: string; num: string }) =>
+  database.query(setBalance, [userId, funds.points, funds.num])
+
+const findBalance = statement<{ points: string; num: string }>(
+  'proof_balance',
+  'select points::text, num::text from wallets where user_id = $1::uuid',
+)
+
+/** Decimal strings. */
+export const readWallet = async (database: ConnectedDatabase, userId: string) =>
+  (await database.query(findBalance, [userId]))[0]!
