@@ -5,6 +5,7 @@ import { CommitConnection, CommitType } from './commit.ts'
 import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { Node } from './node.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 export const AssetType = builder.prismaObject('Asset', {
@@ -125,23 +126,12 @@ export const AssetType = builder.prismaObject('Asset', {
   }),
 })
 
-/** Each connection counts when it is asked to, and only then. */
-type Counted = { totalCount?: number | (() => number | Promise<number>) }
-
 const AssetConnection = builder.connectionObject(
   {
     type: AssetType,
     name: 'AssetConnection',
     description: 'A page of assets.',
-    fields: (t) => ({
-      totalCount: t.int({
-        description: 'How many there are on all pages. Counted when asked for.',
-        resolve: (connection) => {
-          const { totalCount } = connection as Counted
-          return typeof totalCount === 'function' ? totalCount() : totalCount!
-        },
-      }),
-    }),
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'AssetEdge', description: 'An asset with its cursor.' },
 )

@@ -6,6 +6,7 @@ import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { Node } from './node.ts'
 import { costFields, type Quoted, quoteField } from './quote.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 export const OrderStatus = builder.enumType('OrderStatus', {
@@ -113,19 +114,10 @@ const OrderConnection = builder.connectionObject(
     type: OrderType,
     name: 'OrderConnection',
     description: 'A page of orders.',
-    fields: (t) => ({
-      totalCount: t.int({
-        description: 'How many there are on all pages. Counted when asked for.',
-        resolve: (connection) => countOf(connection as Counted),
-      }),
-    }),
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'OrderEdge', description: 'An order with its cursor.' },
 )
-
-/** A connection counts when it is asked to, and only then. */
-type Counted = { totalCount?: number | (() => number | Promise<number>) }
-const countOf = ({ totalCount }: Counted) => (typeof totalCount === 'function' ? totalCount() : totalCount!)
 
 export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   description: 'What to buy.',
