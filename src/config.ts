@@ -146,6 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     !values.CHAIN_RPC_URL && 'the chain (set CHAIN_RPC_URL and CHAIN_RELAY_KEYS)',
     !values.IPFS_API_URL && 'the file store (set IPFS_API_URL)',
     !values.KEY_ENCRYPTION_KEY && 'the key vault (set KEY_ENCRYPTION_KEY)',
+    !values.SMTP_URL && 'mail (set SMTP_URL and MAIL_FROM)',
   ].filter((part) => part !== false)
   if (production && embedded.length && !values.ANNAL_EMBEDDED) {
     throw new ConfigError(

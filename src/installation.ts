@@ -36,7 +36,7 @@ export interface Installation {
   passwords: PasswordHasher
   mailer: Mailer
   /** What is embedded, for people: a name and where it is. */
-  parts: Record<'database' | 'chain' | 'files' | 'keys', string>
+  parts: Record<'database' | 'chain' | 'files' | 'keys' | 'mail', string>
   close(): Promise<void>
 }
 
@@ -81,6 +81,7 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
       files: config.files.ipfsApiUrl ?? `blocks in ${config.dir}/blocks`,
       keys: config.keyEncryptionKey ? 'KEY_ENCRYPTION_KEY' : `key in ${config.dir}/keys`,
+      mail: config.mail.smtpUrl ? 'SMTP_URL' : `files in ${mailDir}`,
     },
     async close() {
       await notices.close()

@@ -57,6 +57,7 @@ async function main() {
     chain     ${parts.chain} (${new URL(chain.rpcUrl).host})
     files     ${parts.files}
     keys      ${parts.keys}
+    mail      ${parts.mail}
 Stop with Ctrl-C; the data stays.`)
 
   let stopping = false
