@@ -28,7 +28,10 @@ const eventsOf = async (user: SignedIn) =>
 
 /** An hour passes for the user's grants. */
 const letExpire = (user: SignedIn) =>
-  app.sql(`update point_grants set expires_at = now() where wallet_id = $1::uuid and expires_at is not null`, [user.id])
+  app.sql(
+    `update point_grants set expires_at = date_trunc('milliseconds', now()) where wallet_id = $1::uuid and expires_at is not null`,
+    [user.id],
+  )
 
 /** A movement of points of no kind that has rules of its own: $1 user, $2 amount. */
 const move = statement<never>(
@@ -208,7 +211,12 @@ describe('a grant whose time is over', () => {
     let sweeping: Promise<number> | undefined
     await database.transaction(async (query) => {
       // The moment of this transaction lies before the grant's last one, and its lock stops the sweep.
-      await query(statement('test_lock', 'select 1 from wallets where user_id = $1::uuid for update'), [user.id])
+      const lock = 'select now()::text as moment from wallets where user_id = $1::uuid for update'
+      const [locked] = await query(statement<{ moment: string }>('test_lock', lock), [user.id])
+      await eventually(
+        () => app.sql(`select 1 where now() > $1::timestamptz + interval '2 ms'`, [locked?.moment]),
+        (later) => later.length > 0,
+      )
       await letExpire(user)
       sweeping = app.services.grants.sweep()
       await eventually(
