@@ -1,8 +1,8 @@
 /** What a receiver reads from the feed when it missed the call: the very body of `order.paid` in the feed of an app's owner. */
 import { createBatch } from '../batch.ts'
 import { type Database, type Safe, statement } from '../ports.ts'
+import { openActionArgs } from '../store/action-args.ts'
 import { type PaidOrder, writePayload } from '../store/delivery-payload.ts'
-import { actionArgsContext } from '../store/order-service.ts'
 
 /** Those of the events $1 that tell an app's owner of a payment. */
 const findPaidOrders = statement<PaidOrder & { event_id: string; action_args: Uint8Array | null }>(
@@ -24,7 +24,6 @@ export function createEventData({ database, safe }: { database: Database; safe: 
   return async (id: string): Promise<Record<string, unknown> | null> => {
     const order = await find(id)
     if (!order) return null
-    const opened = order.action_args ? await safe.open(order.action_args, actionArgsContext(order.order_id)) : '{}'
-    return JSON.parse(writePayload(order, JSON.parse(opened)))
+    return JSON.parse(writePayload(order, await openActionArgs(safe, order.order_id, order.action_args)))
   }
 }

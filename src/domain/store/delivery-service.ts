@@ -9,6 +9,7 @@ import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
+import { openActionArgs } from './action-args.ts'
 import { textsOf, writePayload } from './delivery-payload.ts'
 import {
   type DueDelivery,
@@ -19,7 +20,6 @@ import {
   replayDelivery,
 } from './delivery-statements.ts'
 import { webhookSecretContext } from './network-app-service.ts'
-import { actionArgsContext } from './order-service.ts'
 import { nextAttemptAfter } from './webhook-schedule.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -61,8 +61,7 @@ export function createDeliveryService({ database, safe, sender, idempotency, log
     const secretOf = (sealed: Uint8Array | null) =>
       sealed ? [safe.open(sealed, webhookSecretContext(due.network_app_id))] : []
     const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
-    const opened = due.action_args ? await safe.open(due.action_args, actionArgsContext(due.order_id)) : '{}'
-    const actionArgs = JSON.parse(opened)
+    const actionArgs = await openActionArgs(safe, due.order_id, due.action_args)
     const body = writePayload(due, actionArgs)
     const unspoken = [...textsOf(actionArgs), ...secrets]
     return sender.send({ url, id: toId('event', due.event_id), body, secrets, unspoken })

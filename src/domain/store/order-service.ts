@@ -9,6 +9,7 @@ import { parse } from '../input.ts'
 import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
 import type { Database, FeedNotices, Safe } from '../ports.ts'
 import { refusalsOf } from '../wallet/quote.ts'
+import { openActionArgs, sealActionArgs } from './action-args.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
 import { createOrderQuotes } from './order-quotes.ts'
 import { expired, isExpired, noSuchApp, refusalsOfPayment } from './order-refusals.ts'
@@ -33,9 +34,6 @@ interface Dependencies {
   idempotency: Idempotency
   config: { orderWindowSeconds: number; platformShare: string }
 }
-
-/** Owner, purpose and version of the sealed arguments. */
-export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`
 
 const asOrder = (row: OrderRow) => row as unknown as Order
 
@@ -90,7 +88,7 @@ export function createOrderService({ database, notices, safe, idempotency, confi
         { networkApp, actionArgs, maxCost },
         async () => {
           const id = randomUUIDv7()
-          const sealed = actionArgs === '{}' ? null : await safe.seal(actionArgs, actionArgsContext(id))
+          const sealed = await sealActionArgs(safe, id, actionArgs)
           ;[made] = await database.query(insertOrder, [
             ...[id, actor.id, appId, networkApp, sealed, config.orderWindowSeconds, maxCost ?? null],
             ...markValues(attempt),
@@ -190,7 +188,7 @@ export function createOrderService({ database, notices, safe, idempotency, confi
 
     /** The arguments an order was made with; an object. */
     async readActionArgs({ id, actionArgs }: Pick<Order, 'id' | 'actionArgs'>): Promise<Record<string, unknown>> {
-      return actionArgs ? JSON.parse(await safe.open(actionArgs, actionArgsContext(id))) : {}
+      return openActionArgs(safe, id, actionArgs)
     },
 
     /** Ends the orders whose time is over. Safe in several processes at once. */
