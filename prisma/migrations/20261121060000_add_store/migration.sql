@@ -219,6 +219,24 @@ ALTER TABLE "orders"
     ADD CONSTRAINT "orders_paid_in_time" CHECK ("paid_at" < "expires_at"),
     ADD CONSTRAINT "orders_settled_with_status" CHECK (("settled_at" IS NULL) = ("status" IN ('CREATED', 'PENDING')));
 
+-- What may follow on what, as `domain/store/order-status.ts` says it; a test holds the two to each other.
+CREATE FUNCTION "refuse_order_step"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW."status" = OLD."status" OR (CASE OLD."status"
+        WHEN 'CREATED' THEN NEW."status" IN ('PENDING', 'SUCCESS', 'EXPIRED', 'CANCELLED')
+        WHEN 'PENDING' THEN NEW."status" IN ('SUCCESS', 'FAILURE', 'REFUNDED')
+        WHEN 'FAILURE' THEN NEW."status" = 'SUCCESS'
+        ELSE false
+    END) THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'An order does not go from % to %', OLD."status", NEW."status"
+        USING ERRCODE = 'integrity_constraint_violation', TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
+END $$;
+
+CREATE TRIGGER "orders_status_step" BEFORE UPDATE OF "status" ON "orders"
+    FOR EACH ROW EXECUTE FUNCTION "refuse_order_step"();
+
 -- The sweeper finds what has expired at once, however many orders are settled.
 CREATE INDEX "orders_open_idx" ON "orders" ("expires_at") WHERE "status" = 'CREATED';
 

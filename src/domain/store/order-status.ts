@@ -1,4 +1,4 @@
-/** What may follow on what in an order's life. The only table of its kind; the statements name its steps. */
+/** What may follow on what in an order's life. The database refuses every other step (trigger `orders_status_step`). */
 import type { OrderStatus } from '../../platform/prisma/client.ts'
 
 export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {

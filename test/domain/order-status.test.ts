@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest'
+import { statement, violatedConstraint } from '../../src/domain/ports.ts'
+import { isPaid, nextStatuses } from '../../src/domain/store/order-status.ts'
+import { OrderStatus } from '../../src/platform/prisma/client.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const store = await createStore(app, { price: '0' })
+const { buyerId, networkAppId } = await (async () => {
+  const buyer = await app.newUser()
+  const [row] = await app.sql<{ id: string }>('select id::text from network_apps where name = $1', [store.name])
+  return { buyerId: buyer.id, networkAppId: row?.id }
+})()
+
+const insertOrder = statement<{ id: string }>(
+  'test_order_insert',
+  `with charge as (
+     insert into transfers (reference) select 'test:' || uuidv7() where $4 returning id
+   )
+   insert into orders (buyer_id, network_app_id, network_app_name, price, quoted_points, quoted_num, expires_at, status,
+     transfer_id, paid_at, settled_at)
+   select $1::uuid, $2::uuid, 'any', 0, 0, 0, now() + interval '1 minute', $3::order_status, (select id from charge),
+     case when $4 then now() end, case when $3 not in ('CREATED', 'PENDING') then now() end
+   returning id`,
+)
+
+const stepOrder = statement<never>(
+  'test_order_step',
+  `with charge as (
+     insert into transfers (reference) select 'test:' || uuidv7() where $3 returning id
+   )
+   update orders set status = $2::order_status, paid_at = case when $3 then now() end,
+     transfer_id = case when $3 then coalesce(transfer_id, (select id from charge)) end,
+     settled_at = case when $2 not in ('CREATED', 'PENDING') then now() end
+   where id = $1::uuid`,
+)
+
+const undone = new Error('undone')
+
+/** Whether the database takes an order this step. Nothing of it stays. */
+async function canStep(from: OrderStatus, to: OrderStatus): Promise<boolean> {
+  const attempt = app.installation.database.transaction(async (query) => {
+    const [order] = await query(insertOrder, [buyerId, networkAppId, from, isPaid(from)])
+    await query(stepOrder, [order?.id, to, isPaid(to)])
+    throw undone
+  })
+  const error = await attempt.catch((reason: unknown) => reason)
+  if (error === undone) return true
+  if (violatedConstraint(error) === 'orders_status_step') return false
+  throw error
+}
+
+const statuses = Object.values(OrderStatus)
+
+it.each(statuses)('the database lets an order that is %s take exactly the steps of the table', async (from) => {
+  const taken = []
+  for (const to of statuses) if (to !== from && (await canStep(from, to))) taken.push(to)
+  expect(taken.toSorted()).toEqual([...nextStatuses[from]].sort())
+})
