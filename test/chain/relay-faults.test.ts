@@ -59,10 +59,11 @@ describe('the relay against networks', () => {
     await hasRegistry(relay)
     await eventually(world.statuses, all('FINAL', 6))
     proxy.intercept = (body) => (isSending(body) ? { kind: 'refuse' } : undefined)
-    for (const asset of assets) await world.addCommit(asset)
-    const stored = await eventually(transactions, (rows) => rows.length === 8)
+    // One only: a round that began between two of them would be refused, and wait before it takes the second.
+    await world.addCommit(assets[0] as TestAsset)
+    const stored = await eventually(transactions, (rows) => rows.length === 7)
     const unsent = stored.filter(({ status }) => status === 'PENDING').map(({ hash }) => hash)
-    expect(unsent).toHaveLength(2)
+    expect(unsent).toHaveLength(1)
     await eventually(
       async () => proxy.faults,
       (faults) => faults > 0,
@@ -70,7 +71,7 @@ describe('the relay against networks', () => {
     await relay.stop()
     proxy.intercept = () => undefined
     world.relay(proxy.url)
-    await eventually(world.statuses, all('FINAL', 8))
+    await eventually(world.statuses, all('FINAL', 7))
     const included = await world.sql<{ hash: string }>('select transaction_hash as hash from commit_relays')
     expect(included.map(({ hash }) => hash)).toEqual(expect.arrayContaining(unsent))
     await expectWhole(assets)
