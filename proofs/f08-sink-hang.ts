@@ -151,6 +151,7 @@ async function catchSharedPool(
     safe: openSafe(parts),
     sender: createWebhookSender({ allowInsecure: true }),
     idempotency: { once: () => Promise.reject(new Error('not asked for')) } as never,
+    notices: { announce() {} },
     log: silent,
   })
   await passTime(

@@ -124,6 +124,7 @@ export function createApp(deps: Dependencies): App {
       safe: deps.safe,
       sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks }),
       idempotency,
+      notices: deps.notices,
       log,
     }),
     orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),

@@ -72,6 +72,8 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   }
   boss.on('error', onTrouble)
   await boss.start()
+  // At once, too: a process that soon dies would never look for what others left behind.
+  boss.supervise().catch(onTrouble)
   const loops: JobLoop[] = []
   return {
     async work(queue, { concurrency, laneConcurrency, pollEvery = 1 }, handler) {

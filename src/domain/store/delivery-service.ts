@@ -8,7 +8,7 @@ import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, canAdminister } from '../policy.ts'
-import type { Database, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
+import type { Database, FeedNotices, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
 import { openActionArgs } from './action-args.ts'
 import { textsOf, writePayload } from './delivery-payload.ts'
 import {
@@ -40,6 +40,7 @@ interface Dependencies {
   safe: Safe
   sender: WebhookSender
   idempotency: Idempotency
+  notices: Pick<FeedNotices, 'announce'>
   log: Log
 }
 
@@ -55,7 +56,7 @@ const NOT_CALLED: WebhookOutcome = {
 
 export type DeliveryService = ReturnType<typeof createDeliveryService>
 
-export function createDeliveryService({ database, safe, sender, idempotency, log }: Dependencies) {
+export function createDeliveryService({ database, safe, sender, idempotency, notices, log }: Dependencies) {
   /** Makes the call. */
   async function call(due: DueDelivery, url: string): Promise<WebhookOutcome> {
     const secretOf = (sealed: Uint8Array | null) =>
@@ -67,13 +68,17 @@ export function createDeliveryService({ database, safe, sender, idempotency, log
     return sender.send({ url, id: toId('event', due.event_id), body, secrets, unspoken })
   }
 
+  const announce = (told: readonly { feeds: string[] }[]) => {
+    for (const feed of told.flatMap(({ feeds }) => feeds)) notices.announce(feed)
+  }
+
   /** Writes down what came of an attempt, and what follows from it. */
   async function record(id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
     const { statusCode, failure, retryAfter, response, duration } = outcome
     const facts = [id, due.attempt_count, duration, statusCode ?? null, failure ?? null, response]
     const about = { delivery: id, networkApp: due.network_app_id, attempt: due.attempt_count + 1, statusCode, duration }
     if (failure === undefined) {
-      await database.query(recordDelivered, facts)
+      announce(await database.query(recordDelivered, facts))
       return log.debug(about, 'A webhook was delivered')
     }
     const attempts = due.attempt_count + 1
@@ -83,7 +88,7 @@ export function createDeliveryService({ database, safe, sender, idempotency, log
       return log.info({ ...about, failure, seconds }, 'A webhook failed and is tried again')
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
-    await database.query(recordGivenUp, [...facts, goneUrl, randomUUIDv7()])
+    announce(await database.query(recordGivenUp, [...facts, goneUrl, randomUUIDv7()]))
     log.warn({ ...about, failure }, 'A webhook was given up')
   }
 

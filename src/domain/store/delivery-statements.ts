@@ -1,4 +1,4 @@
-import type { DeliveryStatus, OrderStatus } from '../../platform/prisma/client.ts'
+import type { DeliveryStatus } from '../../platform/prisma/client.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { refundSql } from './refund-sql.ts'
@@ -69,8 +69,13 @@ const tellSql = `
     from news join feeds on feeds.user_id = news.owner_id
   )`
 
+/** `feeds`: whose feeds of events have grown. */
+interface Told {
+  feeds: string[]
+}
+
 /** The receiver took it: so the order is served, even after it had been given up. */
-export const recordDelivered = statement<{ id: string }>(
+export const recordDelivered = statement<Told>(
   'delivery_delivered',
   `with ${attemptSql},
    ${settleSql('DELIVERED')},
@@ -94,7 +99,7 @@ export const recordDelivered = statement<{ id: string }>(
      returning w.user_id, w.event_sequence - counted.n as before
    ),
    ${tellSql}
-   select id from settled`,
+   select array(select distinct owner_id from news) as feeds from settled`,
 )
 
 /** It failed and is tried again in $7 seconds. */
@@ -117,7 +122,7 @@ export const recordRetry = statement<{ next_attempt_at: Date }>(
  * It failed for good. $7: the URL that answered that it is gone, which disables it; else null. $8: the UUID of a refund's
  * transfer. The app's policy decides what becomes of the order, and the buyer is told.
  */
-export const recordGivenUp = statement<{ order_status: OrderStatus | null }>(
+export const recordGivenUp = statement<Told>(
   'delivery_given_up',
   `with ${attemptSql},
    ${settleSql('GIVEN_UP')},
@@ -151,7 +156,7 @@ export const recordGivenUp = statement<{ order_status: OrderStatus | null }>(
      select enqueue('mail', jsonb_build_object(
        'template', case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end, 'orderId', id)) from ended
    )
-   select ended.status::text as order_status from settled left join ended on true, (select count(*) from mailed) as jobs`,
+   select array(select distinct owner_id from news) as feeds from settled, (select count(*) from mailed) as jobs`,
 )
 
 /** Sends a delivery once more, now. $1 delivery. No row: its order was refunded, or its app has no webhook to call. */
