@@ -53,12 +53,12 @@ const insertOrders = `
   ),
   booked as (
     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-    select transfer_id, position, wallet_id, book, 'NUM', amount
+    select transfer_id, position, wallet_id, book, 'NUM'::currency, amount
     from bought, lateral (values
       (2, buyer_id, null::book, -1), (4, $1::uuid, null, 0.88), (6, null, 'REVENUE', 0.12)
     ) as line (position, wallet_id, book, amount)
     union all
-    select transfer_id, position, wallet_id, book, 'NUM', amount
+    select transfer_id, position, wallet_id, book, 'NUM'::currency, amount
     from topped, lateral (values (1, buyer_id, null::book, num), (2, null, 'DEPOSITS', -num)) as line (position, wallet_id, book, amount)
   ),
   told as (

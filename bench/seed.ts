@@ -58,6 +58,8 @@ const tell = (what: string) =>
 rmSync(dir, { recursive: true, force: true })
 await applyMigrations(databaseUrl)
 await installJobs(databaseUrl)
+const vault = createKeyVault({ key: keyEncryptionKey, dir })
+const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
 const peers = new pg.Client(required('BENCH_DATABASE_URL'))
 const client = new pg.Client(databaseUrl)
 await Promise.all([peers.connect(), client.connect()])
@@ -91,18 +93,14 @@ try {
   await Promise.all([peers.end(), client.end()])
 }
 
-const custodian = () =>
-  createCustody({ vault: createKeyVault({ key: keyEncryptionKey, dir }), keyPairs: { createKeyPair, signText } })
-
 /** The administrator who sells. */
 async function sellerOf() {
   const id = uuidAt(Date.now() - 95 * 86_400_000)
-  return { id, ...(await custodian().create(id)) }
+  return { id, ...(await custody.create(id)) }
 }
 
 /** Users with wallets, sealed keys and tokens, by the peers' ids. */
 async function seedUsers(users: PeerUser[]): Promise<Map<string, Owner>> {
-  const custody = custodian()
   const signedUpAt = Date.now() - 90 * 86_400_000
   const rows = []
   for (const user of users) {

@@ -3,6 +3,7 @@
  * note of it. Every event is delivered, doubles carry the same id and body, and what was under way is resumed in time.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { toId } from '../src/domain/ids.ts'
 import { statement } from '../src/domain/ports.ts'
 import { createGates, type Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
@@ -25,7 +26,7 @@ type Point = (typeof points)[number]
 /** A call that a kill cut off, or whose answer it lost. */
 interface Interruption {
   eventId: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; of the later kill, when that met who had taken the job over and not called yet. */
   at: number
 }
 
@@ -156,11 +157,13 @@ async function killAt(scene: Scene, point: Point): Promise<boolean> {
   }
   const at = Date.now()
   victim.kill()
+  await moveTakenOver(scene, at)
   if (isGate) await leaveGate(scene, victim, point)
-  await delay(500)
-  if (point === 'call held') hold(false)
-  const count = await noteInterruptions(scene, at)
+  hold(false)
   victim.start().catch((error: unknown) => scene.context.say(String(error)))
+  // What the others were answered is noted by then, and what the dead one left is not given to anybody yet.
+  await delay(1_000)
+  const count = await noteInterruptions(scene, at)
   // The server may finish the note alone: then it was in time, and nothing is interrupted.
   return point === 'random' || point === 'answered, not noted: finished' || count > 0
 }
@@ -189,6 +192,24 @@ async function noteInterruptions({ parts, orderIds, sink, interruptions }: Scene
     if (arrivedAt > (known.get(eventId) ?? 0)) interruptions.push({ eventId, at })
   }
   return interruptions.length - before
+}
+
+const findActive = statement<{ eventId: string; since: Date }>(
+  'proof_active_jobs',
+  `select d.event_id as "eventId", j.started_on as since from jobs.job j
+   join webhook_deliveries d on d.id = (j.data->>'deliveryId')::uuid
+   where j.name = 'webhook-delivery' and j.state = 'active'`,
+)
+
+/** Jobs that were taken over after an earlier kill, and whose call had not arrived at this one: their time begins anew. */
+async function moveTakenOver({ parts, sink, interruptions }: Scene, at: number): Promise<void> {
+  const active = await parts.database.query(findActive)
+  const taken = new Map(active.map(({ eventId, since }) => [toId('event', eventId), since.getTime()]))
+  for (const interruption of interruptions) {
+    const { eventId, at: before } = interruption
+    const isCalled = sink.calls.some(({ id, arrivedAt }) => id === eventId && arrivedAt > before)
+    if (!isCalled && (taken.get(eventId) ?? 0) > before) interruption.at = at
+  }
 }
 
 const settled = ({ database }: Parts, orderIds: readonly string[]) =>

@@ -4,7 +4,19 @@ import { TypeID } from 'typeid-js'
  * Identifiers as callers see them: an asset's is its nid, the others are TypeIDs, a prefix and a sortable UUID
  * (`user_01h2x…`). The same on both doors; the database holds the plain UUID.
  */
-const idPrefixes = ['user', 'commit', 'key', 'token', 'transfer', 'app', 'order', 'event', 'delivery', 'grant'] as const
+const idPrefixes = [
+  'user',
+  'commit',
+  'key',
+  'session',
+  'transfer',
+  'app',
+  'order',
+  'event',
+  'delivery',
+  'grant',
+  'audit',
+] as const
 export type IdPrefix = (typeof idPrefixes)[number]
 
 const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))

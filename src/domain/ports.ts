@@ -20,6 +20,8 @@ type ReadModels =
   | 'commit'
   | 'commitRelay'
   | 'accessToken'
+  | 'oneTimeToken'
+  | 'auditEntry'
   | 'apiKey'
   | 'transfer'
   | 'entry'

@@ -70,7 +70,11 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
   embedded = await startEmbeddedPostgres({ dir, log: silent })
   const [first, second] = await Promise.all([applyMigrations(embedded.url), applyMigrations(embedded.url)])
-  expect([...first, ...second]).toEqual(['20261121000000_create_tables', '20261121060000_add_store'])
+  expect([...first, ...second]).toEqual([
+    '20261121000000_create_tables',
+    '20261121060000_add_store',
+    '20261121082358_complete_accounts',
+  ])
   database = new pg.Client({ connectionString: embedded.url })
   await database.connect()
   await database.query(seed)

@@ -39,6 +39,8 @@ const models = [
   'commitRelay',
   'accessToken',
   'apiKey',
+  'oneTimeToken',
+  'auditEntry',
   'transfer',
   'entry',
   'networkApp',
