@@ -1,6 +1,6 @@
 /** The seed's inserts. Every array is a column of the rows to make. */
 
-/** $1 ids, $2 usernames, $3 emails, $4 addresses, $5 num, $6 points, $7 vault key, $8 data keys, $9 private keys, $10 token hashes. */
+/** $1 ids, $2 usernames, $3 emails, $4 addresses, $5 num, $6 points, $7 vault key, $8 data keys, $9 private keys, $10 token hashes, $11 version of the keys. */
 export const insertUsers = `
   with item as (
     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::numeric[], $6::numeric[], $8::bytea[], $9::bytea[], $10::bytea[])
@@ -13,8 +13,8 @@ export const insertUsers = `
     insert into wallets (user_id, address, num, points) select id, address, num, points from item
   ),
   sealed as (
-    insert into user_keys (user_id, vault_key_id, wrapped_data_key, sealed_private_key)
-    select id, $7, data_key, private_key from item
+    insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
+    select id, $11, $7, data_key, private_key from item
   )
   insert into access_tokens (user_id, hash) select id, token_hash from item`
 

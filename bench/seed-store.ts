@@ -8,7 +8,7 @@ const API_KEY = 'bench-api-key'
 const APPS = 10
 const ORDERS_PER_USER = 20
 
-/** $1 id, $2 address, $3 vault key, $4 data key, $5 private key. */
+/** $1 id, $2 address, $3 vault key, $4 data key, $5 private key, $6 version. */
 const insertOwner = `
   with created as (
     insert into users (id, username, email, password_hash, display_name, role)
@@ -17,7 +17,7 @@ const insertOwner = `
   opened as (
     insert into wallets (user_id, address) values ($1::uuid, $2)
   )
-  insert into user_keys (user_id, vault_key_id, wrapped_data_key, sealed_private_key) values ($1::uuid, $3, $4, $5)`
+  insert into user_keys (user_id, vault_key_id, wrapped_data_key, sealed_private_key, version) values ($1::uuid, $3, $4, $5, $6)`
 
 /** Apps are named by number, and the first one is what the runner buys. $1 owner, $2 how many. */
 const insertApps = `
@@ -72,10 +72,10 @@ const insertOrders = `
     event_sequence = case when w.user_id = $1::uuid then $2::int * (select count(*) from topped) else $2::int end`
 
 export async function seedStore(client: pg.Client, owner: SealedKey & { id: string; address: string }): Promise<void> {
-  const { id, address, vaultKeyId, wrappedDataKey, sealedPrivateKey } = owner
+  const { id, address, version, vaultKeyId, wrappedDataKey, sealedPrivateKey } = owner
   await client.query(insertOwner, [
     ...[id, address, vaultKeyId],
-    ...[Buffer.from(wrappedDataKey), Buffer.from(sealedPrivateKey)],
+    ...[Buffer.from(wrappedDataKey), Buffer.from(sealedPrivateKey), version],
   ])
   await client.query(insertApps, [id, APPS])
   await client.query(insertApiKey, [createHash('sha256').update(API_KEY).digest()])

@@ -9,10 +9,11 @@ import pg from 'pg'
 import { createKeyPair, signText } from '../src/chain/keys.ts'
 import { readConfig } from '../src/config.ts'
 import { invariants } from '../src/domain/invariants.ts'
+import type { SealedKey } from '../src/domain/ports.ts'
 import { createContentStore } from '../src/files/content-store.ts'
 import { createCustody } from '../src/platform/custody.ts'
 import { installJobs } from '../src/platform/jobs.ts'
-import { createKeyVault } from '../src/platform/key-vault.ts'
+import { createLocalKeyVault } from '../src/platform/local-key-vault.ts'
 import { applyMigrations } from '../src/platform/migrations.ts'
 import { type AssetRecord, type Owner, uuidAt, writeHistory } from './history.ts'
 import { type PeerAsset, type PeerUser, readAssets, readUsers } from './peer-data.ts'
@@ -32,6 +33,7 @@ import { seedStore } from './seed-store.ts'
 const BATCH = 2_000
 /** A list of the runner names every fifth asset. */
 const LIST_STEP = 5
+const KEYS_AT_ONCE = 64
 const BUSY = 20
 
 interface Registered {
@@ -49,7 +51,7 @@ const required = (name: string): string => {
 const work = required('BENCH_WORK')
 const databaseUrl = required('DATABASE_URL')
 const dir = installationDir(work)
-const { money, keyEncryptionKey } = readConfig({ ...process.env, ANNAL_DIR: dir, ANNAL_EMBEDDED: 'true' })
+const { money, keys } = readConfig({ ...process.env, ANNAL_DIR: dir, ANNAL_EMBEDDED: 'true' })
 const started = performance.now()
 const tell = (what: string) =>
   process.stderr.write(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${what}\n`)
@@ -58,7 +60,7 @@ const tell = (what: string) =>
 rmSync(dir, { recursive: true, force: true })
 await applyMigrations(databaseUrl)
 await installJobs(databaseUrl)
-const vault = createKeyVault({ key: keyEncryptionKey, dir })
+const vault = createLocalKeyVault({ ...keys, dir })
 const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
 const peers = new pg.Client(required('BENCH_DATABASE_URL'))
 const client = new pg.Client(databaseUrl)
@@ -102,10 +104,14 @@ async function sellerOf() {
 /** Users with wallets, sealed keys and tokens, by the peers' ids. */
 async function seedUsers(users: PeerUser[]): Promise<Map<string, Owner>> {
   const signedUpAt = Date.now() - 90 * 86_400_000
-  const rows = []
-  for (const user of users) {
-    const id = uuidAt(signedUpAt + rows.length)
-    rows.push({ user, id, key: await custody.create(id) })
+  const rows: { user: PeerUser; id: string; key: SealedKey & { address: string } }[] = []
+  // Every key waits for the disk, which takes many waiters at once.
+  for (let start = 0; start < users.length; start += KEYS_AT_ONCE) {
+    const made = users.slice(start, start + KEYS_AT_ONCE).map(async (user, index) => {
+      const id = uuidAt(signedUpAt + start + index)
+      return { user, id, key: await custody.create(id) }
+    })
+    rows.push(...(await Promise.all(made)))
   }
   await client.query(insertUsers, [
     rows.map(({ id }) => id),
@@ -118,6 +124,7 @@ async function seedUsers(users: PeerUser[]): Promise<Map<string, Owner>> {
     rows.map(({ key }) => Buffer.from(key.wrappedDataKey)),
     rows.map(({ key }) => Buffer.from(key.sealedPrivateKey)),
     rows.map(({ user }) => createHash('sha256').update(user.token).digest()),
+    custody.version,
   ])
   return new Map(rows.map(({ user, id, key }) => [user.id, { id, username: user.username, address: key.address }]))
 }

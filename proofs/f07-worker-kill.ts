@@ -263,7 +263,7 @@ function judge(scene: Scene, deliveries: readonly Delivery[]) {
 
 const lockForHours = statement<{ deliveryId: string }>(
   'proof_lock_for_hours',
-  `update jobs.job set expire_seconds = 14400 where id in (
+  `update jobs.job set expire_seconds = 14400, heartbeat_seconds = null where id in (
      select id from jobs.job where name = 'webhook-delivery' and state = 'active' and data->>'deliveryId' = any($1) limit $2)
    returning data->>'deliveryId' as "deliveryId"`,
 )

@@ -7,10 +7,24 @@ import type { Config } from './config.ts'
 import type { Context, Publication, Services } from './context.ts'
 import { createMailComposer } from './delivery/mail-templates.ts'
 import { createWebhookSender } from './delivery/webhook-sender.ts'
+import { passwordLength } from './domain/account/account-input.ts'
+import { type AccountMailJob, createAccountMail } from './domain/account/account-mail.ts'
 import { createAccountService } from './domain/account/account-service.ts'
+import { createDeletionService, type ForgetKeyJob } from './domain/account/deletion-service.ts'
+import { createExportService } from './domain/account/export-service.ts'
+import { createIdentityService } from './domain/account/identity-service.ts'
+import { createMailRequests } from './domain/account/mail-requests.ts'
+import { createOneTimeTokens } from './domain/account/one-time-token.ts'
+import { createOwnPassword } from './domain/account/own-password.ts'
+import { createPasswordCheck } from './domain/account/password-check.ts'
+import { createPasswordService } from './domain/account/password-service.ts'
+import { createProfileService } from './domain/account/profile-service.ts'
+import { createSessionService } from './domain/account/session-service.ts'
+import { createTokenUse } from './domain/account/token-use.ts'
 import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { createAssetService } from './domain/asset/asset-service.ts'
+import { createAuditService } from './domain/audit/audit-service.ts'
 import { validationFailed } from './domain/errors.ts'
 import { createEventService } from './domain/event/event-service.ts'
 import { createIdempotency } from './domain/idempotency.ts'
@@ -28,6 +42,7 @@ import type {
   PasswordHasher,
   Safe,
 } from './domain/ports.ts'
+import { createRequestLimits } from './domain/request-limits.ts'
 import { createApiKeyService } from './domain/store/api-key-service.ts'
 import { createDeliveryService } from './domain/store/delivery-service.ts'
 import { createNetworkAppService } from './domain/store/network-app-service.ts'
@@ -40,10 +55,15 @@ import { createFileLinks } from './files/file-links.ts'
 import { createGateway } from './files/gateway.ts'
 import { schema } from './graphql/schema.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
+import { createEmailVerificationPage } from './pages/email-verification.ts'
 import { homePage } from './pages/home.ts'
+import { createPasswordResetPage } from './pages/password-reset.ts'
+import { troublePage } from './pages/trouble.ts'
+import { createClientAddress } from './platform/client-address.ts'
 import type { Door } from './platform/http-server.ts'
 import { readText } from './platform/read-text.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
+import { createPageRoutes } from './rest/page-routes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
 import { routes } from './rest/routes.ts'
 
@@ -72,7 +92,12 @@ export interface App {
   publication: Publication
   doors: Door[]
   /** What carries out the jobs of each queue. */
-  jobs: { mail(job: OrderMailJob): Promise<void>; webhookDelivery(job: { deliveryId: string }): Promise<void> }
+  jobs: {
+    accountMail(job: AccountMailJob): Promise<void>
+    forgetKey(job: ForgetKeyJob): Promise<void>
+    mail(job: OrderMailJob): Promise<void>
+    webhookDelivery(job: { deliveryId: string }): Promise<void>
+  }
   /** Stores the documents that commits refer to. */
   prepare(): Promise<void>
 }
@@ -101,6 +126,15 @@ export function createApp(deps: Dependencies): App {
 
   const idempotency = createIdempotency({ database, key: vault.derive('idempotency') })
   const limits = createLimits({ database })
+  const passwordCheck = createPasswordCheck({ ...deps, limits })
+  const tokenUse = createTokenUse({ database })
+  const tokens = createOneTimeTokens({ database, vault })
+  const credentials = {
+    ownPassword: createOwnPassword({ database, passwordCheck }),
+    mailRequests: createMailRequests({ limits, perHour: config.limits.resetsPerHour }),
+    tokens,
+    idempotency,
+  }
   const pricing = createPricing(config.money)
   const services: Services = {
     idempotency,
@@ -110,13 +144,25 @@ export function createApp(deps: Dependencies): App {
     accounts: createAccountService({
       ...deps,
       limits,
+      requestLimits: createRequestLimits(config.limits),
+      passwordCheck,
+      tokenUse,
       idempotency,
       config: {
         signUpPoints: config.money.signUpPoints,
         requireApiKeyForSignUp: config.requireApiKeyForSignUp,
+        accessTokenDays: config.accessTokenDays,
+        emailVerification: config.emailVerification,
         ...config.limits,
       },
     }),
+    sessions: createSessionService({ database, idempotency, tokenUse }),
+    profiles: createProfileService({ database, idempotency }),
+    audit: createAuditService({ database }),
+    deletions: createDeletionService(deps),
+    exports: createExportService(deps),
+    passwords: createPasswordService({ ...deps, ...credentials }),
+    identities: createIdentityService({ ...credentials, database, limits }),
     apiKeys: createApiKeyService({ database, vault, idempotency }),
     networkApps: createNetworkAppService({ database, safe: deps.safe, vault, idempotency, config: config.store }),
     deliveries: createDeliveryService({
@@ -128,14 +174,15 @@ export function createApp(deps: Dependencies): App {
       log,
     }),
     orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),
-    assets: createAssetService({ database, contentStore, chain, notices: deps.notices, idempotency, pricing }),
+    assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, config: config.limits }),
     events: createEventService({ database, notices: deps.notices, safe: deps.safe }),
   }
 
-  const orderMail = createOrderMail({
-    ...deps,
-    compose: createMailComposer({ currency: config.money.currency, publicUrl }),
-  })
+  const compose = createMailComposer({ currency: config.money.currency, publicUrl })
+  const orderMail = createOrderMail({ ...deps, compose })
+  const accountMail = createAccountMail({ ...deps, compose, tokens })
+
+  const clientAddress = createClientAddress(config)
 
   async function createContext(req: IncomingMessage, res: ServerResponse): Promise<Context> {
     const { headers } = req
@@ -147,7 +194,7 @@ export function createApp(deps: Dependencies): App {
     const actor = await services.accounts.authenticate({
       token: tokenOf(headers.authorization),
       apiKey: headers['x-api-key'] as string | undefined,
-      address: req.socket.remoteAddress ?? '',
+      address: clientAddress(req),
     })
     return {
       actor,
@@ -167,18 +214,28 @@ export function createApp(deps: Dependencies): App {
     createContext,
     log,
     body: { readText, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES },
+    ...config.graphql,
   })
   const rest = createRestHandler({
     schema,
     routes,
-    directRoutes: createDirectRoutes({
-      missing: deps.missing,
-      version: manifest.version,
-      homePage: String(homePage(publicUrl)),
-      publicDocuments: new Set(Object.values(nids)),
-      links,
-      gateway: createGateway({ contentStore }),
-    }),
+    directRoutes: [
+      ...createDirectRoutes({
+        missing: deps.missing,
+        version: manifest.version,
+        homePage: homePage(publicUrl),
+        publicDocuments: new Set(Object.values(nids)),
+        links,
+        gateway: createGateway({ contentStore }),
+      }),
+      ...createPageRoutes({
+        pages: {
+          forms: [createPasswordResetPage({ passwordLength }), createEmailVerificationPage()],
+          trouble: troublePage,
+        },
+        readText,
+      }),
+    ],
     createContext,
     fallback: { log },
     publicUrl,
@@ -189,7 +246,12 @@ export function createApp(deps: Dependencies): App {
     services,
     maintenance: createMaintenance({ database, contentStore, limits, documents: Object.values(nids) }),
     publication,
-    jobs: { mail: orderMail.handle, webhookDelivery: services.deliveries.handle },
+    jobs: {
+      accountMail: accountMail.handle,
+      forgetKey: services.deletions.forget,
+      mail: orderMail.handle,
+      webhookDelivery: services.deliveries.handle,
+    },
     doors: [
       { knows: (path) => path === '/graphql' || path.startsWith('/graphql/'), handle: (req, res) => graphql(req, res) },
       { knows: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },

@@ -10,6 +10,7 @@ import { ConfigError, effectiveConfig, readConfig } from './config.ts'
 import { DomainError } from './domain/errors.ts'
 import { toId } from './domain/ids.ts'
 import { checkInvariants } from './domain/invariants.ts'
+import type { KeyRotation } from './domain/keys/key-rotation.ts'
 import { formatAmount } from './domain/money.ts'
 import type { Installation } from './installation.ts'
 
@@ -148,6 +149,85 @@ command(apiKey, 'revoke', 'Ends an API key: the next request that carries it is 
     say('Revoked.')
   })
 
+const keys = command(program, 'keys', 'Key-encryption keys, which wrap the custodial keys and every sealed text.')
+
+const withKeys = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
+  withInstallation(async (installation) => {
+    const { createKeyRotation } = await import('./domain/keys/key-rotation.ts')
+    return work(createKeyRotation(installation))
+  })
+
+command(keys, 'status', 'Shows which key wraps how much.')
+  .option('--json', 'prints {"keys", "oldVersions", "lost"}')
+  .action(async ({ json }) => {
+    const status = await withKeys((rotation) => rotation.status())
+    if (status.lost) process.exitCode = FAILURE
+    if (json) return printJson(status)
+    const rows = status.keys.map(({ id, isCurrent, wraps, total }) => [
+      ...[id, isCurrent ? 'current' : 'earlier', String(wraps.user_keys), String(total - wraps.user_keys)],
+    ])
+    print(table([['key', 'state', 'custodial keys', 'sealed texts'], ...rows]))
+    if (status.lost) say(red(`${status.lost} rows are wrapped by a key that the vault does not hold.`))
+    if (status.oldVersions)
+      say(`${status.oldVersions} custodial keys have no counterpart yet. Rotate to give them one.`)
+  })
+
+command(keys, 'rotate', 'Makes a new key and moves everything under it, beside a running server.')
+  .option('--json', 'prints {"current", "isNew", "rewrapped", "unreadable"}')
+  .addHelpText(
+    'after',
+    `
+Can be interrupted: the next run goes on with what is left. With KEY_ENCRYPTION_KEY, set the new key there and the earlier
+one in KEY_ENCRYPTION_KEY_PREVIOUS, restart every server, and then rotate.`,
+  )
+  .action(async ({ json }) => {
+    const isTerminal = process.stderr.isTTY
+    let told = 0
+    const tell = (done: number, total: number) => {
+      const isDue = performance.now() - told > 1_000 || done === total
+      if (!isDue) return
+      told = performance.now()
+      process.stderr.write(`${isTerminal ? '\r' : ''}${done} of ${total} wrapped anew${isTerminal ? '' : '\n'}`)
+    }
+    const { rotation, status } = await withKeys(async ({ rotate, status }) => ({
+      rotation: await rotate(tell),
+      status: await status(),
+    }))
+    if (isTerminal && rotation.rewrapped) say('')
+    if (rotation.unreadable.length) process.exitCode = FAILURE
+    if (json) return printJson(rotation)
+    const { current, isNew, rewrapped, unreadable } = rotation
+    print(
+      table([
+        ['key', `${current}${isNew ? ' (new)' : ''}`],
+        ['wrapped anew', String(rewrapped)],
+      ]),
+    )
+    for (const { id, reason } of unreadable) say(red(`${id} does not open: ${reason}`))
+    const earlier = status.keys.filter(({ isCurrent }) => !isCurrent)
+    const left = earlier.reduce((sum, { total }) => sum + total, 0)
+    if (left) return say(`${left} rows are still under an earlier key. Rotate again to go on.`)
+    if (earlier.length)
+      say(green('Nothing is left under an earlier key. It may be destroyed: annal keys destroy-earlier'))
+    else if (!isNew && !rewrapped)
+      say('Set a new KEY_ENCRYPTION_KEY, and the earlier one as KEY_ENCRYPTION_KEY_PREVIOUS.')
+  })
+
+command(keys, 'destroy-earlier', 'Destroys earlier keys, once nothing is left under them.')
+  .option('--json', 'prints {"destroyed"}')
+  .addHelpText(
+    'after',
+    `
+Refuses while something is left under one, and for 15 minutes after a rotation.
+Keys that are given as variables are the operator's to remove.`,
+  )
+  .action(async ({ json }) => {
+    const destroyed = await withKeys((rotation) => rotation.destroyEarlier())
+    if (json) return printJson({ destroyed })
+    for (const id of destroyed) print(id)
+    say(destroyed.length ? `${destroyed.length} destroyed.` : 'There was none to destroy.')
+  })
+
 interface GrantFlags {
   user: string
   points: string
@@ -211,7 +291,8 @@ command(program, 'config', 'Prints every variable with its effective value; secr
 command(program, 'gc', 'Forgets what has expired and removes the blocks that no asset needs.')
   .option('--json', 'prints {"removedBlocks"}')
   .action(async ({ json }) => {
-    const removedBlocks = await withApp(async ({ maintenance }) => {
+    const removedBlocks = await withApp(async ({ maintenance, services: { deletions } }) => {
+      await deletions.sweep()
       await maintenance.sweep()
       return maintenance.collectGarbage()
     })

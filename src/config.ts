@@ -14,6 +14,7 @@ const whole = (min: number, max: number) =>
 const port = whole(0, 65_535)
 const count = whole(1, 999_999_999)
 const url = z.url()
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
 
 /** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
 const variables = {
@@ -63,7 +64,18 @@ const variables = {
       .string()
       .regex(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')
       .optional(),
-    doc: 'Wraps the custodial keys. Default: made at first start in ANNAL_DIR/keys.',
+    doc: 'Wraps the custodial keys, together with ANNAL_DIR/keys/counterparts. Default: made at first start in ANNAL_DIR/keys.',
+    secret: true,
+  },
+  KEY_ENCRYPTION_KEY_PREVIOUS: {
+    schema: z
+      .string()
+      .regex(
+        /^[0-9a-fA-F]{64}(\s*,\s*[0-9a-fA-F]{64})*$/,
+        'Expected 64 hex digits, or several of them separated by commas.',
+      )
+      .optional(),
+    doc: 'Earlier keys, newest first: they still unwrap, until `annal keys rotate` has rewrapped everything.',
     secret: true,
   },
   LOG_LEVEL: {
@@ -77,6 +89,10 @@ const variables = {
   },
   GAS_FEE: { schema: decimal.default('0.079'), doc: 'Charged for a chain transaction, in currency units.' },
   SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
+  ACCESS_TOKEN_DAYS: {
+    schema: whole(0, 36_500).prefault('0'),
+    doc: 'Days until a new access token ends by itself; 0 is never.',
+  },
   REQUIRE_API_KEY_FOR_SIGN_UP: { schema: flag.default(false), doc: 'Sign-up only through a trusted service.' },
   ORDER_WINDOW_SECONDS: {
     schema: whole(1, 86_400).prefault('900'),
@@ -104,6 +120,41 @@ const variables = {
   MAIL_FROM: { schema: z.string().default('Annal <no-reply@localhost>'), doc: 'Sender of mails.' },
   LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
   LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
+  LIMIT_UPLOADS_PER_USER: { schema: count.prefault('600'), doc: 'Files an hour that one user registers.' },
+  LIMIT_REQUESTS_PER_TOKEN: {
+    schema: count.prefault('6000'),
+    doc: 'Requests a minute with one access token, at each process.',
+  },
+  LIMIT_REQUESTS_PER_IP: {
+    schema: count.prefault('6000'),
+    doc: 'Requests a minute without a valid access token from one address, at each process.',
+  },
+  TRUSTED_PROXIES: {
+    schema: z
+      .string()
+      .default('')
+      .transform((text) =>
+        text
+          .split(',')
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+      )
+      .refine((parts) => parts.every((part) => network.safeParse(part).success), 'Expected addresses and CIDRs.'),
+    doc: 'Addresses and CIDRs, separated by commas, whose X-Forwarded-For is believed. Default: nobody.',
+  },
+  GRAPHQL_INTROSPECTION: {
+    schema: flag.optional(),
+    doc: 'Whether GraphQL tells its schema. Default: not in production.',
+  },
+  GRAPHQL_PLAYGROUND: {
+    schema: flag.optional(),
+    doc: 'Whether /graphql is a page for people. Default: not in production.',
+  },
+  LIMIT_RESETS_PER_IP: { schema: count.prefault('20'), doc: 'Password resets an hour asked for from one address.' },
+  EMAIL_VERIFICATION: {
+    schema: z.enum(['off', 'on', 'required']).default('off'),
+    doc: '`on` sends a verification mail at sign-up; `required` refuses sign-ins until the address is verified.',
+  },
   PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
 } satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>
 
@@ -176,7 +227,10 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       provider: values.PROVIDER,
     },
     files: { ipfsApiUrl: values.IPFS_API_URL },
-    keyEncryptionKey: values.KEY_ENCRYPTION_KEY,
+    keys: {
+      key: values.KEY_ENCRYPTION_KEY,
+      previousKeys: values.KEY_ENCRYPTION_KEY_PREVIOUS?.split(',').map((key) => key.trim()) ?? [],
+    },
     money: {
       assetUpdateFee: values.ASSET_UPDATE_FEE,
       gasFee: values.GAS_FEE,
@@ -189,8 +243,22 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
     },
     mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM },
-    limits: { signUpsPerHour: values.LIMIT_SIGN_UPS_PER_IP, signInsPerMinute: values.LIMIT_SIGN_INS_PER_IP },
+    limits: {
+      signUpsPerHour: values.LIMIT_SIGN_UPS_PER_IP,
+      signInsPerMinute: values.LIMIT_SIGN_INS_PER_IP,
+      resetsPerHour: values.LIMIT_RESETS_PER_IP,
+      uploadsPerHour: values.LIMIT_UPLOADS_PER_USER,
+      requestsPerToken: values.LIMIT_REQUESTS_PER_TOKEN,
+      requestsPerAddress: values.LIMIT_REQUESTS_PER_IP,
+    },
+    trustedProxies: values.TRUSTED_PROXIES,
+    graphql: {
+      introspection: values.GRAPHQL_INTROSPECTION ?? !production,
+      playground: values.GRAPHQL_PLAYGROUND ?? !production,
+    },
+    emailVerification: values.EMAIL_VERIFICATION,
     requireApiKeyForSignUp: values.REQUIRE_API_KEY_FOR_SIGN_UP,
+    accessTokenDays: values.ACCESS_TOKEN_DAYS,
   })
 }
 

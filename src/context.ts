@@ -1,7 +1,14 @@
 /** What a resolver gets. */
 import type { AccountService } from './domain/account/account-service.ts'
+import type { DeletionService } from './domain/account/deletion-service.ts'
+import type { ExportService } from './domain/account/export-service.ts'
+import type { IdentityService } from './domain/account/identity-service.ts'
+import type { PasswordService } from './domain/account/password-service.ts'
+import type { ProfileService } from './domain/account/profile-service.ts'
+import type { SessionService } from './domain/account/session-service.ts'
 import type { Actor } from './domain/actor.ts'
 import type { AssetService } from './domain/asset/asset-service.ts'
+import type { AuditService } from './domain/audit/audit-service.ts'
 import type { EventService } from './domain/event/event-service.ts'
 import type { Attempt, Idempotency } from './domain/idempotency.ts'
 import type { Chain, Database, Log } from './domain/ports.ts'
@@ -17,13 +24,20 @@ export interface Services {
   accounts: AccountService
   apiKeys: ApiKeyService
   assets: AssetService
+  audit: AuditService
   events: EventService
+  exports: ExportService
+  deletions: DeletionService
   deliveries: DeliveryService
   grants: GrantService
   idempotency: Idempotency
+  identities: IdentityService
   networkApps: NetworkAppService
+  passwords: PasswordService
   orders: OrderService
   pricing: Pricing
+  profiles: ProfileService
+  sessions: SessionService
   statement: StatementService
 }
 

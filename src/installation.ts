@@ -9,7 +9,17 @@ import type { Config } from './config.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
-import type { ContentStore, Custody, FeedNotices, KeyVault, Log, Mailer, PasswordHasher, Safe } from './domain/ports.ts'
+import type {
+  ContentStore,
+  Custody,
+  FeedNotices,
+  KeyRing,
+  KeyVault,
+  Log,
+  Mailer,
+  PasswordHasher,
+  Safe,
+} from './domain/ports.ts'
 import { createDepositService } from './domain/wallet/deposit-service.ts'
 import { createContentStore } from './files/content-store.ts'
 import { createCustody } from './platform/custody.ts'
@@ -18,7 +28,7 @@ import { developmentKey, startEmbeddedAnvil } from './platform/embedded-anvil.ts
 import { startEmbeddedPostgres } from './platform/embedded-postgres.ts'
 import { createEventNotices } from './platform/event-notices.ts'
 import { installJobs } from './platform/jobs.ts'
-import { createKeyVault } from './platform/key-vault.ts'
+import { createLocalKeyVault } from './platform/local-key-vault.ts'
 import { applyMigrations } from './platform/migrations.ts'
 import { createPasswordHasher } from './platform/passwords.ts'
 import { createSafe } from './platform/safe.ts'
@@ -31,6 +41,7 @@ export interface Installation {
   notices: FeedNotices
   contentStore: ContentStore
   vault: KeyVault
+  keyRing: KeyRing
   custody: Custody
   safe: Safe
   passwords: PasswordHasher
@@ -63,7 +74,7 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
   // Where mail goes that no server is configured for.
   const mailDir = `${config.dir}/mail`
   await mkdir(mailDir, { recursive: true })
-  const vault = createKeyVault({ key: config.keyEncryptionKey, dir: config.dir })
+  const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
   return {
     config,
     log,
@@ -72,15 +83,18 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
     notices,
     contentStore: await openContentStore(config),
     vault,
+    keyRing: vault.ring,
     custody: createCustody({ vault, keyPairs: { createKeyPair, signText } }),
     safe: createSafe({ vault }),
     passwords: createPasswordHasher(),
-    mailer: createMailer({ ...config.mail, dir: mailDir, log }),
+    mailer: createMailer({ ...config.mail, dir: mailDir, log, showLinks: !config.production }),
     parts: {
       database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
       files: config.files.ipfsApiUrl ?? `blocks in ${config.dir}/blocks`,
-      keys: config.keyEncryptionKey ? 'KEY_ENCRYPTION_KEY' : `key in ${config.dir}/keys`,
+      keys: config.keys.key
+        ? `KEY_ENCRYPTION_KEY with counterparts in ${config.dir}/keys`
+        : `keys in ${config.dir}/keys`,
       mail: config.mail.smtpUrl ? 'SMTP_URL' : `files in ${mailDir}`,
     },
     async close() {

@@ -17,7 +17,7 @@ async function main() {
   const log = createLog(config.logLevel)
   // The port is taken first: a second start is told at once, and nothing of the first is touched.
   const doors: Door[] = []
-  const server = createHttpServer({ doors, log })
+  const server = createHttpServer({ doors, log, publicUrl: config.publicUrl })
   const port = await server.listen(config.port, config.host)
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
 
@@ -37,14 +37,18 @@ async function main() {
   const jobs = await startJobs(installation)
   await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
   await jobs.work('mail', { concurrency: 2 }, app.jobs.mail)
-  const { orders, grants } = app.services
+  await jobs.work('account-mail', { concurrency: 2 }, app.jobs.accountMail)
+  await jobs.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
+  const { orders, grants, sessions } = app.services
   const tidy = async () => {
+    await app.services.deletions.sweep()
     await app.maintenance.sweep()
     await app.maintenance.collectGarbage()
   }
   const chores = [
     repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again in a second'),
     repeat(grants.sweep, 30_000, log, 'Points could not be expired; it is tried again in half a minute'),
+    repeat(sessions.recordUse, 60_000, log, 'The use of sessions could not be recorded; it is tried again in a minute'),
     repeat(tidy, 3_600_000, log, 'Tidying up failed; it is tried again in an hour'),
   ]
 
@@ -67,6 +71,9 @@ Stop with Ctrl-C; the data stays.`)
     log.info({ signal }, 'Draining')
     await server.drain(DRAIN_MILLISECONDS)
     await Promise.all([jobs.stop(), ...chores.map((chore) => chore.stop())])
+    await sessions
+      .recordUse()
+      .catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
     await chain.close()
     await installation.close()
     process.exit(0)

@@ -143,9 +143,10 @@ const storeTree = async ({ contentStore }: RelayParts, row: CandidateRow) => {
 
 const signTree = async ({ custody }: RelayParts, row: CandidateRow): Promise<string> => {
   if (row.tree_signature !== null) return row.tree_signature
-  if (row.vault_key_id === null || !row.wrapped_data_key || !row.sealed_private_key)
+  if (row.key_version === null || row.vault_key_id === null || !row.wrapped_data_key || !row.sealed_private_key)
     throw new Error('The author has no key.')
   const key = {
+    version: row.key_version,
     vaultKeyId: row.vault_key_id,
     wrappedDataKey: row.wrapped_data_key,
     sealedPrivateKey: row.sealed_private_key,

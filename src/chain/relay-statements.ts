@@ -39,6 +39,7 @@ export interface CandidateRow {
   tree_signature: string | null
   creator_address: string
   committer_address: string
+  key_version: number | null
   vault_key_id: string | null
   wrapped_data_key: Buffer | null
   sealed_private_key: Buffer | null
@@ -55,7 +56,7 @@ export const findCandidates = statement<CandidateRow>(
   `select c.id as commit_id, c.asset_id, a.nid, a.deleted_at is not null as deleted, c.sequence, c.author_id, c.message,
      c.tree, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature,
      creator.address as creator_address, committer.address as committer_address,
-     k.vault_key_id, k.wrapped_data_key, k.sealed_private_key,
+     k.version as key_version, k.vault_key_id, k.wrapped_data_key, k.sealed_private_key,
      case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor
    from commit_relays r
      join commits c on c.id = r.commit_id

@@ -6,6 +6,10 @@ export interface MailBody {
   subject: string
   heading: string
   paragraphs: string[]
+  /** The one thing to do: a button, and below it the address in full after the words of `address`. */
+  action?: { label: string; url: string; address: string }
+  /** Paragraphs below the action. */
+  closing?: string[]
   /** Facts, each with its name. */
   facts: [name: string, value: string][]
   /** Why the person gets this mail. */
@@ -23,11 +27,32 @@ const nameCell = [
 ].join(';')
 const valueCell = 'padding:10px 0;text-align:right;vertical-align:top;font-weight:600;overflow-wrap:anywhere'
 
+const button = [
+  'display:inline-block',
+  'padding:12px 24px',
+  'background-color:#0b57d0',
+  'color:#ffffff',
+  'border-radius:6px',
+  'font-weight:600',
+  'text-decoration:none',
+].join(';')
+
+const renderParagraphs = (paragraphs: string[]) =>
+  paragraphs.map((paragraph) => html`<p style="margin:0 0 16px">${paragraph}</p>`)
+
+const renderAction = ({ label, url, address }: NonNullable<MailBody['action']>) =>
+  html`<p style="margin:24px 0"><a href="${url}" class="button" style="${button}">${label}</a></p>
+<p class="quiet" style="margin:0 0 16px;font-size:14px;color:#57606a">${address}<br><a href="${url}" class="plain" style="color:#0b57d0;overflow-wrap:anywhere;word-break:break-all">${url}</a></p>
+`
+
 /**
  * Colours stand inline for programs that drop style sheets, with text and ground always set together; those that follow the
  * system's dark mode get their own by class. Nothing is loaded from anywhere.
  */
-export const renderHtml = ({ subject, heading, paragraphs, facts, footer }: MailBody, language: string): string =>
+export const renderHtml = (
+  { subject, heading, paragraphs, action, closing = [], facts, footer }: MailBody,
+  language: string,
+): string =>
   String(html`<!doctype html>
 <html lang="${language}" dir="ltr">
 <head>
@@ -42,6 +67,8 @@ export const renderHtml = ({ subject, heading, paragraphs, facts, footer }: Mail
   .card { background-color: #1f2428 !important; color: #e6e8eb !important; border-color: #3a4149 !important; }
   .quiet { color: #a8b0b8 !important; }
   .line { border-color: #3a4149 !important; }
+  .button { background-color: #8ab4f8 !important; color: #14171a !important; }
+  .plain { color: #8ab4f8 !important; }
 }
 @media (max-width: 520px) {
   .inside { padding: 24px 20px !important; }
@@ -58,7 +85,8 @@ export const renderHtml = ({ subject, heading, paragraphs, facts, footer }: Mail
 <tr>
 <td class="inside" style="padding:32px">
 <h1 style="margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:700">${heading}</h1>
-${paragraphs.map((paragraph) => html`<p style="margin:0 0 16px">${paragraph}</p>`)}
+${renderParagraphs(paragraphs)}
+${action ? renderAction(action) : ''}${renderParagraphs(closing)}
 <table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 0;border-collapse:collapse;font-size:15px">
 ${facts.map(
   ([name, value]) =>
@@ -75,10 +103,13 @@ ${facts.map(
 </html>
 `)
 
-export const renderText = ({ heading, paragraphs, facts, footer }: MailBody): string =>
+export const renderText = ({ heading, paragraphs, action, closing = [], facts, footer }: MailBody): string =>
   [
     heading,
     ...paragraphs,
+    // On a line of its own, so that programs make all of it a link, and nothing else.
+    ...(action ? [action.url] : []),
+    ...closing,
     facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
     // What follows is a signature to programs that show mail as text.
     `-- \n${footer}`,

@@ -17,6 +17,8 @@ export interface MailerOptions {
   /** The sender as it stands in the header: `Annal <no-reply@example.org>`. */
   from: string
   log: Log
+  /** Whether the link of a mail that becomes a file is logged: for development only, since it stands for a password. */
+  showLinks?: boolean
   timeouts?: typeof TIMEOUTS
 }
 
@@ -36,7 +38,7 @@ function assertSafe({ id, to }: OutgoingMail): void {
   }
 }
 
-export function createMailer({ smtpUrl, dir, from, log, timeouts = TIMEOUTS }: MailerOptions): Mailer {
+export function createMailer({ smtpUrl, dir, from, log, showLinks, timeouts = TIMEOUTS }: MailerOptions): Mailer {
   const domain = domainOf(from)
 
   const present = ({ id, to, date, language, subject, text, html }: OutgoingMail): SendMailOptions => ({
@@ -52,7 +54,7 @@ export function createMailer({ smtpUrl, dir, from, log, timeouts = TIMEOUTS }: M
     disableUrlAccess: true,
   })
 
-  const deliver = smtpUrl ? smtpDelivery(smtpUrl, { log, timeouts }) : fileDelivery(dir)
+  const deliver = smtpUrl ? smtpDelivery(smtpUrl, { log, timeouts }) : fileDelivery(dir, showLinks ? log : undefined)
   return {
     async send(mail) {
       assertSafe(mail)
@@ -116,11 +118,12 @@ function smtpDelivery(url: string, { log, timeouts }: Required<Pick<MailerOption
 /** `20261121T061500Z`: names of files sort by time, on every file system. */
 const stamp = (date: Date) => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
-function fileDelivery(dir: string): Deliver {
+/** `log` is told the links. */
+function fileDelivery(dir: string, log: Log | undefined): Deliver {
   const transport = lazily(async () =>
     (await loadNodemailer()).createTransport({ streamTransport: true, buffer: true, newline: 'windows' }),
   )
-  return async ({ id, date }, message) => {
+  return async ({ id, date, link }, message) => {
     const { message: bytes } = await (await transport()).sendMail(message)
     const path = join(dir, `${stamp(date)}-${id}.eml`)
     const part = join(dir, `.${randomUUID()}.part`)
@@ -137,5 +140,6 @@ function fileDelivery(dir: string): Deliver {
       await rm(part, { force: true })
       throw error
     }
+    if (link) log?.info({ link, file: path }, 'A mail with a link was written')
   }
 }

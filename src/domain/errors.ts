@@ -10,12 +10,14 @@ export const errorCodes = [
   'DUPLICATE_ASSET',
   'DUPLICATE_EMAIL',
   'DUPLICATE_USERNAME',
+  'EMAIL_NOT_VERIFIED',
   'IDEMPOTENCY_KEY_IN_USE',
   'IDEMPOTENCY_KEY_REUSED',
   'INCORRECT_LOGIN_CREDENTIALS',
   'INSUFFICIENT_FUND',
   'INTERNAL',
   'INVALID_NETWORK_APP_NAME',
+  'INVALID_TOKEN',
   'METHOD_NOT_ALLOWED',
   'NOT_AUTHENTICATED',
   'NOT_FOUND',
@@ -82,6 +84,12 @@ export const notFound = (what: string) => new DomainError('NOT_FOUND', `${what} 
 
 export const validationFailed = (fields: FieldErrors) =>
   new DomainError('VALIDATION_FAILED', 'Invalid input.', { details: fields })
+
+/** `seconds` until asking again makes sense. */
+export const throttled = (seconds: number) =>
+  new DomainError('THROTTLED', `Request was throttled. Expected available in ${seconds} seconds.`, {
+    retryAfter: seconds,
+  })
 
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })

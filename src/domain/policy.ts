@@ -8,24 +8,37 @@ import { DomainError, notAuthenticated, notFound } from './errors.ts'
 
 export type Action =
   | 'account:create'
+  | 'account:delete'
+  | 'account:export'
   | 'account:read'
+  | 'account:update'
   | 'asset:delete'
   | 'asset:read'
   | 'asset:register'
   | 'asset:update'
+  | 'audit:read'
+  | 'email:verify'
   | 'event:read'
   | 'order:create'
   | 'order:pay'
   | 'order:read'
   | 'order:cancel'
+  | 'password:reset'
   | 'session:create'
   | 'session:end'
+  | 'session:read'
   | 'store:administer'
   | 'transfer:read'
 
 type AssetFacts = Pick<Asset, 'ownerId' | 'publicAccess'>
 
-const open: ReadonlySet<Action> = new Set<Action>(['account:create', 'asset:read', 'session:create'])
+const open: ReadonlySet<Action> = new Set<Action>([
+  'account:create',
+  'asset:read',
+  'email:verify',
+  'password:reset',
+  'session:create',
+])
 
 /** Whether this actor runs the store. */
 export const canAdminister = (actor: Actor) =>

@@ -78,23 +78,53 @@ export interface ContentStore {
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number): Promise<number>
 }
 
-/** Wraps and unwraps data keys under a key-encryption key that never leaves the vault. */
+/** A data key as the vault wrapped it. */
+export interface WrappedKey {
+  /** The key-encryption key that wrapped it. */
+  keyId: string
+  wrapped: Uint8Array
+}
+
+/**
+ * Wraps and unwraps data keys under key-encryption keys that never leave the vault. The current one wraps; earlier ones
+ * still unwrap. What is wrapped for an owner needs the owner's counterpart too, which only the vault holds.
+ */
 export interface KeyVault {
-  /** The key-encryption key that `wrap` uses now. */
-  readonly currentKeyId: string
   /** `context` is bound as additional authenticated data. */
-  wrap(dataKey: Uint8Array, context: string): Promise<Uint8Array>
+  wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
   /** Raises when the bytes were not wrapped by `keyId` for exactly this context. */
   unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
-  /** A key for one purpose, derived from the current key: for signatures of our own links. */
+  /** As `wrap`, for one owner, a UUID; makes the owner's counterpart where there is none. */
+  wrapFor(owner: string, dataKey: Uint8Array, context: string): Promise<WrappedKey>
+  /** As `unwrap`. Raises also when the owner was forgotten. */
+  unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
+  /** Destroys the owner's counterpart: what was wrapped for the owner opens never again. May be called again. */
+  forget(owner: string): Promise<void>
+  /** A key of 32 bytes for one purpose: for signatures of our own links. It stays the same when keys are rotated. */
   derive(purpose: string): Uint8Array
 }
 
+/** The vault's key-encryption keys, for an operator. */
+export interface KeyRing {
+  /** Which key wraps now, and which ones still unwrap, newest first. */
+  ids(): Promise<{ current: string; earlier: string[] }>
+  /** Makes a new current key; false when the operator sets it. */
+  renew(): Promise<boolean>
+  /** Destroys the earlier keys that the vault keeps itself, and returns their ids. Raises CONFLICT when they wrapped too recently. */
+  destroyEarlier(): Promise<string[]>
+}
+
 /** A custodial private key as it lies in the database. */
-export interface SealedKey {
+export interface SealedKey extends KeyWrapping {
+  sealedPrivateKey: Uint8Array
+}
+
+/** The part of a sealed key that a rotation writes anew. */
+export interface KeyWrapping {
+  /** How it is wrapped: 1 by the vault's key alone, 2 also by the owner's counterpart. */
+  version: number
   vaultKeyId: string
   wrappedDataKey: Uint8Array
-  sealedPrivateKey: Uint8Array
 }
 
 /** Custodial key pairs. Private keys exist in the clear only inside these calls. */
@@ -103,6 +133,12 @@ export interface Custody {
   create(userId: string): Promise<SealedKey & { address: string }>
   /** EIP-191 personal_sign of `text`, 0x-prefixed. */
   sign(userId: string, key: SealedKey, text: string): Promise<string>
+  /** The version that keys are wrapped in now. */
+  readonly version: number
+  /** The same data key under the vault's current key. Raises when it cannot be unwrapped. */
+  rewrap(userId: string, wrapping: KeyWrapping): Promise<KeyWrapping>
+  /** Makes the user's key useless for good, also to somebody who holds a copy of the database. May be called again. */
+  forget(userId: string): Promise<void>
 }
 
 /** Small secrets at rest: each sealed under a key of its own, which the key vault wraps. */
@@ -111,10 +147,17 @@ export interface Safe {
   seal(text: string, context: string): Promise<Uint8Array>
   /** Raises when the bytes were not sealed for exactly this context. */
   open(sealed: Uint8Array, context: string): Promise<string>
+  /** The same sealed text with its key wrapped by the vault's current key. Raises when it cannot be unwrapped. */
+  rewrap(sealed: Uint8Array, context: string): Promise<Uint8Array>
+  /** How everything begins whose key that key-encryption key wraps. */
+  prefixOf(vaultKeyId: string): Uint8Array
 }
 
 /** What a mail says, before it is put into words. Amounts are decimal strings, ids are as callers see them. */
-export type MailMessage = OrderFacts &
+export type MailMessage = OrderMessage | AccountMessage
+
+/** About an order. */
+export type OrderMessage = OrderFacts &
   (
     | { template: 'receipt'; paid: Split; chargeId: string }
     | { template: 'sale'; earned: Split; platformShare: string }
@@ -122,6 +165,23 @@ export type MailMessage = OrderFacts &
     | { template: 'order-failed'; paid: Split; contact: string | null }
     | { template: 'order-refunded'; returned: Split; chargeId: string; refundId: string }
   )
+
+/** About an account. */
+export type AccountMessage = AccountFacts &
+  /** `link`: a URL that carries a secret, good for so many minutes. */
+  (
+    | { template: 'password-reset'; link: string; minutes: number }
+    | { template: 'password-changed'; at: Date }
+    /** Goes to the address that was given up. */
+    | { template: 'email-changed'; newEmail: string; at: Date }
+    /** `link`: a URL that carries a secret, good for so many hours. */
+    | { template: 'email-verification'; link: string; hours: number }
+  )
+
+/** What every mail about an account tells. */
+export interface AccountFacts {
+  username: string
+}
 
 /** What every mail about an order tells. */
 export interface OrderFacts {
@@ -145,6 +205,8 @@ export interface ComposedMail {
   subject: string
   text: string
   html: string
+  /** The link it asks to open, which may carry a secret. */
+  link?: string
 }
 
 /** Puts a message into the words of a language; one that is not known gets English. */

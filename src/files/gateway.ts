@@ -67,7 +67,6 @@ export function createGateway({ contentStore }: { contentStore: ContentStore }) 
       const etag = `"${cid}${representation === 'file' ? '' : `.${representation}`}"`
       res.setHeader('ETag', etag)
       res.setHeader('X-Ipfs-Path', `/ipfs/${cid}`)
-      res.setHeader('X-Content-Type-Options', 'nosniff')
       res.setHeader('Access-Control-Allow-Origin', '*')
       res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
       res.setHeader('Cache-Control', shared ? 'public, max-age=29030400, immutable' : 'private, max-age=3600')

@@ -7,6 +7,9 @@ import type { Log } from '../domain/ports.ts'
 export const INTERNAL_MESSAGE =
   'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
 
+/** GraphQL repeats what it was given. */
+const MAX_MESSAGE = 1_000
+
 const SYNTAX_ERROR = /^Syntax Error/
 
 const shown = (message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) =>
@@ -42,7 +45,7 @@ export function maskError(error: unknown, log: Log): GraphQLError {
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     const http = from.extensions.http ? { http: from.extensions.http } : undefined
-    return shown(from.message, code, from, {}, http)
+    return shown(from.message.slice(0, MAX_MESSAGE), code, from, {}, http)
   }
   log.error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)

@@ -21,6 +21,8 @@ builder.queryField('node', (t) =>
       if (found?.prefix === 'app') return brand(await services.networkApps.find(actor, id), 'NetworkApp')
       if (found?.prefix === 'key') return brand(await services.apiKeys.find(actor, id), 'ApiKey')
       if (found?.prefix === 'delivery') return brand(await services.deliveries.find(actor, id), 'WebhookDelivery')
+      if (found?.prefix === 'session') return brand(await services.sessions.find(actor, id), 'Session')
+      if (found?.prefix === 'audit') return brand(await services.audit.find(actor, id), 'AuditEntry')
       return null
     },
   }),
@@ -28,7 +30,17 @@ builder.queryField('node', (t) =>
 
 function brand<T extends object>(
   value: T | null,
-  type: 'ApiKey' | 'Asset' | 'Commit' | 'Event' | 'NetworkApp' | 'Order' | 'User' | 'WebhookDelivery',
+  type:
+    | 'ApiKey'
+    | 'Asset'
+    | 'AuditEntry'
+    | 'Commit'
+    | 'Event'
+    | 'NetworkApp'
+    | 'Order'
+    | 'Session'
+    | 'User'
+    | 'WebhookDelivery',
 ): T | null {
   if (value) brandWithType(value, type as never)
   return value

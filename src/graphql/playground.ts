@@ -53,7 +53,6 @@ export function createPlayground() {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Length': body.length,
       'Content-Security-Policy': policy,
-      'X-Content-Type-Options': 'nosniff',
       ...(compressed && { 'Content-Encoding': 'gzip' }),
     })
     res.end(req.method === 'HEAD' ? undefined : body)

@@ -19,6 +19,7 @@ const SignInInput = builder.inputType('SignInInput', {
   fields: (t) => ({
     email: t.string({ required: true, description: 'Address of the account.' }),
     password: t.string({ required: true, description: 'Its password.' }),
+    name: t.string({ description: 'What the session is recognised by, such as the device: at most 100 characters.' }),
   }),
 })
 
@@ -61,10 +62,10 @@ const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').impl
 builder.mutationField('signIn', (t) =>
   t.field({
     type: SignInPayload,
-    description: 'Starts a session. Raises INCORRECT_LOGIN_CREDENTIALS, THROTTLED.',
+    description: 'Starts a session. Raises INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED.',
     args: { input: t.arg({ type: SignInInput, required: true, description: 'Who signs in.' }) },
     resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      token: await services.accounts.signIn(actor, input, attempt),
+      token: await services.accounts.signIn(actor, given(input), attempt),
     }),
   }),
 )

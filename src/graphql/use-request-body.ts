@@ -49,7 +49,11 @@ export const useRequestBody = ({
       : /^application\/(json|graphql\+json)\b/.test(type)
         ? async () => parseJson(await readText(req, maxBytes))
         : undefined
-    if (!parse) return
+    if (!parse) {
+      throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {
+        extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
+      })
+    }
     setRequestParser(async () => {
       try {
         return await parse()

@@ -1,11 +1,14 @@
 /** The GraphQL door. Its plugin list reads as the life of a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
-import { createYoga } from 'graphql-yoga'
+import { createLRUCache, createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { Log } from '../domain/ports.ts'
 import { maskError } from './mask-error.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
+import { useCaller } from './use-caller.ts'
+import { useCsrfGuard } from './use-csrf-guard.ts'
+import { useDocumentLimits } from './use-document-limits.ts'
 import { useErrorVocabulary } from './use-error-vocabulary.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { type RequestBodyOptions, useRequestBody } from './use-request-body.ts'
@@ -15,24 +18,43 @@ export interface NodeContext {
   res: ServerResponse
 }
 
+/** A document of the size that is let in takes up to 1 MB when it is parsed. */
+const KEPT_DOCUMENTS = 200
+
 export function createGraphQLHandler({
   schema,
   createContext,
   log,
   body,
+  introspection,
+  playground: hasPlayground,
 }: {
   schema: GraphQLSchema
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
   body: RequestBodyOptions
+  /** Whether the schema is told. */
+  introspection: boolean
+  /** Whether browsers get a page. */
+  playground: boolean
 }) {
   const playground = createPlayground()
   const yoga = createYoga<NodeContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
-    context: ({ req, res }) => createContext(req, res),
     maskedErrors: { maskError: (error) => maskError(error, log) },
-    plugins: [useRequestBody(body), useReplayHeader(), useErrorVocabulary()],
+    plugins: [
+      useCsrfGuard(),
+      useRequestBody(body),
+      useCaller(createContext),
+      useDocumentLimits({ schema, introspection }),
+      useReplayHeader(),
+      useErrorVocabulary(),
+    ],
+    parserAndValidationCache: {
+      documentCache: createLRUCache({ max: KEPT_DOCUMENTS }),
+      errorCache: createLRUCache({ max: KEPT_DOCUMENTS }),
+    },
     cors: { origin: '*', credentials: false, exposedHeaders: ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id'] },
     graphiql: false,
     landingPage: false,
@@ -47,5 +69,6 @@ export function createGraphQLHandler({
       error: (...parts) => log.debug({}, parts.join(' ')),
     },
   })
-  return (req: IncomingMessage, res: ServerResponse) => (wantsPlayground(req) ? playground(req, res) : yoga(req, res))
+  return (req: IncomingMessage, res: ServerResponse) =>
+    hasPlayground && wantsPlayground(req) ? playground(req, res) : yoga(req, res)
 }

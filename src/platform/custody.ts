@@ -1,7 +1,7 @@
 /** Custodial key pairs: the private key is sealed under the user's own data key, and that is wrapped by the key vault. */
 import { randomBytes } from 'node:crypto'
-import type { Custody, KeyVault } from '../domain/ports.ts'
-import { seal, unseal } from './key-vault.ts'
+import type { Custody, KeyVault, KeyWrapping } from '../domain/ports.ts'
+import { seal, unseal } from './aes-gcm.ts'
 
 interface KeyPairs {
   createKeyPair(): { address: string; privateKey: Uint8Array }
@@ -9,29 +9,60 @@ interface KeyPairs {
   signText(privateKey: Uint8Array, text: string): string
 }
 
+/** 1: wrapped by the key-encryption key alone. 2: also by the owner's counterpart. */
+const VERSION = 2
+
 /** Owner, purpose and version are authenticated, so that no ciphertext can stand in for another. */
-const contextOf = (userId: string, purpose: 'data-key' | 'private-key') => `${userId}\n${purpose}\nv1`
+const contextOf = (userId: string, purpose: 'data-key' | 'private-key', version: number) =>
+  `${userId}\n${purpose}\nv${version}`
+/** How private keys are sealed has never changed, and a new wrapping leaves them as they are. */
+const privateKeyContext = (userId: string) => contextOf(userId, 'private-key', 1)
 
 export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: KeyPairs }): Custody {
+  async function wrap(userId: string, dataKey: Uint8Array): Promise<KeyWrapping> {
+    const { keyId, wrapped } = await vault.wrapFor(userId, dataKey, contextOf(userId, 'data-key', VERSION))
+    return { version: VERSION, vaultKeyId: keyId, wrappedDataKey: wrapped }
+  }
+
+  async function unwrap(userId: string, { version, vaultKeyId, wrappedDataKey }: KeyWrapping): Promise<Uint8Array> {
+    const context = contextOf(userId, 'data-key', version)
+    if (version === 1) return vault.unwrap(vaultKeyId, wrappedDataKey, context)
+    if (version === 2) return vault.unwrapFor(userId, vaultKeyId, wrappedDataKey, context)
+    throw new Error(`A sealed key is of version ${version}, which is not known.`)
+  }
+
   return {
+    version: VERSION,
     async create(userId) {
       const dataKey = randomBytes(32)
       const { address, privateKey } = keyPairs.createKeyPair()
-      const sealedPrivateKey = seal(dataKey, privateKey, contextOf(userId, 'private-key'))
-      const wrappedDataKey = await vault.wrap(dataKey, contextOf(userId, 'data-key'))
-      dataKey.fill(0)
-      privateKey.fill(0)
-      return { address, vaultKeyId: vault.currentKeyId, wrappedDataKey, sealedPrivateKey }
-    },
-    async sign(userId, key, text) {
-      const dataKey = await vault.unwrap(key.vaultKeyId, key.wrappedDataKey, contextOf(userId, 'data-key'))
-      const privateKey = unseal(dataKey, key.sealedPrivateKey, contextOf(userId, 'private-key'))
       try {
-        return keyPairs.signText(privateKey, text)
+        const sealedPrivateKey = seal(dataKey, privateKey, privateKeyContext(userId))
+        return { address, sealedPrivateKey, ...(await wrap(userId, dataKey)) }
       } finally {
         dataKey.fill(0)
         privateKey.fill(0)
       }
     },
+    async sign(userId, key, text) {
+      const dataKey = await unwrap(userId, key)
+      let privateKey: Uint8Array | undefined
+      try {
+        privateKey = unseal(dataKey, key.sealedPrivateKey, privateKeyContext(userId))
+        return keyPairs.signText(privateKey, text)
+      } finally {
+        dataKey.fill(0)
+        privateKey?.fill(0)
+      }
+    },
+    async rewrap(userId, key) {
+      const dataKey = await unwrap(userId, key)
+      try {
+        return await wrap(userId, dataKey)
+      } finally {
+        dataKey.fill(0)
+      }
+    },
+    forget: (userId) => vault.forget(userId),
   }
 }

@@ -19,6 +19,7 @@ const LOCK_TIMEOUT = 5_000
 const STATEMENT_TIMEOUT = 8_000
 
 const LOCK_NOT_AVAILABLE = '55P03'
+const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
 /** Classes: connection exception, insufficient resources, operator intervention; and the driver's own words. */
 const down = /^(08|53|57)/
@@ -29,7 +30,7 @@ const gone =
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (code === LOCK_NOT_AVAILABLE) {
+  if (code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED) {
     return new DomainError('CONFLICT', 'The same thing is being changed right now. Try again.', {
       retryAfter: 1,
       cause: error,

@@ -31,7 +31,29 @@ export interface HttpServer {
   drain(milliseconds: number): Promise<void>
 }
 
-export function createHttpServer({ doors, log }: { doors: Door[]; log: Log }): HttpServer {
+/** A year, in seconds. */
+const HSTS_AGE = 31_536_000
+
+/**
+ * On every answer. Images and data are shown on pages of other origins, so they may be loaded from there; what is private
+ * asks for credentials that no browser sends by itself. Links in mails carry secrets, so no address is passed on.
+ */
+const securityHeaders = (isSecure: boolean): [string, string][] => [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Resource-Policy', 'cross-origin'],
+  ...(isSecure ? [['Strict-Transport-Security', `max-age=${HSTS_AGE}`] as [string, string]] : []),
+]
+
+export interface HttpServerOptions {
+  doors: Door[]
+  log: Log
+  /** Where callers reach the service, if that is known. */
+  publicUrl?: string | undefined
+}
+
+export function createHttpServer({ doors, log, publicUrl }: HttpServerOptions): HttpServer {
+  const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   let draining = false
   const server = createServer(
     {
@@ -45,6 +67,7 @@ export function createHttpServer({ doors, log }: { doors: Door[]; log: Log }): H
       const end = url.indexOf('?')
       const path = end < 0 ? url : url.slice(0, end)
       res.setHeader('X-Request-Id', randomUUID())
+      for (const [name, value] of headers) res.setHeader(name, value)
       if (draining) res.setHeader('Connection', 'close')
       const door = doors.find((candidate) => candidate.knows(path))
       if (!door) {

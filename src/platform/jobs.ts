@@ -3,23 +3,46 @@
  * inside the statement that causes it; what a killed process leaves behind is taken up again within half a minute.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { PgBoss, type Queue } from 'pg-boss'
+import { type Job, PgBoss, type Queue } from 'pg-boss'
 import type { Log } from '../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 
 const schema = 'jobs'
 const TROUBLE = 'The job queue had trouble; it goes on by itself'
 
-/** Seconds. A job whose process died is given to another one after its own time is over and the next look has come. */
+/**
+ * Seconds. A process says all the time which jobs it has in hand; one that nobody spoke of for `HEARTBEAT`, or that took
+ * longer than `EXPIRE`, is given to another process at the next look.
+ */
+const HEARTBEAT = 10
+const BEAT_EVERY = 3
 const EXPIRE = 20
-const LOOK_EVERY = 5
+const LOOK_EVERY = 3
+const abandoned = { expireInSeconds: EXPIRE, heartbeatSeconds: HEARTBEAT }
+/** Jobs that are done are deleted when their queue says so, and a look like this one has come. */
+const TIDY_EVERY = 300
 
 /** Every queue: who handles it is said where the process is put together. */
 const queues = {
   /** `{template, orderId}`: one mail about an order. */
-  mail: { retryLimit: 200, retryDelay: 5, retryBackoff: true, retryDelayMax: 30, expireInSeconds: EXPIRE },
+  mail: { retryLimit: 200, retryDelay: 5, retryBackoff: true, retryDelayMax: 30, ...abandoned },
+  /**
+   * One mail about an account; see `domain/account/account-mail.ts`. The payload may hold an address, so a job that is
+   * done is soon deleted, and one that cannot be done within a day, too.
+   */
+  'account-mail': {
+    retryLimit: 200,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 30,
+    ...abandoned,
+    deleteAfterSeconds: 60,
+    retentionSeconds: 86_400,
+  },
   /** `{deliveryId}`: the next attempt of a webhook delivery. Its lane is the network app. */
-  'webhook-delivery': { retryLimit: 100_000, retryDelay: 1, expireInSeconds: EXPIRE },
+  'webhook-delivery': { retryLimit: 100_000, retryDelay: 1, ...abandoned },
+  /** `{userId}`: the key of a deleted account, whose counterpart in the vault is to be destroyed. */
+  'forget-key': { retryLimit: 100_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 60, ...abandoned },
 } satisfies Record<string, Omit<Queue, 'name'>>
 
 export type QueueName = keyof typeof queues
@@ -53,7 +76,11 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   const failures: Error[] = []
   boss.on('error', (error) => failures.push(error))
   await boss.start()
-  for (const [name, options] of Object.entries(queues)) await boss.createQueue(name, options)
+  for (const [name, options] of Object.entries(queues)) {
+    await boss.createQueue(name, options)
+    // What an earlier version said about it does not stay.
+    await boss.updateQueue(name, options)
+  }
   await boss.stop({ graceful: false })
   if (failures[0]) throw failures[0]
 }
@@ -65,6 +92,7 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
     migrate: false,
     superviseIntervalSeconds: LOOK_EVERY,
     monitorIntervalSeconds: LOOK_EVERY,
+    maintenanceIntervalSeconds: TIDY_EVERY,
   })
   const onTrouble = (error: unknown) => {
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, TROUBLE)
@@ -75,15 +103,20 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   // At once, too: a process that soon dies would never look for what others left behind.
   boss.supervise().catch(onTrouble)
   const loops: JobLoop[] = []
+  const beats: NodeJS.Timeout[] = []
   return {
     async work(queue, { concurrency, laneConcurrency, pollEvery = 1 }, handler) {
       const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
+      const inHand = new Set<Job<object>>()
+      const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onTrouble)
+      beats.push(setInterval(beat, BEAT_EVERY * 1_000))
       const loop = startJobLoop({
         concurrency,
         pollEvery,
         onTrouble,
         take: (batchSize) => boss.fetch<object>(queue, { batchSize, ...lanes }),
         async carryOut(job) {
+          inHand.add(job)
           try {
             await handler(job.data as never)
             await boss.complete(queue, job)
@@ -91,6 +124,8 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
             log.warn({ err: error, queue, job: job.id }, 'A job failed and is tried again')
             // What cannot be said now is found out when the job's time is over.
             await boss.fail(queue, job).catch(onTrouble)
+          } finally {
+            inHand.delete(job)
           }
         },
       })
@@ -99,6 +134,7 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
     async stop() {
       const patience = delay(EXPIRE * 1_000, undefined, { ref: false })
       await Promise.race([Promise.all(loops.map((loop) => loop.stop())), patience])
+      for (const beat of beats) clearInterval(beat)
       await boss.stop({ graceful: false })
     },
   }

@@ -1,7 +1,7 @@
 /** Small secrets at rest, under the key vault. */
 import { randomBytes } from 'node:crypto'
-import type { KeyVault, Safe } from '../domain/ports.ts'
-import { seal, unseal } from './key-vault.ts'
+import type { KeyVault, Safe, WrappedKey } from '../domain/ports.ts'
+import { seal, unseal } from './aes-gcm.ts'
 
 /**
  * An envelope: version, key-encryption key's id, wrapped data key, sealed text; the two before the text with their lengths.
@@ -26,6 +26,10 @@ function takeParts(envelope: Buffer) {
   return { keyId: take().toString(), wrapped: take(), sealed: envelope.subarray(at) }
 }
 
+const prefixOf = (keyId: string) => Buffer.concat([Buffer.of(VERSION), part(Buffer.from(keyId))])
+const join = ({ keyId, wrapped }: WrappedKey, sealed: Uint8Array) =>
+  Buffer.concat([prefixOf(keyId), part(wrapped), sealed])
+
 export function createSafe({ vault }: { vault: KeyVault }): Safe {
   return {
     async seal(text, context) {
@@ -33,7 +37,7 @@ export function createSafe({ vault }: { vault: KeyVault }): Safe {
       const wrapped = await vault.wrap(dataKey, `${context}\ndata-key`)
       const sealed = seal(dataKey, Buffer.from(text), context)
       dataKey.fill(0)
-      return Buffer.concat([Buffer.of(VERSION), part(Buffer.from(vault.currentKeyId)), part(wrapped), sealed])
+      return join(wrapped, sealed)
     },
     async open(envelope, context) {
       const { keyId, wrapped, sealed } = takeParts(Buffer.from(envelope))
@@ -44,5 +48,15 @@ export function createSafe({ vault }: { vault: KeyVault }): Safe {
         dataKey.fill(0)
       }
     },
+    async rewrap(envelope, context) {
+      const { keyId, wrapped, sealed } = takeParts(Buffer.from(envelope))
+      const dataKey = await vault.unwrap(keyId, wrapped, `${context}\ndata-key`)
+      try {
+        return join(await vault.wrap(dataKey, `${context}\ndata-key`), sealed)
+      } finally {
+        dataKey.fill(0)
+      }
+    },
+    prefixOf,
   }
 }

@@ -2,6 +2,7 @@
 import { notFound } from '../domain/errors.ts'
 import type { DirectRequest, DirectRoute } from './define-route.ts'
 import { streamEvents } from './event-stream.ts'
+import { sendExport } from './export.ts'
 
 export interface DirectParts {
   /** What is not ready; empty when everything can be served. */
@@ -62,6 +63,10 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       '/api/v3/events/stream',
       'Server-sent events: an answer that goes on for as long as somebody reads.',
       streamEvents,
+    ),
+    // The phone app knows this family without the prefix.
+    ...['/api/v3/auth/users/me/export', '/auth/users/me/export'].map((path) =>
+      get(path, 'A document of any size, streamed.', sendExport),
     ),
     get('/ipfs/:cid', 'Bytes of a file, with ranges, streamed.', (request) => sendFile(parts, request)),
   ]

@@ -8,6 +8,7 @@ import { assertMay } from '../domain/policy.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
 import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
+import { leaveUnread } from './leave-unread.ts'
 import { lenientFields } from './lenient-fields.ts'
 import { type BodyOptions, readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
@@ -123,11 +124,7 @@ export function createRestHandler(deps: RestDependencies) {
   function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context) {
     const refusal = refusalOf(error, context ?? deps.fallback)
     if (res.headersSent) return res.destroy()
-    // What the caller still sends is of no use: it is read to nowhere, and the connection is not used again.
-    if (!req.complete) {
-      res.setHeader('Connection', 'close')
-      req.resume()
-    }
+    leaveUnread(req, res)
     for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
     sendJson(req, res, statuses[refusal.code].status, presentRefusal(refusal))
   }
@@ -183,7 +180,6 @@ function sendJson(req: IncomingMessage, res: ServerResponse, status: number, bod
     'Content-Type': 'application/json',
     'Content-Length': bytes.length,
     'Cache-Control': 'private, no-cache',
-    'X-Content-Type-Options': 'nosniff',
   })
   res.end(req.method === 'HEAD' ? undefined : bytes)
 }

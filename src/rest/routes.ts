@@ -4,15 +4,25 @@ import type { Route } from './define-route.ts'
 import { accountRoutes } from './v3/account.ts'
 import { apiKeyRoutes } from './v3/api-keys.ts'
 import { assetRoutes } from './v3/assets.ts'
+import { auditRoutes } from './v3/audit-entries.ts'
 import { eventRoutes } from './v3/events.ts'
 import { grantRoutes } from './v3/grants.ts'
+import { identityRoutes } from './v3/identity.ts'
 import { networkAppRoutes } from './v3/network-apps.ts'
 import { orderRoutes } from './v3/orders.ts'
+import { passwordRoutes } from './v3/passwords.ts'
+import { profileRoutes } from './v3/profile.ts'
+import { sessionRoutes } from './v3/sessions.ts'
 import { transferRoutes } from './v3/transfers.ts'
 import { webhookDeliveryRoutes } from './v3/webhook-deliveries.ts'
 
 export const routes: Route[] = [
   ...accountRoutes,
+  ...passwordRoutes,
+  ...identityRoutes,
+  ...profileRoutes,
+  ...sessionRoutes,
+  ...auditRoutes,
   ...assetRoutes,
   ...networkAppRoutes,
   ...apiKeyRoutes,

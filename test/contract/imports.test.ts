@@ -90,13 +90,14 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local: /^(rest\/|context\.ts$|domain\/(errors|policy|money)\.ts$|graphql\/mask-error\.ts$)/,
+    types: /^pages\/page\.ts$/,
     packages:
       /^(graphql|graphql-upload-ts|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|@fastify\/busboy|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },
   pages: {
-    local: /^(pages\/|context\.ts$)/,
+    local: /^(pages\/|context\.ts$|domain\/errors\.ts$)/,
     packages: /^(hono\/.+|node:.+)$/,
     instead: 'Call a service through the context.',
   },

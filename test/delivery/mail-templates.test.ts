@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { languages, pickLanguage } from '../../src/delivery/mail-languages.ts'
+import { accountWords } from '../../src/delivery/mail-account-words.ts'
+import { pickLanguage } from '../../src/delivery/mail-languages.ts'
+import { orderWords } from '../../src/delivery/mail-order-words.ts'
 import { createMailComposer } from '../../src/delivery/mail-templates.ts'
-import type { MailMessage, OrderFacts } from '../../src/domain/ports.ts'
+import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/domain/ports.ts'
 
 const compose = createMailComposer({ currency: 'NUM', publicUrl: 'https://annal.example' })
 
@@ -14,17 +16,32 @@ const order: OrderFacts = {
 const chargeId = 'transfer_01h455vb4pex5vsknk084sn02q'
 const refundId = 'transfer_01h455vb4pex5vsknk084sn02r'
 const paid = { points: '3', num: '2.25' }
-const messages: MailMessage[] = [
+const orderMessages: OrderMessage[] = [
   { template: 'receipt', ...order, paid, chargeId },
   { template: 'sale', ...order, earned: { points: '2.64', num: '1.98' }, platformShare: '0.63' },
   { template: 'order-failed', ...order, paid, contact: 'shop@example.org' },
   { template: 'order-refunded', ...order, returned: paid, chargeId, refundId },
 ]
-const [receipt, sale, failed, refunded] = messages as [MailMessage, MailMessage, MailMessage, MailMessage]
+const [receipt, sale, failed, refunded] = orderMessages as [OrderMessage, OrderMessage, OrderMessage, OrderMessage]
 
-const everyMail = messages.flatMap((message) =>
-  ['en-us', 'zh-tw'].map((language) => ({ name: `${message.template} in ${language}`, message, language })),
-)
+const username = 'zoë'
+const link = 'https://annal.example/account/password-reset/user_01h455vb4pex5vsknk084sn02q/3q2-7w_token'
+const at = new Date('2026-11-21T06:05:00Z')
+const [reset, changed, moved, verification] = [
+  { template: 'password-reset', username, link, minutes: 30 },
+  { template: 'password-changed', username, at },
+  { template: 'email-changed', username, newEmail: 'new@example.org', at },
+  { template: 'email-verification', username, link, hours: 24 },
+] as const satisfies AccountMessage[]
+const accountMessages = [reset, changed, moved, verification]
+
+const inEveryLanguage = <Message extends { template: string }>(messages: Message[]) =>
+  messages.flatMap((message) =>
+    ['en-us', 'zh-tw'].map((language) => ({ name: `${message.template} in ${language}`, message, language })),
+  )
+const orderMails = inEveryLanguage(orderMessages)
+const accountMails = inEveryLanguage<AccountMessage>(accountMessages)
+const everyMail = [...orderMails, ...accountMails]
 
 /** Every sentence by its path, and the names it has filled in. */
 const placeholders = (words: object, path = ''): [string, string[]][] =>
@@ -34,9 +51,12 @@ const placeholders = (words: object, path = ''): [string, string[]][] =>
       : placeholders(value, `${path}${key}.`),
   )
 
+const languages = Object.keys(orderWords) as (keyof typeof orderWords)[]
+
 describe('the languages', () => {
-  it.each(Object.keys(languages))('have the same sentences with the same names to fill in: %s', (language) => {
-    expect(placeholders(languages[language as keyof typeof languages])).toEqual(placeholders(languages.en))
+  it.each(languages)('have the same sentences with the same names to fill in: %s', (language) => {
+    expect(placeholders(orderWords[language])).toEqual(placeholders(orderWords.en))
+    expect(placeholders(accountWords[language])).toEqual(placeholders(accountWords.en))
   })
 
   it.each(['zh-tw', 'zh-TW', 'zh_TW', 'ZH-Hant', 'zh-hant', 'zh_Hant_TW'])('know %s as Traditional Chinese', (tag) => {
@@ -48,14 +68,14 @@ describe('the languages', () => {
   })
 })
 
+const hostile = `<img src=x onerror=alert(1)>"'&{contact}{__proto__}$&`
+const harmless = '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;{contact}{__proto__}$&amp;'
+
 describe('every mail', () => {
-  it.each(everyMail)('has a subject, a text and an HTML part with all facts: $name', ({ message, language }) => {
+  it.each(everyMail)('has a subject, a text and an HTML part, all filled in: $name', ({ message, language }) => {
     const { subject, text, html } = compose(message, language)
-    expect(subject).toContain('Upscale')
+    expect(subject).toMatch(/\S/)
     for (const part of [text, html]) {
-      expect(part).toContain('5.25 NUM')
-      expect(part).toContain(order.orderId)
-      expect(part).toContain('06:05 UTC')
       expect(part).toContain('https://annal.example')
       expect(part).not.toMatch(/\{\w+\}|undefined|null|\[object/)
     }
@@ -71,13 +91,61 @@ describe('every mail', () => {
       expect(html.match(/<th scope="row"/g)!.length).toBe(html.match(/<tr><th/g)!.length)
     },
   )
+})
 
-  it.each(everyMail)('shows what people write as text: $name', ({ message, language }) => {
-    const appName = `<img src=x onerror=alert(1)>"'&{contact}{__proto__}$&`
-    const { html, text } = compose({ ...message, appName }, language)
+describe('a mail about an order', () => {
+  it.each(orderMails)('has all facts: $name', ({ message, language }) => {
+    const { subject, text, html, link } = compose(message, language)
+    expect(subject).toContain('Upscale')
+    for (const part of [text, html]) {
+      expect(part).toContain('5.25 NUM')
+      expect(part).toContain(order.orderId)
+      expect(part).toContain('06:05 UTC')
+    }
+    expect(link).toBeUndefined()
+  })
+
+  it.each(orderMails)('shows what people write as text: $name', ({ message, language }) => {
+    const { html, text } = compose({ ...message, appName: hostile }, language)
     expect(html).not.toContain('<img')
-    expect(html).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;{contact}{__proto__}$&amp;')
-    expect(text).toContain(appName)
+    expect(html).toContain(harmless)
+    expect(text).toContain(hostile)
+  })
+})
+
+describe('a mail about an account', () => {
+  it.each(accountMails)('names the account, and says why it came and what to do: $name', ({ message, language }) => {
+    const { text, html } = compose(message, language)
+    for (const part of [text, html]) {
+      expect(part).toContain('zoë')
+      expect(part).toMatch(/If it was not you|If the account is not yours|如果不是您本人|如果這不是您的帳號/)
+      expect(part).toMatch(/You get this mail because|您收到這封信/)
+    }
+  })
+
+  it.each(accountMails)('shows what people write as text: $name', ({ message, language }) => {
+    const { subject, html, text } = compose({ ...message, username: hostile }, language)
+    expect(subject).not.toContain('<img')
+    expect(html).not.toContain('<img')
+    expect(html).toContain(harmless)
+    expect(text).toContain(hostile)
+  })
+
+  it.each(inEveryLanguage<AccountMessage>([reset, verification]))(
+    'has its link on a line of its own, as a button and in full: $name',
+    ({ message, language }) => {
+      const composed = compose(message, language)
+      expect(composed.link).toBe(link)
+      expect(composed.text.split('\n').filter((line) => line === link)).toHaveLength(1)
+      expect(composed.html.split(`href="${link}"`)).toHaveLength(3)
+      expect(composed.html).toContain(`>${link}</a>`)
+    },
+  )
+
+  it.each(inEveryLanguage<AccountMessage>([changed, moved]))('has no link to be tricked by: $name', (mail) => {
+    const composed = compose(mail.message, mail.language)
+    expect(composed.link).toBeUndefined()
+    expect(composed.html).not.toContain('href')
   })
 })
 
@@ -102,14 +170,14 @@ You get this mail because of an order at https://annal.example.`)
   })
 
   it('of a receipt leave out a currency that paid nothing', () => {
-    const { text } = compose({ ...receipt, paid: { points: '0', num: '5.25' } } as MailMessage, 'en')
+    const { text } = compose({ ...receipt, paid: { points: '0', num: '5.25' } } as OrderMessage, 'en')
     expect(text).not.toContain('points')
     expect(text).toContain('Paid in NUM: 5.25\n')
   })
 
   it('of an order that is free say so', () => {
     const free = { price: '0', paid: { points: '0', num: '0' } }
-    expect(compose({ ...receipt, ...free } as MailMessage, 'en').text).toContain(
+    expect(compose({ ...receipt, ...free } as OrderMessage, 'en').text).toContain(
       'You ordered Upscale. It is free of charge.',
     )
   })
@@ -122,7 +190,7 @@ You get this mail because of an order at https://annal.example.`)
     expect(compose(failed, 'en').text).toContain(
       'stays paid. To have it delivered or settled, write to shop@example.org',
     )
-    const { text } = compose({ ...failed, contact: null } as MailMessage, 'en')
+    const { text } = compose({ ...failed, contact: null } as OrderMessage, 'en')
     expect(text).toContain('get in touch at https://annal.example')
   })
 
@@ -130,5 +198,32 @@ You get this mail because of an order at https://annal.example.`)
     expect(compose(refunded, 'en').text).toContain(
       `Returned in points: 3\nReturned in NUM: 2.25\nCharge: ${chargeId}\nRefund: ${refundId}\n`,
     )
+  })
+
+  it('of a lost password lead to the page, and say how long', () => {
+    const { subject, text } = compose(reset, 'en')
+    expect(subject).toBe('Choose a new password')
+    expect(text).toBe(`Choose a new password
+
+Somebody, most likely you, asked to reset the password of your account at https://annal.example. Open this link to choose a new one.
+
+${link}
+
+The link works once, for 30 minutes. If you ask again, only the newest link works.
+
+If it was not you, do nothing: your password stays as it is.
+
+Account: zoë
+
+-- 
+You get this mail because this address was given for an account at https://annal.example.`)
+    expect(compose(reset, 'zh-TW').text).toContain('有效時間為 30 分鐘')
+    expect(compose({ ...verification, hours: 1 }, 'en').text).toContain('for 1 hour.')
+    expect(compose(verification, 'zh-TW').text).toContain('有效時間為 24 小時')
+  })
+
+  it('of a change say what changed and when', () => {
+    expect(compose(changed, 'en').text).toContain('Account: zoë\nTime: 21 November 2026 at 06:05 UTC\n')
+    expect(compose(moved, 'en').text).toContain('Account: zoë\nNew e-mail address: new@example.org\nTime: 21')
   })
 })

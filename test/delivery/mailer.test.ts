@@ -127,6 +127,34 @@ describe('a mail without a server', () => {
   })
 })
 
+describe('the link of a mail', () => {
+  const link = 'https://annal.example/account/password-reset/user_01/secret'
+  const withLink = { ...mail, text: link, link }
+
+  function createNotes() {
+    const notes: object[] = []
+    const note = (fields: object) => void notes.push(fields)
+    return { notes, log: { ...createTestLog(), debug: note, info: note, warn: note, error: note } }
+  }
+
+  it('is logged where mail becomes files, if that is wanted', async () => {
+    const { notes, log } = createNotes()
+    await createMailer({ smtpUrl: undefined, dir, from, log, showLinks: true }).send(withLink)
+    expect(notes).toEqual([{ link, file: join(dir, '20261121T060500Z-receipt-order_01.eml') }])
+    await createMailer({ smtpUrl: undefined, dir, from, log, showLinks: true }).send(mail)
+    expect(notes).toHaveLength(1)
+  })
+
+  it('is not logged unless it is wanted, and never when a server takes the mail', async () => {
+    const { notes, log } = createNotes()
+    await createMailer({ smtpUrl: undefined, dir, from, log }).send(withLink)
+    const sink = await createSmtpSink('accept')
+    await createMailer({ smtpUrl: sink.url, dir, from, log, showLinks: true }).send(withLink)
+    expect(sink.mails).toHaveLength(1)
+    expect(notes).toEqual([])
+  })
+})
+
 describe('nothing that people write', () => {
   const breaks = ['\r\n', '\n', '\r', '\u2028', '\u0000', '\u0085']
 

@@ -50,9 +50,15 @@ describe('may this actor try this at all', () => {
   const open = { ...in401, anonymous: 'yes' }
   const table: Record<Action, Record<Who, string>> = {
     'account:create': open,
+    'account:delete': in401,
+    'account:export': in401,
     'account:read': in401,
+    'account:update': in401,
+    'audit:read': in401,
     'event:read': in401,
+    'email:verify': open,
     'order:cancel': in401,
+    'password:reset': open,
     'order:create': in401,
     'order:pay': in401,
     'order:read': in401,
@@ -63,6 +69,7 @@ describe('may this actor try this at all', () => {
     'asset:update': in401,
     'session:create': open,
     'session:end': in401,
+    'session:read': in401,
     'store:administer': { ...in401, stranger: 'PERMISSION_DENIED', owner: 'PERMISSION_DENIED' },
   }
   it.each(Object.entries(table))('%s', (action, expected) => {

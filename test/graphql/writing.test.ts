@@ -100,7 +100,7 @@ describe('registerAsset', () => {
     const response = await fetch(`${app.url}/graphql`, {
       method: 'POST',
       body: form,
-      headers: { Authorization: `token ${user.token}` },
+      headers: { Authorization: `token ${user.token}`, 'GraphQL-Require-Preflight': 'true' },
     })
     const text = await response.text()
     expect(text).not.toMatch(/node_modules|at .*:\d+:\d+|INTERNAL/)

@@ -1,9 +1,16 @@
 import { expect, it } from 'vitest'
-import { expectError, expectOk } from '../support/expect-error.ts'
-import { createTestApp } from '../support/test-app.ts'
+import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp, newFile } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
-const env = { LIMIT_SIGN_UPS_PER_IP: '2', LIMIT_SIGN_INS_PER_IP: '3', REQUIRE_API_KEY_FOR_SIGN_UP: 'true' }
+const env = {
+  LIMIT_SIGN_UPS_PER_IP: '2',
+  LIMIT_SIGN_INS_PER_IP: '3',
+  LIMIT_UPLOADS_PER_USER: '2',
+  LIMIT_REQUESTS_PER_TOKEN: '40',
+  TRUSTED_PROXIES: '127.0.0.1',
+  REQUIRE_API_KEY_FOR_SIGN_UP: 'true',
+}
 const app = await createTestApp({ env })
 const { key } = await app.services.apiKeys.issue(
   { kind: 'system' },
@@ -46,4 +53,56 @@ it('a window that has ended counts from the start again', async () => {
   const { email } = await app.newUser()
   await app.sql(`update limits set window_end = now() - interval '1 second'`)
   expectOk(await app.rest('POST', 'auth/token/login/', { json: { email, password: PASSWORD } }))
+})
+
+it('addresses behind a proxy of ours are told apart, and nobody moves on by making one up', async () => {
+  await app.sql(`update limits set window_end = now()`)
+  const login = (address: string) =>
+    app.rest('POST', 'auth/token/login/', {
+      json: { email: 'nobody-behind-a-proxy@example.org', password: 'wrong password' },
+      headers: { 'X-Forwarded-For': address },
+    })
+  for (let i = 0; i < 3; i++) expectError(await login('203.0.113.1'), 'INCORRECT_LOGIN_CREDENTIALS')
+  expectError(await login('203.0.113.1'), 'THROTTLED')
+  expectError(await login('203.0.113.99, 203.0.113.1'), 'THROTTLED')
+  expectError(await login('203.0.113.2'), 'INCORRECT_LOGIN_CREDENTIALS')
+})
+
+it('files over the limit are refused before they are read, by both doors from one bucket', async () => {
+  const [user, other] = [await app.newUser(), await app.newUser()]
+  const document = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
+  const byGraphQL = () => user.graphql(document, { input: {} }, { upload: { at: 'input.assetFile', file: newFile() } })
+  await user.register()
+  expectOk(await byGraphQL())
+  const answer = expectError(await user.rest('POST', 'assets/', { multipart: { asset_file: newFile() } }), 'THROTTLED')
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(3_500)
+  expectError(await byGraphQL(), 'THROTTLED')
+  expect(await app.sql('select asset_count from users where id = $1::uuid', [user.id])).toEqual([{ asset_count: 2 }])
+  await other.register()
+})
+
+it('requests with one token over the limit are refused with the seconds to wait, by both doors, and others go on', async () => {
+  const [user, other] = [await app.newUser(), await app.newUser()]
+  let passed = 0
+  // The minute may end midway.
+  for (; passed < 80; passed++) {
+    const answer = await (passed % 2 ? user.rest('GET', 'auth/users/me/') : user.graphql('{ me { id } }'))
+    if (codeOf(answer) === 'THROTTLED') break
+    expectOk(answer)
+  }
+  expect(passed).toBeGreaterThanOrEqual(40)
+  expect(passed).toBeLessThan(80)
+  for (const answer of [await user.rest('GET', 'auth/users/me/'), await user.graphql('{ me { id } }')]) {
+    const wait = Number(expectError(answer, 'THROTTLED').headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(0)
+    expect(wait).toBeLessThanOrEqual(60)
+  }
+  expectOk(await other.rest('GET', 'auth/users/me/'))
+})
+
+it('documents that are refused count as requests', async () => {
+  const user = await app.newUser()
+  let code = 'VALIDATION_FAILED'
+  for (let i = 0; i < 81 && code === 'VALIDATION_FAILED'; i++) code = codeOf(await user.graphql(`{ nothing${i} }`))!
+  expect(code).toBe('THROTTLED')
 })

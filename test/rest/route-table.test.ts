@@ -2,20 +2,33 @@ import type { ServerResponse } from 'node:http'
 import { Kind, OperationTypeNode, validate, visit } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
+import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
+import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
+import { troublePage } from '../../src/pages/trouble.ts'
 import type { RestRequest } from '../../src/rest/define-route.ts'
 import { createDirectRoutes } from '../../src/rest/direct-routes.ts'
 import { assertRoutes } from '../../src/rest/execute.ts'
 import { createFields } from '../../src/rest/fields.ts'
+import { createPageRoutes } from '../../src/rest/page-routes.ts'
 import { routes } from '../../src/rest/routes.ts'
 
-const directRoutes = createDirectRoutes({
-  missing: async () => [],
-  version: '0',
-  homePage: '',
-  publicDocuments: new Set(),
-  links: { verify: () => false },
-  gateway: { send: async (_req, res: ServerResponse) => void res.end() },
-})
+const directRoutes = [
+  ...createDirectRoutes({
+    missing: async () => [],
+    version: '0',
+    homePage: '',
+    publicDocuments: new Set(),
+    links: { verify: () => false },
+    gateway: { send: async (_req, res: ServerResponse) => void res.end() },
+  }),
+  ...createPageRoutes({
+    pages: {
+      forms: [createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }), createEmailVerificationPage()],
+      trouble: troublePage,
+    },
+    readText: async () => '',
+  }),
+]
 
 const table = routes.map((route) => ({ name: `${route.method} ${route.path}`, route }))
 const parametersOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
@@ -25,6 +38,20 @@ const published = [
   'POST auth/users',
   'GET auth/users',
   'GET auth/users/me',
+  'DELETE auth/users/me',
+  'PATCH auth/users/me',
+  'PATCH auth/users/profile',
+  'GET auth/users/me/audit-entries',
+  'GET auth/sessions',
+  'DELETE auth/sessions/:id',
+  'POST auth/sessions/revoke-others',
+  'POST auth/users/reset_password',
+  'POST auth/users/reset_password_confirm',
+  'POST auth/users/set_password',
+  'POST auth/users/set_email',
+  'POST auth/users/set_username',
+  'POST auth/users/activation',
+  'POST auth/users/resend_activation',
   'POST auth/token/login',
   'POST auth/token/logout',
   'POST assets',

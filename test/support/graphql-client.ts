@@ -41,5 +41,12 @@ export const createGraphQL =
     form.set('operations', JSON.stringify({ query, variables: withNullAt(variables, upload.at) }))
     form.set('map', JSON.stringify({ 0: [`variables.${upload.at}`] }))
     form.set('0', upload.file)
-    return readAnswer(await fetch(`${url}/graphql`, { method: 'POST', body: form, headers: base }), sent)
+    return readAnswer(
+      await fetch(`${url}/graphql`, {
+        method: 'POST',
+        body: form,
+        headers: { 'GraphQL-Require-Preflight': 'true', ...base },
+      }),
+      sent,
+    )
   }

@@ -83,6 +83,7 @@ export async function createTestApp({ env = {}, withChain = false }: TestAppOpti
     ANNAL_DIR: dir,
     LIMIT_SIGN_UPS_PER_IP: '1000000',
     LIMIT_SIGN_INS_PER_IP: '1000000',
+    LIMIT_RESETS_PER_IP: '1000000',
     CHAIN_CONFIRMATIONS: '1',
     ...env,
     DATABASE_URL: testDatabase.url,

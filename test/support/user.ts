@@ -47,13 +47,17 @@ export async function insertTestUser(
   const id = randomUUID()
   const name = username ?? `u${id.slice(0, 12)}`
   const email = `${name}@example.org`
-  const { address, vaultKeyId, wrappedDataKey, sealedPrivateKey } = await custody.create(id)
+  const { address, version, vaultKeyId, wrappedDataKey, sealedPrivateKey } = await custody.create(id)
   await database.query(insertUser, [
     ...[id, name, email, inject('passwordHash'), 'en-us', '', role, address, points],
-    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, randomUUIDv7(), null, null],
+    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, randomUUIDv7(), null, null, null, version, false],
   ])
   if (Number(num) > 0) await database.query(deposit, [id, num, randomUUIDv7()])
   const token = randomBytes(20).toString('hex')
-  await database.query(insertToken, [id, createHash('sha256').update(token).digest(), null, null])
+  const session = randomUUIDv7()
+  const secretHash = createHash('sha256').update(token).digest()
+  await database.query(insertToken, [
+    ...[session, id, inject('passwordHash'), secretHash, '', 0, toId('session', session), null, null, null],
+  ])
   return { id, publicId: toId('user', id), username: name, email, address, token }
 }

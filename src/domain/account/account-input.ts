@@ -1,19 +1,28 @@
 import { z } from 'zod'
 import { length, text } from '../input.ts'
 
-const username = text(21)
+export const username = text(21)
   .transform((value) => value.trim())
   .refine((value) => value.length > 0, 'This field may not be blank.')
   .refine((value) => !/\p{C}/u.test(value), 'Enter a valid username, without invisible characters.')
 
-const email = text(254)
+export const email = text(254)
   .transform((value) => value.trim())
   .refine((value) => z.email().safeParse(value).success, 'Enter a valid email address.')
 
-const password = z
+/** Characters. */
+export const passwordLength = { min: 8, max: 32 }
+
+export const password = z
   .string({ error: 'Expected text.' })
-  .refine((value) => length(value) >= 8, 'Ensure this field has at least 8 characters.')
-  .refine((value) => length(value) <= 32, 'Ensure this field has no more than 32 characters.')
+  .refine(
+    (value) => length(value) >= passwordLength.min,
+    `Ensure this field has at least ${passwordLength.min} characters.`,
+  )
+  .refine(
+    (value) => length(value) <= passwordLength.max,
+    `Ensure this field has no more than ${passwordLength.max} characters.`,
+  )
   .refine((value) => !value.includes('\0'), 'Null characters are not allowed.')
 
 /** Sign-up: username ≤ 21 characters, a valid e-mail address, password of 8 to 32 characters. */
@@ -26,7 +35,13 @@ export const signUpInput = z.object({
 })
 
 /** A wrong e-mail or password is refused as such, not as bad input; only a size bounds the work. */
-export const signInInput = z.object({ email: text(254), password: text(256) })
+export const signInInput = z.object({
+  email: text(254),
+  password: text(256),
+  name: text(100)
+    .transform((value) => value.replaceAll(/\p{C}/gu, '').trim())
+    .optional(),
+})
 
 export type SignUpInput = z.input<typeof signUpInput>
 export type SignInInput = z.input<typeof signInInput>

@@ -5,13 +5,16 @@ import { type Actor, assertUser } from '../actor.ts'
 import { createBatch } from '../batch.ts'
 import { authenticationFailed, DomainError } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { formatAmount, toUnits } from '../money.ts'
 import { newSecret } from '../new-secret.ts'
 import { assertMay, assertTrusted } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
+import { networkOf, type RequestLimits } from '../request-limits.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
+import { duplicate } from './account-refusals.ts'
 import {
   deleteToken,
   findApiKeys,
@@ -20,6 +23,8 @@ import {
   insertToken,
   insertUser,
 } from './account-statements.ts'
+import type { PasswordCheck } from './password-check.ts'
+import type { TokenUse } from './token-use.ts'
 
 /** What a request says about who sends it. */
 export interface Credentials {
@@ -49,10 +54,21 @@ interface Dependencies {
   database: Database
   custody: Custody
   passwords: PasswordHasher
+  passwordCheck: PasswordCheck
+  tokenUse: Pick<TokenUse, 'note'>
   vault: KeyVault
   limits: Limits
+  requestLimits: RequestLimits
   idempotency: Idempotency
-  config: { signUpPoints: string; signUpsPerHour: number; signInsPerMinute: number; requireApiKeyForSignUp: boolean }
+  config: {
+    signUpPoints: string
+    signUpsPerHour: number
+    signInsPerMinute: number
+    requireApiKeyForSignUp: boolean
+    /** Days until a new session ends by itself; 0 is never. */
+    accessTokenDays: number
+    emailVerification: 'off' | 'on' | 'required'
+  }
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
@@ -60,36 +76,31 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 /** 160 bits, as 40 hex digits: old callers keep tokens in columns of that width. */
 const TOKEN_BYTES = 20
 
-const refusals: Record<string, DomainError['code']> = {
-  users_username_key: 'DUPLICATE_USERNAME',
-  users_email_key: 'DUPLICATE_EMAIL',
-}
+const incorrectLogin = () =>
+  new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
 
-function duplicate(error: unknown): unknown {
-  const code = refusals[violatedConstraint(error) ?? '']
-  if (!code) return error
-  const field = code === 'DUPLICATE_EMAIL' ? 'email' : 'username'
-  return new DomainError(code, `This ${field} is taken.`, {
-    details: { [field]: [`A user with this ${field} already exists.`] },
-  })
-}
+const emailNotVerified = () =>
+  new DomainError('EMAIL_NOT_VERIFIED', 'Verify your e-mail address first: follow the link in the mail it got.')
 
 export type AccountService = ReturnType<typeof createAccountService>
 
 export function createAccountService(deps: Dependencies) {
-  const { database, custody, passwords, vault, limits, idempotency, config } = deps
+  const { database, custody, passwords, passwordCheck, tokenUse, vault, limits, requestLimits, idempotency, config } =
+    deps
   const signUps = { name: 'sign-up', count: config.signUpsPerHour, seconds: 3600 }
   const signIns = { name: 'sign-in', count: config.signInsPerMinute, seconds: 60 }
   const points = formatAmount(config.signUpPoints)
   const derivationKey = vault.derive('access-token')
 
   async function insert(
+    actor: Actor,
     input: ReturnType<typeof signUpInput.parse>,
     role: User['role'],
     attempt: Attempt,
   ): Promise<string> {
     const id = randomUUIDv7()
-    const [passwordHash, key] = await Promise.all([passwords.hash(input.password), custody.create(id)])
+    const passwordHash = await passwords.hash(input.password)
+    const key = await custody.create(id)
     const granted = role === 'USER' && toUnits(points) > 0n ? points : '0'
     await database
       .query(insertUser, [
@@ -106,8 +117,13 @@ export function createAccountService(deps: Dependencies) {
         ],
         ...[key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey, randomUUIDv7()],
         ...markValues(attempt),
+        actor.kind === 'system' ? null : actor.address,
+        key.version,
+        role === 'USER' && config.emailVerification !== 'off',
       ])
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
+        // Only what the database refused is certain not to stand; an account whose answer was lost keeps its key.
+        if (violatedConstraint(error)) await custody.forget(id)
         throw duplicate(error)
       })
     return id
@@ -128,15 +144,18 @@ export function createAccountService(deps: Dependencies) {
   const newToken = ({ mark }: Attempt) => newSecret(derivationKey, mark, TOKEN_BYTES).toString('hex')
 
   return {
-    /** Who sends this request. A present but bad token is refused even where none is needed. Raises AUTHENTICATION_FAILED. */
+    /** Who sends this request. A present but bad token is refused even where none is needed. Raises AUTHENTICATION_FAILED, THROTTLED. */
     async authenticate({ token, apiKey, address }: Credentials): Promise<Exclude<Actor, { kind: 'system' }>> {
       const [found, service] = await Promise.all([
         token === undefined ? undefined : findSignedIn(sha256(token)),
         apiKey === undefined ? undefined : findService(sha256(apiKey)),
       ])
       const origin = { address, service }
+      if (!found) requestLimits.takeAddress(address)
       if (token === undefined) return { kind: 'anonymous', ...origin }
       if (!found) throw authenticationFailed()
+      requestLimits.takeSession(found.tokenId)
+      tokenUse.note(found.tokenId)
       const { tokenId, ...user } = found
       const { id, role, createdAt } = user
       return { kind: 'user', id, role, user: { ...user, createdAt: new Date(createdAt) }, tokenId, ...origin }
@@ -151,34 +170,42 @@ export function createAccountService(deps: Dependencies) {
       assertTrusted(actor, { needed: config.requireApiKeyForSignUp })
       const input = parse(signUpInput, rawInput)
       return idempotency.once(actor, attempt, 'signUp', input, async () => {
-        if (actor.kind !== 'system') await limits.take(signUps, actor.address)
-        return insert(input, 'USER', attempt)
+        if (actor.kind !== 'system') await limits.take(signUps, networkOf(actor.address))
+        return insert(actor, input, 'USER', attempt)
       })
     },
 
     /** An administrator's account, made by an operator. Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL. */
     async createAdministrator(rawInput: SignUpInput): Promise<string> {
-      return insert(parse(signUpInput, rawInput), 'ADMIN', { key: undefined, replayed: false })
+      return insert({ kind: 'system' }, parse(signUpInput, rawInput), 'ADMIN', { key: undefined, replayed: false })
     },
 
     /**
      * A new access token for e-mail and password; the only time it is seen.
-     * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, THROTTLED, UNAVAILABLE.
+     * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE.
      */
     async signIn(actor: Actor, rawInput: SignInInput, attempt: Attempt): Promise<string> {
       assertMay(actor, 'session:create')
       const input = parse(signInInput, rawInput)
-      if (actor.kind !== 'system') await limits.take(signIns, actor.address)
+      if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
       const email = input.email.trim()
       const [credentials] = await database.query(findCredentials, [email])
-      if (!(await passwords.verify(credentials?.password_hash, input.password)) || !credentials) {
-        throw new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
+      const account = { email, passwordHash: credentials?.password_hash }
+      if (!(await passwordCheck.check(account, input.password)) || !credentials) {
+        throw incorrectLogin()
       }
+      if (config.emailVerification === 'required' && !credentials.email_verified) throw emailNotVerified()
       let token: string | undefined
       attempt.isSecret = true
-      await idempotency.once(actor, attempt, 'signIn', { email, user: credentials.id }, async () => {
+      const { name } = input
+      await idempotency.once(actor, attempt, 'signIn', { email, user: credentials.id, name }, async () => {
         token = newToken(attempt)
-        await database.query(insertToken, [credentials.id, sha256(token), ...markValues(attempt)])
+        const uuid = randomUUIDv7()
+        const [held] = await database.query(insertToken, [
+          ...[uuid, credentials.id, credentials.password_hash, sha256(token), name ?? '', config.accessTokenDays],
+          ...[toId('session', uuid), actor.kind === 'system' ? null : actor.address, ...markValues(attempt)],
+        ])
+        if (!held) throw incorrectLogin()
         return credentials.id
       })
       return token ?? newToken(attempt)
@@ -196,13 +223,13 @@ export function createAccountService(deps: Dependencies) {
 
     /** A user's record by UUID, or null; what of it is private, the schema decides field by field. */
     async find(id: string, query: UserQuery = {}): Promise<User | null> {
-      return database.read.user.findUnique({ ...query, where: { id } })
+      return database.read.user.findFirst({ ...query, where: { id, deletedAt: null } })
     },
 
     /** Ends the session the actor came with. Raises NOT_AUTHENTICATED. */
     async signOut(actor: Actor): Promise<void> {
       assertUser(actor)
-      await database.query(deleteToken, [actor.tokenId])
+      await database.query(deleteToken, [actor.tokenId, toId('session', actor.tokenId), actor.address, actor.id])
     },
   }
 }

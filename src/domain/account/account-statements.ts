@@ -1,6 +1,8 @@
 import type { SignedInUser } from '../actor.ts'
+import { auditSql } from '../audit/audit-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
+import { accountMailSql } from './account-mail-sql.ts'
 
 /**
  * Everything a request needs to know of its caller, and all that `me` tells, in one read, for requests that came together. One JSON column: the driver
@@ -19,12 +21,12 @@ export const findByTokens = statement<{
      'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text)) as signed_in
    from unnest($1::bytea[]) with ordinality as asked (hash, position)
      join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
-   where (t.expires_at is null or t.expires_at > now())`,
+   where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
 )
 
-export const findCredentials = statement<{ id: string; password_hash: string }>(
+export const findCredentials = statement<{ id: string; password_hash: string; email_verified: boolean }>(
   'account_credentials',
-  'select id, password_hash from users where lower(email) = lower($1)',
+  'select id, password_hash, email_verified from users where lower(email) = lower($1) and deleted_at is null',
 )
 
 /** Position among the hashes that were asked for, from 1. */
@@ -34,19 +36,22 @@ export const findApiKeys = statement<{ position: number; id: string }>(
      join api_keys k on k.hash = asked.hash where k.revoked_at is null`,
 )
 
-/** User, wallet, key pair and the points they start with: all or nothing. */
+/**
+ * User, wallet, key pair and the points they start with: all or nothing. $16: the address it came from, $17: how the key is wrapped,
+ * $18: whether the address is to be verified by mail. An operator vouches for an administrator's.
+ */
 export const insertUser = statement<{ id: string }>(
   'account_sign_up',
   `with created as (
-     insert into users (id, username, email, password_hash, display_name, language, referral_code, role)
-     values ($1::uuid, $2, $3, $4, $2, $5, $6, $7::role) returning id
+     insert into users (id, username, email, password_hash, display_name, language, referral_code, role, email_verified)
+     values ($1::uuid, $2, $3, $4, $2, $5, $6, $7::role, $7::role = 'ADMIN') returning id
    ),
    opened as (
      insert into wallets (user_id, address, points) select id, $8, $9::numeric from created
    ),
    sealed as (
-     insert into user_keys (user_id, vault_key_id, wrapped_data_key, sealed_private_key)
-     select id, $10, $11::bytea, $12::bytea from created
+     insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
+     select id, $17::smallint, $10, $11::bytea, $12::bytea from created
    ),
    moved as (
      insert into transfers (id, reference) select $13::uuid, 'sign-up:' || id from created where $9::numeric > 0
@@ -58,17 +63,35 @@ export const insertUser = statement<{ id: string }>(
        as line (position, wallet_id, book, amount)
      where $9::numeric > 0
    ),
+   ${auditSql({ name: 'audited', from: 'created', user: 'id', action: 'account.created', address: '$16' })},
+   ${accountMailSql({
+     name: 'queued',
+     from: 'created where $18::boolean',
+     template: 'email-verification',
+     facts: { userId: 'created.id' },
+   })},
    ${rememberSql('$14', '$15', '$1::text', 'created')}
-   select id from created`,
+   select id from created, (select count(*) from queued) as jobs`,
 )
 
-export const insertToken = statement<never>(
+/**
+ * A session, if the account's password is still the one that was verified. No row: it was changed or the account deleted
+ * meanwhile. $1 token, $2 user, $3 the verified hash, $4 the secret's hash, $5 the session's name, $6 days until it ends
+ * or 0, $7 its identifier as callers see it, $8 the address it came from.
+ */
+export const insertToken = statement<{ id: string }>(
   'account_token_insert',
-  `with inserted as (
-     insert into access_tokens (user_id, hash) values ($1::uuid, $2) on conflict (hash) do nothing returning user_id
+  `with holder as materialized (
+     select id from users where id = $2::uuid and password_hash = $3 and deleted_at is null for share
    ),
-   ${rememberSql('$3', '$4', '$1::text', 'inserted')}
-   select 1`,
+   inserted as (
+     insert into access_tokens (id, user_id, hash, name, expires_at)
+     select $1::uuid, id, $4::bytea, $5, case when $6::int > 0 then now() + make_interval(days => $6::int) end from holder
+     on conflict (hash) do nothing returning user_id
+   ),
+   ${auditSql({ name: 'audited', from: 'inserted', user: 'user_id', action: 'session.started', subject: '$7', address: '$8' })},
+   ${rememberSql('$9', '$10', '$2::text', 'inserted')}
+   select id from holder`,
 )
 
 /** Whether a session still stands. */
@@ -77,4 +100,15 @@ export const findLiveToken = statement<{ id: string }>(
   'select id from access_tokens where id = $1 and (expires_at is null or expires_at > now())',
 )
 
-export const deleteToken = statement<never>('account_token_delete', 'delete from access_tokens where id = $1')
+/** The account before its tokens: whoever locks them in another order could stand in the way of its deletion, and it in theirs. */
+export const holderSql = (user: string) =>
+  `holder as materialized (select id from users where id = ${user}::uuid for key share)`
+
+/** $2: its identifier as callers see it, $3: the address it came from, $4: its owner. */
+export const deleteToken = statement<never>(
+  'account_token_delete',
+  `with ${holderSql('$4')},
+   ended as (delete from access_tokens t using holder where t.id = $1::uuid and t.user_id = holder.id returning t.user_id),
+   ${auditSql({ name: 'audited', from: 'ended', user: 'user_id', action: 'session.ended', subject: '$2', address: '$3' })}
+   select 1`,
+)

@@ -2,10 +2,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
-import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { authenticationFailed, DomainError, notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
+import type { Limits } from '../limits.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
 import {
   type Chain,
@@ -51,6 +52,8 @@ interface Dependencies {
   notices: Pick<FeedNotices, 'announce'>
   idempotency: Idempotency
   pricing: Pricing
+  limits: Limits
+  config: { uploadsPerHour: number }
 }
 
 /** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
@@ -58,7 +61,9 @@ const PATIENCE = 8_000
 
 export type AssetService = ReturnType<typeof createAssetService>
 
-export function createAssetService({ database, contentStore, chain, notices, idempotency, pricing }: Dependencies) {
+export function createAssetService(deps: Dependencies) {
+  const { database, contentStore, chain, notices, idempotency, pricing, limits, config } = deps
+  const uploads = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
   const fees = [pricing.assetUpdateFee, pricing.gasFee] as const
   const cost = commitCost(pricing)
 
@@ -75,8 +80,11 @@ export function createAssetService({ database, contentStore, chain, notices, ide
     return [randomUUIDv7(), actor.id, message, JSON.stringify(changes), tree, cid, sha256] as const
   }
 
-  function currentFunds(actor: UserActor) {
-    return database.read.wallet.findUniqueOrThrow({ where: { userId: actor.id } })
+  /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
+  async function currentFunds(actor: UserActor) {
+    const wallet = await database.read.wallet.findUniqueOrThrow({ where: { userId: actor.id } })
+    if (wallet.closedAt) throw authenticationFailed()
+    return wallet
   }
 
   /** Raises PRICE_EXCEEDS_MAX_COST. */
@@ -171,7 +179,7 @@ export function createAssetService({ database, contentStore, chain, notices, ide
     /**
      * Registers a file, writes its first commit, and charges the update fee and gas; returns the nid.
      * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST,
-     * ASSET_COMMIT_INSUFFICIENT_FUND.
+     * ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
      */
     async register(actor: Actor, file: IncomingFile, rawInput: RegisterInput, attempt: Attempt): Promise<string> {
       assertMay(actor, 'asset:register')
@@ -182,6 +190,7 @@ export function createAssetService({ database, contentStore, chain, notices, ide
         ? []
         : refusalsOf('commit', cost, { funds: actor.user.wallet, maxCost: input.maxCost })
       if (refusal) throw refusal
+      await limits.take(uploads, actor.id)
       const stored = await contentStore.importFile(file.open())
       if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
       const mimeType = input.assetFileMimeType ?? (file.mimeType || 'application/octet-stream')

@@ -4,7 +4,10 @@ import { statement } from '../ports.ts'
 import { chargeSql } from '../wallet/charge-sql.ts'
 
 /** Addresses are unique without regard to case, and callers write them in any. */
-export const findOwner = statement<{ id: string }>('asset_owner', 'select id from users where lower(email) = lower($1)')
+export const findOwner = statement<{ id: string }>(
+  'asset_owner',
+  'select id from users where lower(email) = lower($1) and deleted_at is null',
+)
 
 export const findRegistered = statement<{ nid: string }>(
   'asset_registered',
@@ -75,18 +78,15 @@ export const insertAsset = statement<{ nid: string }>(
 )
 
 /**
- * Empties the asset and what its commits tell. Commits that the relay has not prepared keep their tree until it has:
- * they are paid for and belong on the chain.
+ * The parts of a writing statement that empty the assets for which a condition holds, and what their commits tell; `gone`
+ * tells them: `(id, nid, owner_id)`. Commits that the relay has not prepared keep their tree until it has: they are paid
+ * for and belong on the chain.
  */
-export const deleteAsset = statement<{ nid: string }>(
-  'asset_delete',
-  `with gone as (
+export const emptyAssetsSql = (condition: string) => `
+   gone as (
      update assets set deleted_at = now(), updated_at = now(), caption = '', headline = '', tag = '', custom = '{}', meta = null,
        signed_metadata = null, signature = null, file_name = '', public_access = false
-     where id = $1 and deleted_at is null returning id, nid, owner_id
-   ),
-   counted as (
-     update users set asset_count = asset_count - 1 from gone where users.id = gone.owner_id
+     where ${condition} and deleted_at is null returning id, nid, owner_id
    ),
    erased as (
      update commits c set tree = '', message = '', changes = '{}' from gone, commit_relays r
@@ -94,6 +94,14 @@ export const deleteAsset = statement<{ nid: string }>(
    ),
    unpinned as (
      delete from pins using gone where pins.asset_id = gone.id
+   )`
+
+/** Takes one asset out of the service: $1 asset. */
+export const deleteAsset = statement<{ nid: string }>(
+  'asset_delete',
+  `with ${emptyAssetsSql('id = $1')},
+   counted as (
+     update users set asset_count = asset_count - 1 from gone where users.id = gone.owner_id
    ),
    ${rememberSql('$2', '$3', 'gone.nid', 'gone')}
    select nid from gone`,

@@ -3,9 +3,10 @@ import { createHash, randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiKey, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
+import { auditValues } from '../audit/audit-sql.ts'
 import { notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, type Mark, markValues } from '../idempotency.ts'
-import { fromId } from '../ids.ts'
+import { fromId, toId } from '../ids.ts'
 import { parse, text } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { assertMay, canAdminister } from '../policy.ts'
@@ -59,7 +60,9 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
         key = newKey(attempt.mark)
         const [prefix] = key.split('.')
         const hash = createHash('sha256').update(key).digest()
-        const values = [randomUUIDv7(), input.name, prefix, hash, ...markValues(attempt)]
+        const uuid = randomUUIDv7()
+        const [user, address] = auditValues(actor)
+        const values = [uuid, input.name, prefix, hash, ...markValues(attempt), user, toId('key', uuid), address]
         const [made] = await database.query(insertApiKey, values)
         return made!.id
       })
@@ -101,7 +104,9 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
       const uuid = fromId(id, 'key')?.uuid
       if (uuid === undefined) throw notFound('API key')
       return idempotency.once(actor, attempt, 'revokeApiKey', { uuid }, async () => {
-        const [revoked] = await database.query(revokeApiKey, [uuid, ...markValues(attempt)])
+        const [user, address] = auditValues(actor)
+        const values = [uuid, ...markValues(attempt), user, toId('key', uuid), address]
+        const [revoked] = await database.query(revokeApiKey, values)
         if (!revoked) throw notFound('API key')
         return revoked.id
       })

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import type { Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
+import { auditValues } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId, type IdPrefix, toId } from '../ids.ts'
@@ -160,7 +161,8 @@ export function createDeliveryService({ database, safe, sender, idempotency, not
       const uuid = fromId(id, 'delivery')?.uuid
       if (!uuid) throw notFound('Webhook delivery')
       await idempotency.once(actor, attempt, 'replayWebhookDelivery', { uuid }, async () => {
-        const [due] = await database.query(replayDelivery, [uuid, ...markValues(attempt)])
+        const [user, address] = auditValues(actor)
+        const [due] = await database.query(replayDelivery, [uuid, ...markValues(attempt), user, id, address])
         return due ? due.id : explainNoReplay(uuid)
       })
       return id

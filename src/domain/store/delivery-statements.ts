@@ -1,4 +1,5 @@
 import type { DeliveryStatus } from '../../platform/prisma/client.ts'
+import { auditSql } from '../audit/audit-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { refundSql } from './refund-sql.ts'
@@ -159,7 +160,10 @@ export const recordGivenUp = statement<Told>(
    select array(select distinct owner_id from news) as feeds from settled, (select count(*) from mailed) as jobs`,
 )
 
-/** Sends a delivery once more, now. $1 delivery. No row: its order was refunded, or its app has no webhook to call. */
+/**
+ * Sends a delivery once more, now. $1 delivery, $4 who wants it, $5 the delivery as callers see it, $6 the address it came
+ * from. No row: its order was refunded, or its app has no webhook to call.
+ */
 export const replayDelivery = statement<{ id: string }>(
   'delivery_replay',
   `with target as materialized (
@@ -176,6 +180,7 @@ export const replayDelivery = statement<{ id: string }>(
    queued as materialized (
      select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from due
    ),
+   ${auditSql({ name: 'audited', from: 'due', user: '$4', action: 'webhook-delivery.replayed', subject: '$5', address: '$6' })},
    ${rememberSql('$2', '$3', '$1::text', 'due')}
    select id from due, (select count(*) from queued) as jobs`,
 )

@@ -2,9 +2,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
+import { auditValues } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, type Mark, markValues } from '../idempotency.ts'
-import { fromId } from '../ids.ts'
+import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { assertMay, canAdminister } from '../policy.ts'
@@ -74,8 +75,16 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
   }
 
   /** Carries a change of an app out. Raises NOT_FOUND, VALIDATION_FAILED when its name is taken. */
-  async function change(uuid: string, text: Statement<{ id: string }>, values: unknown[]): Promise<string> {
-    const [changed] = await database.query(text, [uuid, ...values]).catch((error: unknown) => {
+  async function change(
+    actor: Actor,
+    uuid: string,
+    text: Statement<{ id: string }>,
+    facts: unknown[],
+    attempt: Attempt,
+  ): Promise<string> {
+    const [user, address] = auditValues(actor)
+    const values = [uuid, ...facts, ...markValues(attempt), user, toId('app', uuid), address]
+    const [changed] = await database.query(text, values).catch((error: unknown) => {
       throw nameTaken(error)
     })
     if (!changed) throw missing()
@@ -142,7 +151,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
         secret = newWebhookSecret(attempt.mark)
         const sealed = webhookUrl === undefined ? null : await sealFor(uuid, secret)
         const facts = [actor.id, name, price, webhookUrl ?? null, sealed, deliveryFailurePolicy]
-        return change(uuid, insertNetworkApp, [...facts, ...markValues(attempt)])
+        return change(actor, uuid, insertNetworkApp, facts, attempt)
       })
       return { id, webhookSecret: webhookUrl === undefined ? null : (secret ?? newWebhookSecret(attempt.mark)) }
     },
@@ -170,7 +179,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
         const isGiven = webhookUrl !== undefined
         const sealed = webhookUrl ? await sealFor(uuid, newWebhookSecret()) : null
         const facts = [name, price, isGiven, webhookUrl ?? null, sealed, deliveryFailurePolicy]
-        return change(uuid, updateNetworkApp, [...facts, ...markValues(attempt)])
+        return change(actor, uuid, updateNetworkApp, facts, attempt)
       })
     },
 
@@ -187,7 +196,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
         secret = newWebhookSecret(attempt.mark)
         const { webhookUrl } = await this.get(actor, id, { select: { webhookUrl: true } })
         if (webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
-        return change(uuid, rotateSecret, [await sealFor(uuid, secret), ...markValues(attempt)])
+        return change(actor, uuid, rotateSecret, [await sealFor(uuid, secret)], attempt)
       })
       return { id: uuid, webhookSecret: secret ?? newWebhookSecret(attempt.mark) }
     },
@@ -200,7 +209,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
       assertMay(actor, 'store:administer')
       const uuid = uuidOf(id)
       return idempotency.once(actor, attempt, 'deactivateNetworkApp', { uuid }, () =>
-        change(uuid, deactivateNetworkApp, [...markValues(attempt)]),
+        change(actor, uuid, deactivateNetworkApp, [], attempt),
       )
     },
   }

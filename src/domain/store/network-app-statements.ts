@@ -1,13 +1,21 @@
+import { auditSql } from '../audit/audit-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 
-/** Raises the unique index on the name when it is taken. */
+/**
+ * Raises the unique index on the name when it is taken. No row: the owner was deleted meanwhile. The last three values of this and the other changes: who does it,
+ * the app as callers see it, the address it came from.
+ */
 export const insertNetworkApp = statement<{ id: string }>(
   'network_app_insert',
-  `with made as (
-     insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, delivery_failure_policy)
-     values ($1::uuid, $2::uuid, $3, $4::numeric, $5, $6::bytea, $7::delivery_failure_policy) returning id
+  `with owner as materialized (
+     select id from users where id = $2::uuid and deleted_at is null for share
    ),
+   made as (
+     insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, delivery_failure_policy)
+     select $1::uuid, id, $3, $4::numeric, $5, $6::bytea, $7::delivery_failure_policy from owner returning id
+   ),
+   ${auditSql({ name: 'audited', from: 'made', user: '$10', action: 'network-app.created', subject: '$11', address: '$12' })},
    ${rememberSql('$8', '$9', 'made.id::text', 'made')}
    select id from made`,
 )
@@ -26,6 +34,7 @@ export const updateNetworkApp = statement<{ id: string }>(
        delivery_failure_policy = coalesce($7::delivery_failure_policy, delivery_failure_policy), updated_at = now()
      where id = $1::uuid returning id
    ),
+   ${auditSql({ name: 'audited', from: 'changed', user: '$10', action: 'network-app.updated', subject: '$11', address: '$12' })},
    ${rememberSql('$8', '$9', 'changed.id::text', 'changed')}
    select id from changed`,
 )
@@ -38,6 +47,7 @@ export const rotateSecret = statement<{ id: string }>(
        webhook_secret = $2::bytea, updated_at = now()
      where id = $1::uuid and webhook_url is not null returning id
    ),
+   ${auditSql({ name: 'audited', from: 'changed', user: '$5', action: 'network-app.secret-rotated', subject: '$6', address: '$7' })},
    ${rememberSql('$3', '$4', 'changed.id::text', 'changed')}
    select id from changed`,
 )
@@ -50,6 +60,7 @@ export const deactivateNetworkApp = statement<{ id: string }>(
        updated_at = case when deactivated_at is null then now() else updated_at end
      where id = $1::uuid returning id
    ),
+   ${auditSql({ name: 'audited', from: 'changed', user: '$4', action: 'network-app.deactivated', subject: '$5', address: '$6' })},
    ${rememberSql('$2', '$3', 'changed.id::text', 'changed')}
    select id from changed`,
 )

@@ -2,9 +2,9 @@
 import type { Prisma } from '../../platform/prisma/client.ts'
 import { toId } from '../ids.ts'
 import { formatAmount, fromUnits, toUnits } from '../money.ts'
-import type { ComposeMail, Database, Log, Mailer, MailMessage, OrderFacts, Split } from '../ports.ts'
+import type { ComposeMail, Database, Log, Mailer, OrderFacts, OrderMessage, Split } from '../ports.ts'
 
-export type OrderTemplate = MailMessage['template']
+export type OrderTemplate = OrderMessage['template']
 
 /** A job of the queue `mail`. */
 export interface OrderMailJob {
@@ -41,7 +41,7 @@ type Person = Order['buyer']
 
 interface Letter {
   to: Person
-  message: MailMessage
+  message: OrderMessage
 }
 
 const isPaid = (order: Order | null): order is PaidOrder => Boolean(order?.paidAt && order.transfer)

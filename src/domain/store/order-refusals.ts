@@ -11,6 +11,8 @@ export const noSuchApp = () => new DomainError('INVALID_NETWORK_APP_NAME', 'Ther
 export interface Unpaid extends Funds {
   status: OrderStatus
   overdue: boolean
+  /** Whether the app's owner is still there to be paid. */
+  is_sold: boolean
   price: string
 }
 
@@ -21,6 +23,7 @@ export const isExpired = ({ status, overdue }: Pick<Unpaid, 'status' | 'overdue'
 export function refusalsOfPayment(order: Unpaid, maxCost: string | undefined): DomainError[] {
   const refusals = refusalsOf('order', order, { funds: order, maxCost })
   if (isExpired(order)) return [expired(), ...refusals]
+  if (!order.is_sold) return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The seller is gone.'), ...refusals]
   if (order.status === 'CREATED') return refusals
   return [new DomainError('UNABLE_TO_CONFIRM_ORDER', 'The order was cancelled.'), ...refusals]
 }

@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Order, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
-import { DomainError, notFound } from '../errors.ts'
+import { authenticationFailed, DomainError, notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
@@ -99,6 +99,7 @@ export function createOrderService({ database, notices, safe, idempotency, confi
           }
           const [offer] = await database.query(findOffer, [actor.id, appId, networkApp])
           if (!offer) throw noSuchApp()
+          if (offer.closed) throw authenticationFailed()
           throw refusalsOf('order', offer, { funds: offer, maxCost })[0] ?? busy()
         },
       )

@@ -14,9 +14,16 @@ const orderColumns = (from: string) => `
   ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
 
 /** The app a caller names, by id or name, with what the caller has. No app: no row. */
-export const findOffer = statement<{ id: string; name: string; price: string; points: string; num: string }>(
+export const findOffer = statement<{
+  id: string
+  name: string
+  price: string
+  points: string
+  num: string
+  closed: boolean
+}>(
   'order_offer',
-  `select a.id, a.name, a.price::text, w.points::text, w.num::text from network_apps a, wallets w
+  `select a.id, a.name, a.price::text, w.points::text, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
    where a.deactivated_at is null and w.user_id = $1::uuid
      and case when $2::uuid is null then lower(a.name) = lower($3) else a.id = $2::uuid end`,
 )
@@ -34,7 +41,7 @@ export const insertOrder = statement<OrderRow>(
    ),
    buyer as (
      update wallets w set event_sequence = w.event_sequence + 1 from app
-     where w.user_id = $2::uuid and w.points + w.num >= app.price
+     where w.user_id = $2::uuid and w.closed_at is null and w.points + w.num >= app.price
      returning w.event_sequence as sequence, w.points, w.num
    ),
    made as (
@@ -56,13 +63,18 @@ export const insertOrder = statement<OrderRow>(
 export const findOrderState = statement<{
   status: Order['status']
   overdue: boolean
+  /** Whether the app's owner is still there to be paid. */
+  is_sold: boolean
   price: string
   points: string
   num: string
 }>(
   'order_state',
-  `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, o.price::text, w.points::text, w.num::text
-   from orders o join wallets w on w.user_id = o.buyer_id where o.id = $1::uuid and o.buyer_id = $2::uuid`,
+  `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, s.closed_at is null as is_sold,
+     o.price::text, w.points::text, w.num::text
+   from orders o join wallets w on w.user_id = o.buyer_id join network_apps a on a.id = o.network_app_id
+     join wallets s on s.user_id = a.owner_id
+   where o.id = $1::uuid and o.buyer_id = $2::uuid`,
 )
 
 /**
@@ -85,7 +97,7 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
      where locked.price <= coalesce($5::numeric, locked.price)
    ),
    parties as materialized (
-     select w.user_id, w.points, w.num from wallets w
+     select w.user_id, w.points, w.num, w.closed_at from wallets w
      where w.user_id in (select $2::uuid from target union select owner_id from target)
      order by w.user_id for update
    ),
@@ -99,6 +111,7 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
        select least(parties.points, target.price) as points, target.price - least(parties.points, target.price) as num
      ) as paid
      where parties.user_id = $2::uuid and parties.points + parties.num >= target.price and timed.at < target.expires_at
+       and not exists (select from parties where closed_at is not null)
    ),
    charged as (
      update wallets w set

@@ -24,7 +24,7 @@ export const chargeSql = ({ from, payer, fee, gas, transfer, reference }: Charge
       num = w.num - (${fee}::numeric + ${gas}::numeric - least(w.points, ${fee}::numeric + ${gas}::numeric)),
       event_sequence = w.event_sequence + 1
     from ${from}
-    where w.user_id = ${payer} and w.points + w.num >= ${fee}::numeric + ${gas}::numeric
+    where w.user_id = ${payer} and w.closed_at is null and w.points + w.num >= ${fee}::numeric + ${gas}::numeric
     returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence
   ),
   moved as (

@@ -1,9 +1,10 @@
 /** Points that administrators give, and that may expire. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
 import { randomUUIDv7 } from 'node:crypto'
 import type { Actor } from '../actor.ts'
+import { auditValues } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
-import { fromId } from '../ids.ts'
+import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { fromUnits, toUnits } from '../money.ts'
 import { assertMay } from '../policy.ts'
@@ -67,9 +68,11 @@ export function createGrantService({ database, notices, idempotency }: Dependenc
       const id = await idempotency.once(actor, attempt, 'grantPoints', input, async () => {
         const [user] = await database.query(findGrantee, [fromId(input.userId, 'user')?.uuid ?? null, input.userId])
         if (!user) throw notFound('User')
+        const uuid = randomUUIDv7()
+        const [giver, address] = auditValues(actor)
         const [made] = await database.query(insertGrant, [
-          ...[randomUUIDv7(), user.id, input.amount, input.reason, actor.kind === 'user' ? actor.id : null],
-          ...[input.expiresAt ?? null, randomUUIDv7(), ...markValues(attempt)],
+          ...[uuid, user.id, input.amount, input.reason, giver],
+          ...[input.expiresAt ?? null, randomUUIDv7(), ...markValues(attempt), toId('grant', uuid), address],
         ])
         if (!made) throw validationFailed({ expiresAt: ['Ensure this moment is in the future.'] })
         notices.announce(user.id)

@@ -1,3 +1,4 @@
+import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
@@ -24,7 +25,7 @@ const columns = (from: string) =>
 /** A user by UUID ($1), or by a name ($2): an e-mail address if it looks like one, else a username. */
 export const findGrantee = statement<{ id: string }>(
   'grantee_find',
-  `select id from users where case
+  `select id from users where deleted_at is null and case
      when $1::uuid is not null then id = $1::uuid
      when $2 like '%@%' then lower(email) = lower($2)
      else lower(username) = lower($2)
@@ -38,13 +39,14 @@ export const findGrant = statement<Grant>(
 
 /**
  * Grant, transfer, balance and event; no row when the moment it expires is not in the future.
- * $1 grant, $2 user, $3 amount, $4 reason, $5 who gives, $6 when it expires, $7 transfer.
+ * $1 grant, $2 user, $3 amount, $4 reason, $5 who gives, $6 when it expires, $7 transfer, $10 the grant as callers see it,
+ * $11 the address it came from.
  */
 export const insertGrant = statement<{ id: string }>(
   'grant_insert',
   `with raised as (
      update wallets w set points = w.points + $3::numeric, event_sequence = w.event_sequence + 1
-     where w.user_id = $2::uuid and ($6::timestamptz is null or $6::timestamptz > now())
+     where w.user_id = $2::uuid and w.closed_at is null and ($6::timestamptz is null or $6::timestamptz > now())
      returning w.user_id, w.event_sequence as sequence
    ),
    granted as (
@@ -61,6 +63,7 @@ export const insertGrant = statement<{ id: string }>(
        as line (position, wallet_id, book, amount)
    ),
    ${eventSql({ name: 'told', from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: '$7' })},
+   ${auditSql({ name: 'audited', from: 'granted', user: '$5', action: 'points.granted', subject: '$10', address: '$11' })},
    ${rememberSql('$8', '$9', '$1::text', 'granted')}
    select id from granted`,
 )

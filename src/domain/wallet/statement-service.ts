@@ -1,23 +1,10 @@
 /** The statement of a wallet: its transfers with the balance after each. Contract: `transfers`, `GET /api/v3/wallet/transfers/`. */
 import { type Actor, assertUser } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
-import { fromId, type IdPrefix, toId } from '../ids.ts'
+import { fromId } from '../ids.ts'
 import { assertMay } from '../policy.ts'
 import { type Database, statement } from '../ports.ts'
-
-/** What a transfer is about. */
-export const transferKinds = [
-  'COMMIT',
-  'DEPOSIT',
-  'GRANT',
-  'GRANT_EXPIRY',
-  'ORDER',
-  'ORDER_REFUND',
-  'OTHER',
-  'REFUND',
-  'SIGN_UP',
-] as const
-export type TransferKind = (typeof transferKinds)[number]
+import { describeReference, type TransferKind } from './transfer-kind.ts'
 
 /** One transfer as the owner of a wallet sees it. Amounts are decimal strings. */
 export interface StatementLine {
@@ -90,25 +77,10 @@ const countTransfers = statement<{ count: number }>(
   'select count(distinct transfer_id)::int as count from entries where wallet_id = $1::uuid',
 )
 
-/** By the first word of a reference. */
-const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
-  'sign-up': { kind: 'SIGN_UP', subject: 'user' },
-  commit: { kind: 'COMMIT', subject: 'commit' },
-  refund: { kind: 'REFUND', subject: 'commit' },
-  order: { kind: 'ORDER', subject: 'order' },
-  'order-refund': { kind: 'ORDER_REFUND', subject: 'order' },
-  deposit: { kind: 'DEPOSIT' },
-  grant: { kind: 'GRANT', subject: 'grant' },
-  'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
-}
-
 function present({ id, reference, created_at, num, points, balance_num, balance_points }: Row): StatementLine {
-  const [first = '', subject = ''] = reference.split(':', 2)
-  const known = kinds[first]
   return {
     id,
-    kind: known?.kind ?? 'OTHER',
-    subjectId: known ? (known.subject ? toId(known.subject, subject) : subject) : null,
+    ...describeReference(reference),
     createdAt: created_at,
     num,
     points,

@@ -18,6 +18,7 @@ type Documents = {
     "\n    mutation RestLogin($input: SignInInput!) {\n      signIn(input: $input) {\n        token\n      }\n    }\n  ": typeof types.RestLoginDocument,
     "\n    mutation RestLogout {\n      signOut\n    }\n  ": typeof types.RestLogoutDocument,
     "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n": typeof types.RestMeDocument,
+    "\n    mutation RestDeleteMe {\n      deleteAccount {\n        id\n      }\n    }\n  ": typeof types.RestDeleteMeDocument,
     "\n  fragment ApiKeyRecord on ApiKey {\n    id\n    name\n    prefix\n    createdAt\n    revokedAt\n  }\n": typeof types.ApiKeyRecordFragmentDoc,
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestApiKeysDocument,
@@ -28,8 +29,13 @@ type Documents = {
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": typeof types.RestHistoryDocument,
+    "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestAuditEntriesDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": typeof types.RestEventsDocument,
     "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestGrantPointsDocument,
+    "\n    mutation RestChangeEmail($input: ChangeEmailInput!) {\n      changeEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestChangeEmailDocument,
+    "\n    mutation RestChangeUsername($input: ChangeUsernameInput!) {\n      changeUsername(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestChangeUsernameDocument,
+    "\n    mutation RestVerifyEmail($input: VerifyEmailInput!) {\n      verifyEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestVerifyEmailDocument,
+    "\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  ": typeof types.RestRequestEmailVerificationDocument,
     "\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestCreateNetworkAppDocument,
     "\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestNetworkAppsDocument,
     "\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  ": typeof types.RestNetworkAppDocument,
@@ -41,6 +47,9 @@ type Documents = {
     "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestCancelOrderDocument,
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": typeof types.RestOrderDocument,
     "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestOrdersDocument,
+    "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": typeof types.RestRequestPasswordResetDocument,
+    "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestResetPasswordDocument,
+    "\n    mutation RestChangePassword($input: ChangePasswordInput!) {\n      changePassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestChangePasswordDocument,
     "\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n": typeof types.AssetRecordFragmentDoc,
     "\n  fragment CommitRecord on Commit {\n    transactionHash\n    treeCid\n    treeSha256\n    treeSignature\n    author\n    committer\n    provider\n    createdAt\n    action\n    actionName\n    actionResult\n    message\n    changes\n    status\n  }\n": typeof types.CommitRecordFragmentDoc,
     "\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n": typeof types.EventRecordFragmentDoc,
@@ -48,6 +57,10 @@ type Documents = {
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": typeof types.OrderRecordFragmentDoc,
     "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": typeof types.QuoteRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": typeof types.UserRecordFragmentDoc,
+    "\n  mutation RestUpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        ...UserRecord\n      }\n    }\n  }\n": typeof types.RestUpdateProfileDocument,
+    "\n    query RestSessions($limit: Int!, $offset: Int!) {\n      sessions(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          name\n          createdAt\n          lastUsedAt\n          expiresAt\n          isCurrent\n        }\n      }\n    }\n  ": typeof types.RestSessionsDocument,
+    "\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestRevokeSessionDocument,
+    "\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeOtherSessionsDocument,
     "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestTransfersDocument,
     "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": typeof types.WebhookDeliveryRecordFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": typeof types.RestWebhookDeliveriesDocument,
@@ -59,6 +72,7 @@ const documents: Documents = {
     "\n    mutation RestLogin($input: SignInInput!) {\n      signIn(input: $input) {\n        token\n      }\n    }\n  ": types.RestLoginDocument,
     "\n    mutation RestLogout {\n      signOut\n    }\n  ": types.RestLogoutDocument,
     "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n": types.RestMeDocument,
+    "\n    mutation RestDeleteMe {\n      deleteAccount {\n        id\n      }\n    }\n  ": types.RestDeleteMeDocument,
     "\n  fragment ApiKeyRecord on ApiKey {\n    id\n    name\n    prefix\n    createdAt\n    revokedAt\n  }\n": types.ApiKeyRecordFragmentDoc,
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestApiKeysDocument,
@@ -69,8 +83,13 @@ const documents: Documents = {
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": types.RestHistoryDocument,
+    "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": types.RestAuditEntriesDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": types.RestEventsDocument,
     "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": types.RestGrantPointsDocument,
+    "\n    mutation RestChangeEmail($input: ChangeEmailInput!) {\n      changeEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestChangeEmailDocument,
+    "\n    mutation RestChangeUsername($input: ChangeUsernameInput!) {\n      changeUsername(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestChangeUsernameDocument,
+    "\n    mutation RestVerifyEmail($input: VerifyEmailInput!) {\n      verifyEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestVerifyEmailDocument,
+    "\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  ": types.RestRequestEmailVerificationDocument,
     "\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestCreateNetworkAppDocument,
     "\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestNetworkAppsDocument,
     "\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  ": types.RestNetworkAppDocument,
@@ -82,6 +101,9 @@ const documents: Documents = {
     "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestCancelOrderDocument,
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": types.RestOrderDocument,
     "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestOrdersDocument,
+    "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": types.RestRequestPasswordResetDocument,
+    "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestResetPasswordDocument,
+    "\n    mutation RestChangePassword($input: ChangePasswordInput!) {\n      changePassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestChangePasswordDocument,
     "\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n": types.AssetRecordFragmentDoc,
     "\n  fragment CommitRecord on Commit {\n    transactionHash\n    treeCid\n    treeSha256\n    treeSignature\n    author\n    committer\n    provider\n    createdAt\n    action\n    actionName\n    actionResult\n    message\n    changes\n    status\n  }\n": types.CommitRecordFragmentDoc,
     "\n  fragment EventRecord on Event {\n    id\n    sequence\n    type\n    createdAt\n    orderId\n    commitId\n    deliveryId\n    transferId\n    data\n  }\n": types.EventRecordFragmentDoc,
@@ -89,6 +111,10 @@ const documents: Documents = {
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": types.OrderRecordFragmentDoc,
     "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": types.QuoteRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": types.UserRecordFragmentDoc,
+    "\n  mutation RestUpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        ...UserRecord\n      }\n    }\n  }\n": types.RestUpdateProfileDocument,
+    "\n    query RestSessions($limit: Int!, $offset: Int!) {\n      sessions(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          name\n          createdAt\n          lastUsedAt\n          expiresAt\n          isCurrent\n        }\n      }\n    }\n  ": types.RestSessionsDocument,
+    "\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  ": types.RestRevokeSessionDocument,
+    "\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeOtherSessionsDocument,
     "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  ": types.RestTransfersDocument,
     "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": types.WebhookDeliveryRecordFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": types.RestWebhookDeliveriesDocument,
@@ -126,6 +152,10 @@ export function graphql(source: "\n    mutation RestLogout {\n      signOut\n   
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n"): (typeof documents)["\n  query RestMe {\n    me {\n      ...UserRecord\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestDeleteMe {\n      deleteAccount {\n        id\n      }\n    }\n  "): (typeof documents)["\n    mutation RestDeleteMe {\n      deleteAccount {\n        id\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -169,11 +199,31 @@ export function graphql(source: "\n  query RestHistory($id: ID!) {\n    asset(id
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestChangeEmail($input: ChangeEmailInput!) {\n      changeEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestChangeEmail($input: ChangeEmailInput!) {\n      changeEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestChangeUsername($input: ChangeUsernameInput!) {\n      changeUsername(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestChangeUsername($input: ChangeUsernameInput!) {\n      changeUsername(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestVerifyEmail($input: VerifyEmailInput!) {\n      verifyEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestVerifyEmail($input: VerifyEmailInput!) {\n      verifyEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -221,6 +271,18 @@ export function graphql(source: "\n    query RestOrders($limit: Int!, $offset: I
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestChangePassword($input: ChangePasswordInput!) {\n      changePassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestChangePassword($input: ChangePasswordInput!) {\n      changePassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n"): (typeof documents)["\n  fragment AssetRecord on Asset {\n    nid\n    headId\n    assetFileName\n    assetFileMimeType\n    assetFileSize\n    assetFileUrl\n    proofHash\n    caption\n    headline\n    tag\n    publicAccess\n    uploadedAt\n    updatedAt\n    isOwn\n    meta\n    signature\n    signedMetadata\n    nitCommitCustom\n    owner {\n      username\n      email\n      address\n    }\n    creator {\n      username\n      address\n    }\n    registration {\n      transactionHash\n      explorerUrl\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
@@ -246,6 +308,22 @@ export function graphql(source: "\n  fragment QuoteRecord on Quote {\n    price\
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n"): (typeof documents)["\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    displayName\n    description\n    wallet {\n      address\n      num\n      points\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation RestUpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        ...UserRecord\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation RestUpdateProfile($input: UpdateProfileInput!) {\n    updateProfile(input: $input) {\n      user {\n        ...UserRecord\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestSessions($limit: Int!, $offset: Int!) {\n      sessions(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          name\n          createdAt\n          lastUsedAt\n          expiresAt\n          isCurrent\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestSessions($limit: Int!, $offset: Int!) {\n      sessions(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          name\n          createdAt\n          lastUsedAt\n          expiresAt\n          isCurrent\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

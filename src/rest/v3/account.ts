@@ -31,6 +31,9 @@ const signUp = defineRoute({
   present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
 })
 
+/** What old callers send of their device is long at times, and was never refused. */
+const sessionName = (text = '') => [...text.replaceAll(/\p{C}/gu, '')].slice(0, 100).join('')
+
 const login = defineRoute({
   method: 'POST',
   path: 'auth/token/login',
@@ -42,7 +45,13 @@ const login = defineRoute({
       }
     }
   `),
-  variables: ({ body }) => ({ input: { email: body.text('email') ?? '', password: body.text('password') ?? '' } }),
+  variables: ({ body, header }) => ({
+    input: {
+      email: body.text('email') ?? '',
+      password: body.text('password') ?? '',
+      name: sessionName(body.text('device') || header('user-agent')),
+    },
+  }),
   present: ({ signIn }) => ({ auth_token: signIn.token }),
 })
 
@@ -77,6 +86,22 @@ const me = defineRoute({
   present: ({ me }) => presentUser(me),
 })
 
+const deleteMe = defineRoute({
+  method: 'DELETE',
+  path: 'auth/users/me',
+  action: 'account:delete',
+  operation: graphql(/* GraphQL */ `
+    mutation RestDeleteMe {
+      deleteAccount {
+        id
+      }
+    }
+  `),
+  variables: () => ({}),
+  status: 204,
+  present: () => undefined,
+})
+
 const listUsers = defineRoute({
   method: 'GET',
   path: 'auth/users',
@@ -87,4 +112,4 @@ const listUsers = defineRoute({
   present: ({ me }, request) => presentPage(request, 1, [presentUser(me)]),
 })
 
-export const accountRoutes = [signUp, login, logout, me, listUsers]
+export const accountRoutes = [signUp, login, logout, me, deleteMe, listUsers]

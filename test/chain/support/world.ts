@@ -14,7 +14,7 @@ import { createContentStore } from '../../../src/files/content-store.ts'
 import { createCustody } from '../../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../../src/platform/database.ts'
 import { startEmbeddedPostgres } from '../../../src/platform/embedded-postgres.ts'
-import { createKeyVault } from '../../../src/platform/key-vault.ts'
+import { createLocalKeyVault } from '../../../src/platform/local-key-vault.ts'
 import { applyMigrations } from '../../../src/platform/migrations.ts'
 import { relayKeys } from './anvil.ts'
 
@@ -66,7 +66,7 @@ export const startServer = async (): Promise<TestServer> => {
   const log = createTestLog()
   const postgres = await startEmbeddedPostgres({ dir, log })
   await applyMigrations(postgres.url)
-  const vault = createKeyVault({ key: undefined, dir: join(dir, 'keys') })
+  const vault = createLocalKeyVault({ key: undefined, dir })
   const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
   const admin = createDatabase({ url: postgres.url.replace(/annal$/, 'postgres'), pool: 1, log })
   let worlds = 0
@@ -102,7 +102,7 @@ const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: C
     await database.transaction(async (query) => {
       await query(insertUser, [id, `u${id.slice(0, 8)}`])
       await query(insertWallet, [id, address])
-      await query(insertKey, [id, key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey])
+      await query(insertKey, [id, key.version, key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey])
     })
     return { id, address }
   }
@@ -186,7 +186,7 @@ const insertUser = statement(
 const insertWallet = statement('test_wallet', 'insert into wallets (user_id, address, num) values ($1::uuid, $2, 1000)')
 const insertKey = statement(
   'test_key',
-  'insert into user_keys (user_id, vault_key_id, wrapped_data_key, sealed_private_key) values ($1::uuid, $2, $3, $4)',
+  'insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key) values ($1::uuid, $2, $3, $4, $5)',
 )
 const insertAsset = statement(
   'test_asset',

@@ -1,0 +1,48 @@
+/** Mails about accounts: what happened, a link to act on where there is one, and what to do when it was somebody else. */
+import type { AccountMessage } from '../domain/ports.ts'
+import { type AccountWords, accountWords } from './mail-account-words.ts'
+import { formatDuration, formatTime } from './mail-languages.ts'
+import type { MailBody } from './mail-layout.ts'
+import type { Voice } from './mail-voice.ts'
+
+/** What differs from mail to mail. */
+interface Particulars {
+  action?: MailBody['action']
+  /** How long the link works. */
+  lasts?: string
+  facts?: MailBody['facts']
+}
+
+function particularsOf(message: AccountMessage, words: AccountWords, { language, say }: Voice): Particulars {
+  const link = (template: 'password-reset' | 'email-verification', url: string, duration: string): Particulars => ({
+    action: { label: words[template].button, url, address: words.address },
+    lasts: say(words[template].lasts, { duration }),
+  })
+  const happened = (at: Date): [string, string] => [words.facts.time, formatTime(at, language)]
+  switch (message.template) {
+    case 'password-reset':
+      return link(message.template, message.link, formatDuration(message.minutes, 'minute', language))
+    case 'email-verification':
+      return link(message.template, message.link, formatDuration(message.hours, 'hour', language))
+    case 'password-changed':
+      return { facts: [happened(message.at)] }
+    case 'email-changed':
+      return { facts: [[words.facts.newEmail, message.newEmail], happened(message.at)] }
+  }
+}
+
+export function writeAccountMail(message: AccountMessage, voice: Voice): MailBody {
+  const words = accountWords[voice.language]
+  const { subject, heading, text, notYou } = words[message.template]
+  const { action, lasts, facts = [] } = particularsOf(message, words, voice)
+  const closing = [...(lasts ? [lasts] : []), voice.say(notYou)]
+  return {
+    subject,
+    heading,
+    // With a link, what else there is to say stands below it.
+    paragraphs: action ? [voice.say(text)] : [voice.say(text), ...closing],
+    ...(action && { action, closing }),
+    facts: [[words.facts.username, message.username], ...facts],
+    footer: voice.say(words.footer),
+  }
+}

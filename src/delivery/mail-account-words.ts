@@ -1,0 +1,84 @@
+/** The words of mails about accounts. `{name}` is filled in. */
+import type { Language } from './mail-languages.ts'
+
+const en = {
+  'password-reset': {
+    subject: 'Choose a new password',
+    heading: 'Choose a new password',
+    text: 'Somebody, most likely you, asked to reset the password of your account at {url}. Open this link to choose a new one.',
+    button: 'Choose a new password',
+    lasts: 'The link works once, for {duration}. If you ask again, only the newest link works.',
+    notYou: 'If it was not you, do nothing: your password stays as it is.',
+  },
+  'password-changed': {
+    subject: 'Your password was changed',
+    heading: 'Your password was changed',
+    text: 'The password of your account at {url} was changed. If it was you, there is nothing to do.',
+    notYou:
+      'If it was not you, choose a new password at once: where you sign in, ask to reset it, and give this e-mail address.',
+  },
+  'email-changed': {
+    subject: 'Your e-mail address was changed',
+    heading: 'Your e-mail address was changed',
+    text: 'Your account at {url} has a new e-mail address. Mail about the account goes there from now on. If it was you, there is nothing to do.',
+    notYou: 'If it was not you, get in touch at {url} at once, and give the account below.',
+  },
+  'email-verification': {
+    subject: 'Confirm your e-mail address',
+    heading: 'Confirm your e-mail address',
+    text: 'This address was given for an account at {url}. Open this link to confirm that it is yours.',
+    button: 'Confirm this address',
+    lasts: 'The link works once, for {duration}.',
+    notYou: 'If the account is not yours, do nothing: the address stays unconfirmed.',
+  },
+  /** Before the link in full, below its button. */
+  address: 'If the button does not work, open this address:',
+  facts: {
+    username: 'Account',
+    newEmail: 'New e-mail address',
+    time: 'Time',
+  },
+  footer: 'You get this mail because this address was given for an account at {url}.',
+}
+
+export type AccountWords = typeof en
+
+const zhTw: AccountWords = {
+  'password-reset': {
+    subject: '設定新密碼',
+    heading: '設定新密碼',
+    text: '有人（很可能是您本人）要求重設您在 {url} 的帳號密碼。請開啟下列連結設定新密碼。',
+    button: '設定新密碼',
+    lasts: '此連結僅能使用一次，有效時間為 {duration}。若您再次提出要求，則只有最新的連結有效。',
+    notYou: '如果不是您本人，請忽略這封信，您的密碼不會變更。',
+  },
+  'password-changed': {
+    subject: '您的密碼已變更',
+    heading: '您的密碼已變更',
+    text: '您在 {url} 的帳號密碼已變更。如果是您本人變更的，則無需進行任何操作。',
+    notYou: '如果不是您本人，請立即設定新密碼：在登入處要求重設密碼，並輸入這個電子郵件地址。',
+  },
+  'email-changed': {
+    subject: '您的電子郵件地址已變更',
+    heading: '您的電子郵件地址已變更',
+    text: '您在 {url} 的帳號已改用新的電子郵件地址，日後與帳號有關的信件將寄往新地址。如果是您本人變更的，則無需進行任何操作。',
+    notYou: '如果不是您本人，請立即透過 {url} 與我們聯絡，並附上下列帳號。',
+  },
+  'email-verification': {
+    subject: '確認您的電子郵件地址',
+    heading: '確認您的電子郵件地址',
+    text: '有人在 {url} 的帳號中填寫了這個地址。請開啟下列連結，確認這是您的地址。',
+    button: '確認這個地址',
+    lasts: '此連結僅能使用一次，有效時間為 {duration}。',
+    notYou: '如果這不是您的帳號，請忽略這封信，這個地址不會被確認。',
+  },
+  address: '如果按鈕無法使用，請開啟此網址：',
+  facts: {
+    username: '帳號',
+    newEmail: '新的電子郵件地址',
+    time: '時間',
+  },
+  footer: '您收到這封信，是因為有人在 {url} 的帳號中填寫了這個地址。',
+}
+
+export const accountWords: Record<Language, AccountWords> = { en, 'zh-tw': zhTw }

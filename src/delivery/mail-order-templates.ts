@@ -1,0 +1,83 @@
+/** Mails about orders: which facts each shows. */
+import type { OrderMessage } from '../domain/ports.ts'
+import { formatTime } from './mail-languages.ts'
+import type { MailBody } from './mail-layout.ts'
+import { type OrderWords, orderWords } from './mail-order-words.ts'
+import type { Voice } from './mail-voice.ts'
+
+type Template = OrderMessage['template']
+type Message<T extends Template> = Extract<OrderMessage, { template: T }>
+type Fact = [name: string, value: string]
+
+/** What differs from mail to mail; what is the same in all of them is added in one place. */
+interface Particulars {
+  subject: string
+  heading: string
+  paragraphs: string[]
+  facts: Fact[]
+}
+
+const isNothing = (amount: string) => amount === '0'
+
+/** The amounts that are something. */
+const given = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
+
+type Write<T extends Template> = (message: Message<T>, words: OrderWords, say: Voice['say']) => Particulars
+
+const templates: { [T in Template]: Write<T> } = {
+  receipt: ({ price, paid, chargeId }, { receipt, facts }, say) => ({
+    subject: say(receipt.subject),
+    heading: receipt.heading,
+    paragraphs: [say(isNothing(price) ? receipt.free : receipt.text)],
+    facts: [...given([facts.paidPoints, paid.points], [say(facts.paidNum), paid.num]), [facts.charge, chargeId]],
+  }),
+
+  sale: ({ price, earned, platformShare }, { sale, facts }, say) => ({
+    subject: say(sale.subject),
+    heading: sale.heading,
+    paragraphs: [say(isNothing(price) ? sale.free : sale.text)],
+    facts: given(
+      [facts.platformShare, platformShare],
+      [facts.earnedPoints, earned.points],
+      [say(facts.earnedNum), earned.num],
+    ),
+  }),
+
+  'order-failed': ({ paid, contact }, { 'order-failed': words, facts }, say) => ({
+    subject: say(words.subject),
+    heading: words.heading,
+    paragraphs: [say(words.text), contact ? say(words.next, { contact }) : say(words.nextWithoutContact)],
+    facts: given([facts.paidPoints, paid.points], [say(facts.paidNum), paid.num]),
+  }),
+
+  'order-refunded': ({ returned, chargeId, refundId }, { 'order-refunded': words, facts }, say) => ({
+    subject: say(words.subject),
+    heading: words.heading,
+    paragraphs: [say(words.text)],
+    facts: [
+      ...given([facts.returnedPoints, returned.points], [say(facts.returnedNum), returned.num]),
+      [facts.charge, chargeId],
+      [facts.refund, refundId],
+    ],
+  }),
+}
+
+/** `currency` is the name of the unit. */
+export function writeOrderMail(message: OrderMessage, voice: Voice, currency: string): MailBody {
+  const words = orderWords[voice.language]
+  const say: Voice['say'] = (sentence, values) => voice.say(sentence, { app: message.appName, currency, ...values })
+  // The table above gives each template its own message; an index by a union forgets that.
+  const write = templates[message.template] as Write<Template>
+  const { facts, ...rest } = write(message, words, say)
+  return {
+    ...rest,
+    facts: [
+      [words.facts.app, message.appName],
+      [words.facts.price, `${message.price} ${currency}`],
+      ...facts,
+      [words.facts.order, message.orderId],
+      [words.facts.time, formatTime(message.at, voice.language)],
+    ],
+    footer: say(words.footer),
+  }
+}

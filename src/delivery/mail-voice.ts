@@ -1,0 +1,13 @@
+import { fill, type Language } from './mail-languages.ts'
+
+/** A language, and how its sentences are filled in. */
+export interface Voice {
+  language: Language
+  /** Fills in `{url}`, which every sentence may use, and the values given. Raises RangeError when one is missing. */
+  say(sentence: string, values?: Record<string, string>): string
+}
+
+export const createVoice = (language: Language, url: string): Voice => ({
+  language,
+  say: (sentence, values) => fill(sentence, { url, ...values }),
+})

@@ -1,0 +1,151 @@
+/**
+ * The end of an account: keys, tokens and personal data go, the money is forfeited, the books and the chain keep what
+ * they must. Contract: `DELETE /api/v3/auth/users/me/` and `deleteAccount`.
+ */
+import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import { type Actor, assertUser } from '../actor.ts'
+import { authenticationFailed, DomainError } from '../errors.ts'
+import { assertMay } from '../policy.ts'
+import type { Custody, Database, FeedNotices, Log } from '../ports.ts'
+import {
+  closeWallet,
+  emptyAssets,
+  eraseAccount,
+  eraseAddresses,
+  eraseArguments,
+  eraseWebhooks,
+  findLatecomers,
+  findUnsigned,
+  forfeitLeftOver,
+  forgetAnswers,
+  lockAssets,
+  lockMoreAssets,
+  lockMoreOrders,
+  lockOpenOrders,
+  lockUser,
+  lockWallet,
+  storeSignatures,
+  waitForTurn,
+} from './deletion-statements.ts'
+
+/** A job of the queue `forget-key`. */
+export interface ForgetKeyJob {
+  /** UUID. */
+  userId: string
+}
+
+interface Dependencies {
+  database: Database
+  custody: Custody
+  notices: FeedNotices
+  log: Log
+}
+
+/** How often it is begun anew when the account is in use meanwhile. */
+const TRIES = 20
+/** Wallets emptied by one statement. */
+const PAGE = 500
+
+/** 21 characters that nobody can foretell. */
+const tombstoneName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString(36).padStart(13, '0')}`
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
+
+export type DeletionService = ReturnType<typeof createDeletionService>
+
+export function createDeletionService({ database, custody, notices, log }: Dependencies) {
+  /** By user: the same wish sent again waits here, and takes no connection that others need. */
+  const underWay = new Map<string, Promise<void>>()
+
+  /** What was paid for belongs on the chain, and after the deletion nobody can sign: commits and their signatures. */
+  async function signAccepted(userId: string): Promise<[commits: string[], signatures: string[]]> {
+    const commits: string[] = []
+    const signatures: string[] = []
+    for (const { commitId, treeSha256, ...key } of await database.query(findUnsigned, [userId])) {
+      commits.push(commitId)
+      signatures.push(await custody.sign(userId, key, treeSha256))
+    }
+    return [commits, signatures]
+  }
+
+  /** All or nothing. False: something was accepted for the account meanwhile, and nothing happened. Raises AUTHENTICATION_FAILED. */
+  async function tryDelete(userId: string): Promise<boolean> {
+    const signed = await signAccepted(userId)
+    let isOvertaken = false
+    const work = async (query: Database['query']) => {
+      await query(waitForTurn, [userId])
+      await query(lockOpenOrders, [userId])
+      await query(lockAssets, [userId])
+      await query(storeSignatures, signed)
+      await query(lockWallet, [userId])
+      const [user] = await query(lockUser, [userId])
+      if (!user || user.deleted) throw authenticationFailed()
+      const orders = idsOf(await query(lockMoreOrders, [userId]))
+      const assets = idsOf(await query(lockMoreAssets, [userId]))
+      const [latecomers] = await query(findLatecomers, [userId, orders, assets])
+      isOvertaken = latecomers?.some === true
+      // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
+      if (isOvertaken) throw busy()
+      await query(emptyAssets, [userId])
+      await query(closeWallet, [userId, randomUUIDv7()])
+      await query(eraseAccount, [userId, tombstoneName(), `${randomUUID()}@deleted.invalid`])
+      await query(eraseArguments, [userId])
+    }
+    try {
+      await database.transaction(work)
+      return true
+    } catch (error) {
+      if (isOvertaken) return false
+      throw error
+    }
+  }
+
+  async function insist(userId: string): Promise<void> {
+    for (let tries = 1; !(await tryDelete(userId)); tries += 1) if (tries === TRIES) throw busy()
+  }
+
+  const busy = () =>
+    new DomainError('CONFLICT', 'Your account is being used by other requests. Try again.', { retryAfter: 1 })
+
+  /** Destroys what unwraps the account's key, and the answers its requests got. May be repeated. */
+  async function forget({ userId }: ForgetKeyJob): Promise<void> {
+    await custody.forget(userId)
+    await database.query(forgetAnswers, [userId])
+  }
+
+  return {
+    /**
+     * Deletes the actor's account for good; returns its UUID. What was accepted and paid for still reaches the chain.
+     * Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED when it is deleted already, CONFLICT while it is in constant use.
+     */
+    async delete(actor: Actor): Promise<string> {
+      assertMay(actor, 'account:delete')
+      assertUser(actor)
+      const first = underWay.get(actor.id)
+      if (first) {
+        await first
+        throw authenticationFailed()
+      }
+      const deletion = insist(actor.id)
+      underWay.set(actor.id, deletion)
+      await deletion.finally(() => underWay.delete(actor.id))
+      notices.announce(actor.id)
+      // Whatever hinders this is waited for by the job that the deletion left behind.
+      await forget({ userId: actor.id }).catch((error: unknown) =>
+        log.warn({ err: error }, 'The key of a deleted account is destroyed later: the vault could not do it now'),
+      )
+      return actor.id
+    },
+
+    /** Carries out a job of the queue `forget-key`. */
+    forget,
+
+    /** Finishes what could not be erased at once, and forfeits what still came in. Safe in several processes at once. */
+    async sweep(): Promise<void> {
+      while ((await database.query(forfeitLeftOver)).length === PAGE);
+      await database.query(eraseArguments, [null])
+      await database.query(eraseWebhooks)
+      await database.query(eraseAddresses)
+    },
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * What deletes an account. Rows are locked in the order in which all other statements lock them (orders, assets, the
+ * relay's rows, wallet, user), so that nobody waits in a circle. Once the wallet is held nothing more can be accepted for
+ * the account; what came while the others were being locked is found then, and everything begins anew.
+ */
+import { emptyAssetsSql } from '../asset/asset-statements.ts'
+import { auditSql } from '../audit/audit-sql.ts'
+import { type SealedKey, statement } from '../ports.ts'
+
+/** Its commits that were accepted and that nobody has signed: $1 user. Nearly every commit is settled, and is not looked at. */
+const unsignedSql = `from commit_relays r
+   join commits c on c.id = r.commit_id join user_keys k on k.user_id = c.author_id
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $1::uuid`
+
+export const findUnsigned = statement<SealedKey & { commitId: string; treeSha256: string }>(
+  'deletion_unsigned',
+  `select r.commit_id as "commitId", c.tree_sha256 as "treeSha256", k.version, k.vault_key_id as "vaultKeyId",
+     k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey" ${unsignedSql}`,
+)
+
+/** One deletion of an account at a time: $1 user. */
+export const waitForTurn = statement<never>(
+  'deletion_turn',
+  `select pg_advisory_xact_lock(hashtextextended('deletion:' || $1::text, 0))`,
+)
+
+const openOrdersSql = `select id from orders where buyer_id = $1::uuid and status = 'CREATED' order by id for no key update`
+const assetsSql = 'select id from assets where owner_id = $1::uuid and deleted_at is null order by id for no key update'
+
+export const lockOpenOrders = statement<{ id: string }>('deletion_orders', openOrdersSql)
+export const lockAssets = statement<{ id: string }>('deletion_assets', assetsSql)
+/** Those and what came since, but for what somebody else holds: waiting for that with the wallet in hand could be waiting in a circle. */
+export const lockMoreOrders = statement<{ id: string }>('deletion_more_orders', `${openOrdersSql} skip locked`)
+export const lockMoreAssets = statement<{ id: string }>('deletion_more_assets', `${assetsSql} skip locked`)
+
+/** $1 commits, $2 signatures. What the relay is signing at this moment is left to it. */
+export const storeSignatures = statement<never>(
+  'deletion_signatures',
+  `with waiting as materialized (
+     select r.commit_id, item.signature from unnest($1::uuid[], $2::text[]) as item (commit_id, signature)
+       join commit_relays r using (commit_id)
+     where r.tree_signature is null for no key update of r skip locked
+   )
+   update commit_relays r set tree_signature = waiting.signature, updated_at = now()
+   from waiting where r.commit_id = waiting.commit_id`,
+)
+
+export const lockWallet = statement<{ closed: boolean }>(
+  'deletion_wallet',
+  'select closed_at is not null as closed from wallets where user_id = $1::uuid for no key update',
+)
+
+export const lockUser = statement<{ deleted: boolean }>(
+  'deletion_user',
+  'select deleted_at is not null as deleted from users where id = $1::uuid for no key update',
+)
+
+/** Whether anything came that is not held or not signed: $1 user, $2 the orders and $3 the assets that are held. */
+export const findLatecomers = statement<{ some: boolean }>(
+  'deletion_latecomers',
+  `select exists (select ${unsignedSql})
+     or exists (select from orders where buyer_id = $1::uuid and status = 'CREATED' and id <> all ($2::uuid[]))
+     or exists (select from assets where owner_id = $1::uuid and deleted_at is null and id <> all ($3::uuid[])) as some`,
+)
+
+export const emptyAssets = statement<never>(
+  'deletion_empty',
+  `with ${emptyAssetsSql('owner_id = $1::uuid')} select 1 from gone limit 0`,
+)
+
+/** The entries that take all a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
+const forfeitSql = (from: string, reference: string) => `
+   moved as (
+     insert into transfers (id, reference) select transfer_id, ${reference} from ${from} where num > 0 or points > 0
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select transfer_id, line.position, line.wallet_id, line.book, line.currency, line.amount
+     from ${from}, lateral (values
+       (1, user_id, null::book, 'POINTS'::currency, -points), (2, user_id, null, 'NUM', -num),
+       (3, null, 'FORFEITED', 'POINTS', points), (4, null, 'FORFEITED', 'NUM', num)
+     ) as line (position, wallet_id, book, currency, amount)
+     where line.amount <> 0
+   )`
+
+/** Withdraws open orders, takes what the wallet holds, and closes it: $1 user, $2 transfer. */
+export const closeWallet = statement<never>(
+  'deletion_close',
+  `with withdrawn as (
+     update orders set status = 'CANCELLED', settled_at = now(), action_args = null
+     where buyer_id = $1::uuid and status = 'CREATED' returning id
+   ),
+   closed as (
+     update wallets w set num = 0, points = 0, closed_at = now(),
+       event_sequence = w.event_sequence + (select count(*)::int from withdrawn)
+     where w.user_id = $1::uuid
+     returning w.user_id, $2::uuid as transfer_id, old.num, old.points, old.event_sequence as before
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, order_id)
+     select closed.user_id, closed.before + row_number() over (order by withdrawn.id), 'order.cancelled', withdrawn.id
+     from withdrawn, closed
+   ),
+   ${forfeitSql('closed', `'forfeit:' || user_id`)}
+   select 1 from closed limit 0`,
+)
+
+/**
+ * What is left is a tombstone: it holds the books together and names nobody. Its name and address are made of chance,
+ * because anybody may have taken one that could be foretold. $1 user, $2 username, $3 e-mail address.
+ */
+export const eraseAccount = statement<{ jobs: number }>(
+  'deletion_erase',
+  `with erased as (
+     update users set deleted_at = now(), username = $2, email = $3, password_hash = '', display_name = 'Deleted account',
+       description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false, role = 'USER',
+       allow_c2pa_download = true, asset_count = 0
+     where id = $1::uuid returning id
+   ),
+   keyless as (delete from user_keys using erased where user_id = erased.id),
+   signed_out as (delete from access_tokens using erased where user_id = erased.id),
+   unlinked as (delete from one_time_tokens using erased where user_id = erased.id),
+   unsold as (
+     update network_apps set deactivated_at = coalesce(deactivated_at, now()), updated_at = now()
+     from erased where owner_id = erased.id
+   ),
+   untraced as (
+     update audit_entries set address = null from erased where user_id = erased.id and address is not null
+   ),
+   ${auditSql({ name: 'noted', from: 'erased', user: 'erased.id', action: 'account.deleted' })},
+   queued as materialized (
+     select enqueue('forget-key', jsonb_build_object('userId', id)) from erased
+   )
+   select count(*)::int as jobs from queued`,
+)
+
+/** Requests tell what they carried and were answered: $1 user. Its orders, apps and assets stay, as the books need them. */
+export const forgetAnswers = statement<never>(
+  'deletion_answers',
+  `delete from idempotency_keys k using (
+     select $1::uuid::text as result
+     union all select id::text from orders where buyer_id = $1::uuid
+     union all select id::text from network_apps where owner_id = $1::uuid
+     union all select nid from assets where owner_id = $1::uuid
+   ) as made where k.result = made.result`,
+)
+
+/** Money that came in after: what a refund, a deposit or a sale brought to a closed wallet. */
+export const forfeitLeftOver = statement<{ user_id: string }>(
+  'deletion_left_over',
+  `with left_over as materialized (
+     select user_id from wallets where closed_at is not null and (num > 0 or points > 0)
+     order by user_id limit 500 for no key update
+   ),
+   emptied as (
+     update wallets w set num = 0, points = 0 from left_over where w.user_id = left_over.user_id
+     returning w.user_id, uuidv7() as transfer_id, old.num, old.points
+   ),
+   ${forfeitSql('emptied', `'forfeit:' || user_id || ':' || transfer_id`)}
+   select user_id from emptied`,
+)
+
+/** Arguments of settled orders whose buyer left: $1 user, or null for all. Whatever is being settled at this moment has time. */
+export const eraseArguments = statement<never>(
+  'deletion_arguments',
+  `with settled as materialized (
+     select o.id from users u join orders o on o.buyer_id = u.id
+     where u.deleted_at is not null and u.id = coalesce($1::uuid, u.id) and o.action_args is not null and o.status not in ('CREATED', 'PENDING')
+     for no key update of o skip locked
+   )
+   update orders o set action_args = null from settled where o.id = settled.id`,
+)
+
+/** What requests that were under way wrote into the trail after its addresses were erased. */
+export const eraseAddresses = statement<never>(
+  'deletion_addresses',
+  `update audit_entries e set address = null from users u
+   where u.deleted_at is not null and e.user_id = u.id and e.address is not null`,
+)
+
+/** Receivers of apps whose owner left, once the last sale has been told. */
+export const eraseWebhooks = statement<never>(
+  'deletion_webhooks',
+  `update network_apps a set webhook_url = null, webhook_secret = null, previous_secret = null, previous_secret_expires_at = null
+   from users u
+   where u.deleted_at is not null and a.owner_id = u.id and a.webhook_secret is not null and not exists (
+     select from webhook_deliveries d where d.network_app_id = a.id and d.status = 'PENDING')`,
+)

@@ -1,0 +1,131 @@
+/** What an account is known by: its address, whether that is known to be its owner's, and its username. */
+import { z } from 'zod'
+import { type Actor, assertUser } from '../actor.ts'
+import { auditValues } from '../audit/audit-sql.ts'
+import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { parse, text } from '../input.ts'
+import type { Limit, Limits } from '../limits.ts'
+import { assertMay } from '../policy.ts'
+import type { Database, Statement } from '../ports.ts'
+import { email, username } from './account-input.ts'
+import { duplicate } from './account-refusals.ts'
+import { changeEmail, changeUsername, requestVerification, verifyEmail } from './identity-statements.ts'
+import type { MailRequests } from './mail-requests.ts'
+import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
+import { type OwnPassword, wrongPassword } from './own-password.ts'
+
+interface Dependencies {
+  database: Database
+  ownPassword: OwnPassword
+  tokens: OneTimeTokens
+  mailRequests: MailRequests
+  limits: Limits
+  idempotency: Idempotency
+}
+
+const emailInput = z.object({ currentPassword: text(256), newEmail: email })
+const usernameInput = z.object({ currentPassword: text(256), newUsername: username })
+const verificationInput = z.object({ email: email.optional() })
+const verifyInput = z.object({ uid: text(64), token: text(256) })
+
+/** Raises NOT_AUTHENTICATED. */
+function ownAddress(actor: Actor): string {
+  assertUser(actor)
+  return actor.user.email
+}
+
+/** Each has a mail sent to whatever address the account says is its own. */
+const changes: Limit = { name: 'email-change', count: 10, seconds: 3600 }
+
+export type IdentityService = ReturnType<typeof createIdentityService>
+
+export function createIdentityService(deps: Dependencies) {
+  const { database, ownPassword, tokens, mailRequests, limits, idempotency } = deps
+
+  /** Writes what needs the actor's password, if that still is what was verified. */
+  async function change(
+    actor: Extract<Actor, { kind: 'user' }>,
+    statement: Statement<{ id: string }>,
+    { currentPassword, value }: { currentPassword: string; value: string },
+    attempt: Attempt,
+  ): Promise<string> {
+    const verified = await ownPassword.verify(actor, currentPassword)
+    const [, address] = auditValues(actor)
+    const values = [actor.id, verified, value, address, ...markValues(attempt)]
+    const [held] = await database.query(statement, values).catch((error: unknown) => {
+      throw duplicate(error)
+    })
+    if (!held) throw wrongPassword()
+    return held.id
+  }
+
+  return {
+    /**
+     * Gives the account another address, which gets a mail to be verified by; the old one is told. Returns the user's
+     * UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED, UNAVAILABLE.
+     */
+    async changeEmail(actor: Actor, rawInput: z.input<typeof emailInput>, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'account:update')
+      assertUser(actor)
+      const input = parse(emailInput, rawInput)
+      return idempotency.once(actor, attempt, 'changeEmail', input, async () => {
+        await limits.take(changes, actor.id)
+        return change(actor, changeEmail, { ...input, value: input.newEmail }, attempt)
+      })
+    },
+
+    /**
+     * Gives the account another username; the name that others are shown stays. Returns the user's UUID.
+     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED, UNAVAILABLE.
+     */
+    async changeUsername(actor: Actor, rawInput: z.input<typeof usernameInput>, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'account:update')
+      assertUser(actor)
+      const input = parse(usernameInput, rawInput)
+      return idempotency.once(actor, attempt, 'changeUsername', input, () =>
+        change(actor, changeUsername, { ...input, value: input.newUsername }, attempt),
+      )
+    },
+
+    /**
+     * Has a link mailed by which an address is verified, unless it is; returns the address. Without `email` it is the
+     * actor's own. With it nothing is looked up here, so that known and unknown addresses cannot be told apart.
+     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED.
+     */
+    async requestVerification(
+      actor: Actor,
+      rawInput: z.input<typeof verificationInput>,
+      attempt: Attempt,
+    ): Promise<string> {
+      assertMay(actor, 'email:verify')
+      const input = parse(verificationInput, rawInput)
+      const address = input.email ?? ownAddress(actor)
+      await idempotency.once(actor, attempt, 'requestEmailVerification', input, async () => {
+        await mailRequests.take(actor, 'verification', address)
+        await database.query(requestVerification, [address, ...markValues(attempt)])
+        return 'requested'
+      })
+      return address
+    },
+
+    /** Where a link was sent that could be used now. */
+    async addressOf(presented: PresentedToken): Promise<string | undefined> {
+      const key = tokenKey(presented)
+      return key && tokens.addressOf('EMAIL_VERIFICATION', key)
+    },
+
+    /** Verifies an account's address by a mailed token, which is used up; returns the user's UUID. Raises INVALID_TOKEN. */
+    async verify(actor: Actor, rawInput: z.input<typeof verifyInput>, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'email:verify')
+      const input = parse(verifyInput, rawInput)
+      const key = tokenKey(input)
+      if (!key) throw invalidToken()
+      return idempotency.once(actor, attempt, 'verifyEmail', input, async () => {
+        const [, address] = auditValues(actor)
+        const [verified] = await database.query(verifyEmail, [key.userId, key.hash, address, ...markValues(attempt)])
+        if (!verified) throw invalidToken()
+        return verified.id
+      })
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { statement } from '../ports.ts'
+
+/**
+ * The newest token of its purpose; a request that comes late changes nothing. One that is carried out again writes the
+ * same token and its time begins anew, for nobody has had it in a mail before. No row: a newer or a used one stands.
+ * $1 user, $2 purpose, $3 request, $4 the secret's hash, $5 seconds it is good for.
+ */
+export const upsertToken = statement<{ email: string }>(
+  'one_time_token_issue',
+  `insert into one_time_tokens as t (user_id, purpose, request_id, hash, email, expires_at)
+   select id, $2::token_purpose, $3::uuid, $4::bytea, email, now() + make_interval(secs => $5::int)
+   from users where id = $1::uuid and deleted_at is null for share
+   on conflict (user_id, purpose) do update set request_id = excluded.request_id, hash = excluded.hash,
+     email = excluded.email, created_at = now(), expires_at = excluded.expires_at, used_at = null
+   where excluded.request_id > t.request_id
+     or (excluded.request_id = t.request_id and t.used_at is null and excluded.email = t.email)
+   returning email`,
+)
+
+/** $1 user, $2 purpose, $3 the secret's hash. */
+export const findUsableToken = statement<{ email: string }>(
+  'one_time_token_usable',
+  `select t.email from one_time_tokens t join users u on u.id = t.user_id
+   where t.user_id = $1::uuid and t.purpose = $2::token_purpose and t.hash = $3::bytea and t.used_at is null
+     and t.expires_at > now() and lower(u.email) = lower(t.email) and u.deleted_at is null`,
+)
+
+/**
+ * The part of a statement that uses a token up; it returns `user_id`. `held` is the part that holds the user's row, with
+ * `id` and `email`: whoever changes an account's credentials holds that row first.
+ */
+export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: string; hash: string }): string => `
+  spent as (
+    update one_time_tokens t set used_at = now() from ${held}
+    where t.user_id = ${held}.id and t.purpose = '${purpose}' and t.hash = ${hash}::bytea and t.used_at is null
+      and t.expires_at > clock_timestamp() and lower(t.email) = lower(${held}.email)
+    returning t.user_id
+  )`
+
+/** The part of a statement that makes an account's tokens worthless. They stay, so that no older request replaces them. */
+export const voidTokensSql = ({ from, purposes }: { from: string; purposes: readonly string[] }): string => `
+  voided as (
+    update one_time_tokens t set used_at = now() from ${from}
+    where t.user_id = ${from}.id and t.purpose in (${purposes.map((purpose) => `'${purpose}'`).join(', ')})
+      and t.used_at is null
+  )`

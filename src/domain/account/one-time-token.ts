@@ -1,0 +1,70 @@
+/** Tokens that travel by mail: single use, newest only, good for the address they were sent to. Stored is their SHA-256. */
+import { createHash } from 'node:crypto'
+import type { OneTimeToken } from '../../platform/prisma/client.ts'
+import { DomainError } from '../errors.ts'
+import { fromId } from '../ids.ts'
+import { newSecret } from '../new-secret.ts'
+import type { Database, KeyVault } from '../ports.ts'
+import { findUsableToken, upsertToken } from './one-time-token-statements.ts'
+
+export type Purpose = OneTimeToken['purpose']
+
+/** What a link carries. */
+export interface PresentedToken {
+  /** Identifier of the account, as in `user_01h2x…`. */
+  uid: string
+  token: string
+}
+
+/** A presented token in the database's terms. It may be anything: only a statement tells whether it is good. */
+export interface TokenKey {
+  userId: string
+  hash: Buffer
+}
+
+/** Seconds. */
+export const lifetimes = { PASSWORD_RESET: 30 * 60, EMAIL_VERIFICATION: 24 * 3600 } satisfies Record<Purpose, number>
+
+/** 256 bits: 43 characters of base64url. */
+const SECRET_BYTES = 32
+
+/** One refusal for a wrong, an expired, a used and an older token. */
+export const invalidToken = () =>
+  new DomainError('INVALID_TOKEN', 'The link is not valid, or not any more. Request a new one.')
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+/** Undefined when it cannot be a token. */
+export function tokenKey({ uid, token }: PresentedToken): TokenKey | undefined {
+  const userId = fromId(uid, 'user')?.uuid
+  return userId === undefined ? undefined : { userId, hash: sha256(token) }
+}
+
+export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>
+
+export function createOneTimeTokens({ database, vault }: { database: Pick<Database, 'query'>; vault: KeyVault }) {
+  const derivationKey = vault.derive('one-time-token')
+
+  return {
+    /**
+     * The token of a request, to be mailed to `email`, or undefined when a newer or a used one stands or the account is
+     * gone. A request that is carried out again gets the same token, so that neither database nor queue has to hold it.
+     */
+    async issue(
+      purpose: Purpose,
+      userId: string,
+      requestId: string,
+    ): Promise<{ token: string; email: string } | undefined> {
+      const request = { scope: Buffer.from(`${purpose}\n${userId}\n`), payloadHash: Buffer.from(requestId) }
+      const token = newSecret(derivationKey, request, SECRET_BYTES).toString('base64url')
+      const values = [userId, purpose, requestId, sha256(token), lifetimes[purpose]]
+      const [issued] = await database.query(upsertToken, values)
+      return issued && { token, email: issued.email }
+    },
+
+    /** Where a token was sent that is good at this moment. Only a statement that spends it can tell for certain. */
+    async addressOf(purpose: Purpose, { userId, hash }: TokenKey): Promise<string | undefined> {
+      return (await database.query(findUsableToken, [userId, purpose, hash]))[0]?.email
+    },
+  }
+}

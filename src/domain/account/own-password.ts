@@ -1,0 +1,31 @@
+import type { UserActor } from '../actor.ts'
+import { validationFailed } from '../errors.ts'
+import type { Database } from '../ports.ts'
+import type { PasswordCheck } from './password-check.ts'
+import { findOwnCredentials } from './password-statements.ts'
+
+export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid password.'] })
+
+interface Dependencies {
+  database: Pick<Database, 'query'>
+  passwordCheck: PasswordCheck
+}
+
+export type OwnPassword = ReturnType<typeof createOwnPassword>
+
+/** For changes that a session alone does not allow: whoever finds an open one must not take the account over. */
+export function createOwnPassword({ database, passwordCheck }: Dependencies) {
+  return {
+    /**
+     * The stored hash, if this is the actor's password: a statement that relies on it holds only while it stands.
+     * Raises VALIDATION_FAILED of `currentPassword`, THROTTLED, UNAVAILABLE.
+     */
+    async verify({ id }: UserActor, password: string): Promise<string> {
+      const [account] = await database.query(findOwnCredentials, [id])
+      if (!account) throw wrongPassword()
+      const { email, password_hash: passwordHash } = account
+      if (!(await passwordCheck.check({ email, passwordHash }, password))) throw wrongPassword()
+      return passwordHash
+    },
+  }
+}

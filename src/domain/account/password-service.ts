@@ -1,0 +1,99 @@
+/** Passwords: reset by mail, and changed by who knows the present one. Contract: `/api/v3/auth/users/…password…`. */
+import { z } from 'zod'
+import { type Actor, assertUser } from '../actor.ts'
+import { auditValues } from '../audit/audit-sql.ts'
+import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { parse, text } from '../input.ts'
+import { assertMay } from '../policy.ts'
+import type { Database, PasswordHasher } from '../ports.ts'
+import { email, password } from './account-input.ts'
+import type { MailRequests } from './mail-requests.ts'
+import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
+import { type OwnPassword, wrongPassword } from './own-password.ts'
+import { changePassword, holdCredentials, requestReset, resetPassword } from './password-statements.ts'
+
+interface Dependencies {
+  database: Database
+  passwords: PasswordHasher
+  ownPassword: OwnPassword
+  tokens: OneTimeTokens
+  mailRequests: MailRequests
+  idempotency: Idempotency
+}
+
+const requestInput = z.object({ email })
+const resetInput = z.object({ uid: text(64), token: text(256), newPassword: password })
+const changeInput = z.object({ currentPassword: text(256), newPassword: password })
+
+export type PasswordService = ReturnType<typeof createPasswordService>
+
+export function createPasswordService(deps: Dependencies) {
+  const { database, passwords, ownPassword, tokens, mailRequests, idempotency } = deps
+
+  return {
+    /**
+     * Has a link mailed by which a new password can be set. Known and unknown addresses cannot be told apart, for nothing
+     * is looked up here. Raises VALIDATION_FAILED, THROTTLED.
+     */
+    async requestReset(actor: Actor, rawInput: z.input<typeof requestInput>, attempt: Attempt): Promise<void> {
+      assertMay(actor, 'password:reset')
+      const input = parse(requestInput, rawInput)
+      await idempotency.once(actor, attempt, 'requestPasswordReset', input, async () => {
+        await mailRequests.take(actor, 'reset', input.email)
+        await database.query(requestReset, [input.email, ...markValues(attempt)])
+        return 'requested'
+      })
+    },
+
+    /** Where a link was sent that could be used now. */
+    async addressOf(presented: PresentedToken): Promise<string | undefined> {
+      const key = tokenKey(presented)
+      return key && tokens.addressOf('PASSWORD_RESET', key)
+    },
+
+    /**
+     * Sets a new password by a mailed token, which is used up, and ends every session; returns the user's UUID.
+     * Raises VALIDATION_FAILED, INVALID_TOKEN, UNAVAILABLE.
+     */
+    async reset(actor: Actor, rawInput: z.input<typeof resetInput>, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'password:reset')
+      const input = parse(resetInput, rawInput)
+      const key = tokenKey(input)
+      if (!key) throw invalidToken()
+      return idempotency.once(actor, attempt, 'resetPassword', input, async () => {
+        // Hashing takes 64 MiB for a while: not for everybody who sends something.
+        if (!(await tokens.addressOf('PASSWORD_RESET', key))) throw invalidToken()
+        const passwordHash = await passwords.hash(input.newPassword)
+        const [, address] = auditValues(actor)
+        const [changed] = await database.transaction(async (query) => {
+          await query(holdCredentials, [key.userId])
+          return query(resetPassword, [key.userId, key.hash, passwordHash, address, ...markValues(attempt)])
+        })
+        if (!changed) throw invalidToken()
+        return changed.id
+      })
+    },
+
+    /**
+     * Sets a new password and ends every other session; returns the user's UUID. A wrong present one is told as a field's
+     * problem. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED, UNAVAILABLE.
+     */
+    async change(actor: Actor, rawInput: z.input<typeof changeInput>, attempt: Attempt): Promise<string> {
+      assertMay(actor, 'account:update')
+      assertUser(actor)
+      const input = parse(changeInput, rawInput)
+      return idempotency.once(actor, attempt, 'changePassword', input, async () => {
+        const verified = await ownPassword.verify(actor, input.currentPassword)
+        const passwordHash = await passwords.hash(input.newPassword)
+        const [, address] = auditValues(actor)
+        const [changed] = await database.transaction(async (query) => {
+          await query(holdCredentials, [actor.id])
+          const values = [actor.id, verified, passwordHash, actor.tokenId, address, ...markValues(attempt)]
+          return query(changePassword, values)
+        })
+        if (!changed) throw wrongPassword()
+        return changed.id
+      })
+    },
+  }
+}

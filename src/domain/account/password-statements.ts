@@ -1,0 +1,76 @@
+import { auditSql } from '../audit/audit-sql.ts'
+import { rememberSql } from '../idempotency.ts'
+import { statement } from '../ports.ts'
+import { accountMailSql } from './account-mail-sql.ts'
+import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
+import { passwordCheckKeySql } from './password-check.ts'
+
+/** Asks for a mail, and looks at no account: what is not looked up cannot differ. $1: the address as given. */
+export const requestReset = statement<never>(
+  'password_reset_request',
+  `with asked as (select $1::text as address),
+   ${accountMailSql({ name: 'queued', from: 'asked', template: 'password-reset', facts: { email: 'asked.address' } })},
+   ${rememberSql('$2', '$3', "'requested'", 'asked')}
+   select 1 from queued`,
+)
+
+export const findOwnCredentials = statement<{ email: string; password_hash: string }>(
+  'password_own',
+  'select email, password_hash from users where id = $1::uuid and deleted_at is null',
+)
+
+/**
+ * Holds an account's credentials to the end of a transaction. A sign-in that was quicker is finished then, and the next
+ * statement, which looks anew, sees its session.
+ */
+export const holdCredentials = statement<{ id: string }>(
+  'password_hold',
+  'select id from users where id = $1::uuid and deleted_at is null for no key update',
+)
+
+const changedMail = accountMailSql({
+  name: 'queued',
+  from: 'changed',
+  template: 'password-changed',
+  facts: { userId: 'changed.id' },
+})
+
+/**
+ * Uses a token up for a new password. No row: the token is not good any more. Whoever has it reads the account's mailbox,
+ * so the address is verified, and guesses at the old password are forgotten.
+ * $1 user, $2 the token's hash, $3 the new password's hash, $4 the address it came from.
+ */
+export const resetPassword = statement<{ id: string }>(
+  'password_reset',
+  `with held as materialized (
+     select id, email from users where id = $1::uuid and deleted_at is null for no key update
+   ),
+   ${spendTokenSql({ held: 'held', purpose: 'PASSWORD_RESET', hash: '$2' })},
+   changed as (
+     update users u set password_hash = $3, email_verified = true from spent where u.id = spent.user_id
+     returning u.id, u.email
+   ),
+   ended as (delete from access_tokens t using changed where t.user_id = changed.id),
+   forgotten as (delete from limits l using changed where l.key = ${passwordCheckKeySql('changed.email')}),
+   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.reset', address: '$4' })},
+   ${changedMail},
+   ${rememberSql('$5', '$6', 'changed.id::text', 'changed')}
+   select id from changed, (select count(*) from queued) as jobs`,
+)
+
+/**
+ * Sets a new password in place of the one that was verified. No row: it was changed meanwhile. Only the session it came
+ * by goes on. $1 user, $2 the verified hash, $3 the new one, $4 the session, $5 the address it came from.
+ */
+export const changePassword = statement<{ id: string }>(
+  'password_change',
+  `with changed as (
+     update users set password_hash = $3 where id = $1::uuid and password_hash = $2 and deleted_at is null returning id
+   ),
+   ended as (delete from access_tokens t using changed where t.user_id = changed.id and t.id <> $4::uuid),
+   ${voidTokensSql({ from: 'changed', purposes: ['PASSWORD_RESET'] })},
+   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.changed', address: '$5' })},
+   ${changedMail},
+   ${rememberSql('$6', '$7', 'changed.id::text', 'changed')}
+   select id from changed, (select count(*) from queued) as jobs`,
+)

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { text } from '../input.ts'
+
+/** What a person may change of their own record; what is left out stays. */
+export const profileInput = z.object({
+  displayName: text(100)
+    .transform((value) => value.trim())
+    .optional(),
+  description: text(1000).optional(),
+  language: text(16).optional(),
+  defaultTag: text(100).optional(),
+  allowC2paDownload: z.boolean({ error: 'Must be a valid boolean.' }).optional(),
+})
+
+export type ProfileInput = z.input<typeof profileInput>

@@ -1,0 +1,111 @@
+/** The sessions of an account: its access tokens, without their secrets. Contract: `/api/v3/auth/sessions`. */
+import { type Actor, assertUser } from '../actor.ts'
+import { authenticationFailed, notFound, validationFailed } from '../errors.ts'
+import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { fromId, toId } from '../ids.ts'
+import { assertMay } from '../policy.ts'
+import type { Database } from '../ports.ts'
+import {
+  countSessions,
+  readSession,
+  readSessions,
+  readSessionsUp,
+  revokeOtherSessions,
+  revokeSession,
+  type SessionRow,
+} from './session-statements.ts'
+import type { TokenUse } from './token-use.ts'
+
+export interface Session extends SessionRow {
+  /** Whether the request came with it. */
+  isCurrent: boolean
+}
+
+export interface SessionPage {
+  limit: number
+  offset?: number
+  /** Identifiers (`session_…`). */
+  after?: string | undefined
+  before?: string | undefined
+  /** From the end: oldest first. */
+  inverted?: boolean
+}
+
+interface Dependencies {
+  database: Database
+  idempotency: Idempotency
+  tokenUse: TokenUse
+}
+
+/** Raises VALIDATION_FAILED for a cursor that no page gave out. */
+function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | null {
+  if (cursor === undefined) return null
+  const found = fromId(cursor, 'session')
+  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+  return found.uuid
+}
+
+export type SessionService = ReturnType<typeof createSessionService>
+
+export function createSessionService({ database, idempotency, tokenUse }: Dependencies) {
+  return {
+    /** The actor's sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
+    async list(actor: Actor, { limit, offset = 0, after, before, inverted = false }: SessionPage): Promise<Session[]> {
+      assertMay(actor, 'session:read')
+      assertUser(actor)
+      const bounds = [uuidOf('after', after), uuidOf('before', before)]
+      const rows = await database.query(inverted ? readSessionsUp : readSessions, [actor.id, ...bounds, limit, offset])
+      return rows.map((row) => ({ ...row, isCurrent: row.id === actor.tokenId }))
+    },
+
+    /** The actor's session with this identifier (`session_…`), or null when they have none that has not ended. */
+    async find(actor: Actor, id: string): Promise<Session | null> {
+      const uuid = fromId(id, 'session')?.uuid
+      if (actor.kind !== 'user' || uuid === undefined) return null
+      const [row] = await database.query(readSession, [uuid, actor.id])
+      return row ? { ...row, isCurrent: row.id === actor.tokenId } : null
+    },
+
+    /** How many there are in all. Raises NOT_AUTHENTICATED. */
+    async count(actor: Actor): Promise<number> {
+      assertMay(actor, 'session:read')
+      assertUser(actor)
+      const [counted] = await database.query(countSessions, [actor.id])
+      return counted!.count
+    },
+
+    /**
+     * Ends one of the actor's sessions by its identifier (`session_…`), also the one they came with.
+     * Raises NOT_AUTHENTICATED, NOT_FOUND.
+     */
+    async revoke(actor: Actor, id: string, attempt: Attempt): Promise<void> {
+      assertMay(actor, 'session:end')
+      assertUser(actor)
+      const uuid = fromId(id, 'session')?.uuid
+      if (uuid === undefined) throw notFound('Session')
+      await idempotency.once(actor, attempt, 'revokeSession', { uuid }, async () => {
+        const values = [uuid, actor.id, toId('session', uuid), actor.address, ...markValues(attempt)]
+        const [ended] = await database.query(revokeSession, values)
+        if (!ended) throw notFound('Session')
+        return actor.id
+      })
+    },
+
+    /** Ends all of the actor's sessions but the one they came with, which is returned. Raises NOT_AUTHENTICATED. */
+    async revokeOthers(actor: Actor, attempt: Attempt): Promise<Session> {
+      assertMay(actor, 'session:end')
+      assertUser(actor)
+      await idempotency.once(actor, attempt, 'revokeOtherSessions', {}, async () => {
+        const values = [actor.id, actor.tokenId, actor.address, ...markValues(attempt)]
+        await database.query(revokeOtherSessions, values)
+        return actor.id
+      })
+      const current = await this.find(actor, toId('session', actor.tokenId))
+      if (!current) throw authenticationFailed()
+      return current
+    },
+
+    /** Writes down which sessions were used since the last time. */
+    recordUse: () => tokenUse.record(),
+  }
+}

@@ -1,0 +1,27 @@
+/** What the audit trail tells of: everything that changes credentials or money's rules, and what administrators do. */
+export const auditActions = [
+  'account.created',
+  'account.deleted',
+  'account.exported',
+  'session.started',
+  'session.ended',
+  'session.revoked',
+  'password.changed',
+  'password.reset',
+  'email.changed',
+  'email.verified',
+  'username.changed',
+  'profile.changed',
+  'api-key.issued',
+  'api-key.revoked',
+  'network-app.created',
+  'network-app.updated',
+  'network-app.deactivated',
+  'network-app.secret-rotated',
+  'points.granted',
+  'webhook-delivery.replayed',
+  'keys.rotated',
+  'sign-in.locked',
+] as const
+
+export type AuditAction = (typeof auditActions)[number]

@@ -1,0 +1,60 @@
+/** The audit trail, for those it tells of and for administrators. Contract: `auditEntries`, `auth/users/me/audit-entries`. */
+import type { AuditEntry, Prisma } from '../../platform/prisma/client.ts'
+import { type Actor, assertUser } from '../actor.ts'
+import { notFound } from '../errors.ts'
+import { fromId } from '../ids.ts'
+import { assertMay, canAdminister } from '../policy.ts'
+import type { Database } from '../ports.ts'
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type AuditQuery = Omit<Prisma.AuditEntryFindManyArgs, 'where' | 'orderBy'>
+
+export interface AuditFilter {
+  /** Whose trail, by identifier (`user_…`). The actor's own when left out. */
+  userId?: string | undefined
+  /** The trail of everybody and of the system. */
+  everybody?: boolean | undefined
+}
+
+export type AuditService = ReturnType<typeof createAuditService>
+
+export function createAuditService({ database }: { database: Database }) {
+  function where(actor: Actor, { userId, everybody }: AuditFilter): Prisma.AuditEntryWhereInput {
+    assertMay(actor, 'audit:read')
+    if (everybody) {
+      assertMay(actor, 'store:administer')
+      return {}
+    }
+    if (userId === undefined) {
+      assertUser(actor)
+      return { userId: actor.id }
+    }
+    const uuid = fromId(userId, 'user')?.uuid
+    if (actor.kind !== 'user' || actor.id !== uuid) assertMay(actor, 'store:administer')
+    if (uuid === undefined) throw notFound('User')
+    return { userId: uuid }
+  }
+
+  return {
+    /** The entry with this identifier (`audit_…`), or null when there is none that this actor may see. */
+    async find(actor: Actor, id: string, query: Omit<Prisma.AuditEntryFindFirstArgs, 'where'> = {}) {
+      const uuid = fromId(id, 'audit')?.uuid
+      if (uuid === undefined || actor.kind === 'anonymous') return null
+      const own = canAdminister(actor) || actor.kind !== 'user' ? {} : { userId: actor.id }
+      return database.read.auditEntry.findFirst({ ...query, where: { id: uuid, ...own } })
+    },
+
+    /**
+     * Entries, newest first; others' only for administrators.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
+     */
+    async list(actor: Actor, filter: AuditFilter, query: AuditQuery): Promise<AuditEntry[]> {
+      return database.read.auditEntry.findMany({ ...query, orderBy: { id: 'desc' }, where: where(actor, filter) })
+    },
+
+    /** How many `list` would give in all. Raises what `list` raises. */
+    async count(actor: Actor, filter: AuditFilter): Promise<number> {
+      return database.read.auditEntry.count({ where: where(actor, filter) })
+    },
+  }
+}

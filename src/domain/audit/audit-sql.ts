@@ -1,0 +1,30 @@
+/**
+ * The part of a writing statement that says in the audit trail what was done. It stands in one statement with the effect:
+ * nothing is done without its entry, and no entry tells of what was not done.
+ */
+import type { Actor } from '../actor.ts'
+import type { AuditAction } from './audit-action.ts'
+
+export interface AuditParts {
+  /** What this part is called in the statement. */
+  name: string
+  /** The part or join that has a row for each entry, and none when nothing happened. */
+  from: string
+  /** SQL expression: UUID of the account it was done with; `null` of the system's acts. */
+  user: string
+  action: AuditAction
+  /** SQL expression: what it was done to, as an identifier that callers see. Left out when it is the account itself. */
+  subject?: string
+  /** SQL expression: the network address it came from, null for the system. */
+  address?: string
+}
+
+export const auditSql = ({ name, from, user, action, subject = 'null', address = 'null' }: AuditParts): string => `
+  ${name} as (
+    insert into audit_entries (user_id, action, subject, address)
+    select (${user})::uuid, '${action}', (${subject})::text, (${address})::text from ${from}
+  )`
+
+/** Who did it and from which address, as columns of `auditSql`; both null of the system. */
+export const auditValues = (actor: Actor) =>
+  [actor.kind === 'user' ? actor.id : null, actor.kind === 'system' ? null : actor.address] as const

@@ -1,0 +1,35 @@
+/** What a transfer is about, as its reference tells. */
+import { type IdPrefix, toId } from '../ids.ts'
+
+export type TransferKind =
+  | 'COMMIT'
+  | 'DEPOSIT'
+  | 'GRANT'
+  | 'GRANT_EXPIRY'
+  | 'ORDER'
+  | 'ORDER_REFUND'
+  | 'OTHER'
+  | 'REFUND'
+  | 'SIGN_UP'
+
+/** By the first word of a reference. */
+const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
+  'sign-up': { kind: 'SIGN_UP', subject: 'user' },
+  commit: { kind: 'COMMIT', subject: 'commit' },
+  refund: { kind: 'REFUND', subject: 'commit' },
+  order: { kind: 'ORDER', subject: 'order' },
+  'order-refund': { kind: 'ORDER_REFUND', subject: 'order' },
+  deposit: { kind: 'DEPOSIT' },
+  grant: { kind: 'GRANT', subject: 'grant' },
+  'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
+}
+
+/** `subjectId`: TypeID of the commit, order, grant or user; the transaction's hash for a deposit; null when it is about nothing. */
+export function describeReference(reference: string): { kind: TransferKind; subjectId: string | null } {
+  const [first = '', subject = ''] = reference.split(':', 2)
+  const known = kinds[first]
+  return {
+    kind: known?.kind ?? 'OTHER',
+    subjectId: known ? (known.subject ? toId(known.subject, subject) : subject) : null,
+  }
+}

@@ -1,0 +1,73 @@
+import { auditActions } from '../domain/audit/audit-action.ts'
+import { toId } from '../domain/ids.ts'
+import { builder } from './builder.ts'
+import { assertCursors } from './cursor.ts'
+import { given } from './given.ts'
+import { Node } from './node.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
+import { UserType } from './user.ts'
+
+const AuditEntryType = builder.prismaObject('AuditEntry', {
+  description: 'One line of the audit trail. It is only ever added to.',
+  interfaces: [Node],
+  select: { id: true, action: true, subject: true, address: true, createdAt: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
+    action: t.string({
+      description: `What was done: ${auditActions.join(', ')}.`,
+      resolve: ({ action }) => action,
+    }),
+    subject: t.id({
+      nullable: true,
+      description: 'Identifier of what it was done to; null when that is the account itself.',
+      resolve: ({ subject }) => subject,
+    }),
+    address: t.string({
+      nullable: true,
+      description: 'Network address it came from; null of the system and of deleted accounts.',
+      resolve: ({ address }) => address,
+    }),
+    createdAt: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ createdAt }) => createdAt }),
+    user: t.relation('user', {
+      type: UserType,
+      nullable: true,
+      description: 'The account it was done with; null of the system.',
+    }),
+  }),
+})
+
+const AuditEntryConnection = builder.connectionObject(
+  {
+    type: AuditEntryType,
+    name: 'AuditEntryConnection',
+    description: 'A page of the audit trail.',
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'AuditEntryEdge', description: 'An entry with its cursor.' },
+)
+
+builder.queryField('auditEntries', (t) =>
+  t.prismaConnection(
+    {
+      type: AuditEntryType,
+      cursor: 'id',
+      maxSize: 1000,
+      description:
+        'The audit trail of your account, newest first; administrators may read that of others. ' +
+        'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.',
+      args: {
+        userId: t.arg.id({ description: 'Whose trail; yours when left out.' }),
+        everybody: t.arg.boolean({ description: 'The trail of all accounts and of the system. Administrators only.' }),
+        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+      },
+      totalCount: (_connection, { userId, everybody }, { actor, services }) =>
+        services.audit.count(actor, given({ userId, everybody })),
+      resolve: (query, _root, { userId, everybody, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
+        return services.audit.list(actor, given({ userId, everybody }), { ...query, skip })
+      },
+    },
+    AuditEntryConnection,
+  ),
+)

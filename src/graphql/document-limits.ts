@@ -1,0 +1,158 @@
+/** How much a document may ask. Told by its syntax alone, before it is validated, for validation is work already. */
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  OperationTypeNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql'
+
+export const documentLimits = {
+  /** UTF-16 units. */
+  characters: 16_384,
+  tokens: 1_500,
+  operations: 20,
+  fragments: 50,
+  /** With fragments counted wherever they are spread, as are aliases and directives. */
+  fields: 400,
+  /** Fields inside each other; of the schema's description see `MaxIntrospectionDepthRule`. */
+  depth: 12,
+  aliases: 30,
+  rootFields: 15,
+  directives: 20,
+  directivesAtOnePlace: 4,
+  /** The same field written again in one selection. */
+  repetitions: 5,
+} as const
+
+type Limited = keyof typeof documentLimits
+
+const nouns: Record<Limited, string> = {
+  characters: 'characters',
+  tokens: 'tokens',
+  operations: 'operations',
+  fragments: 'fragments',
+  fields: 'fields',
+  depth: 'levels of fields',
+  aliases: 'aliases',
+  rootFields: 'fields at the root',
+  directives: 'directives',
+  directivesAtOnePlace: 'directives at one place',
+  repetitions: 'repetitions of a field',
+}
+
+export const tooMuch = (message: string) => new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
+
+/** Raises a GraphQLError. */
+function assertWithin(limit: Limited, count: number): void {
+  if (count > documentLimits[limit]) {
+    throw tooMuch(`The document has more than ${documentLimits[limit]} ${nouns[limit]}.`)
+  }
+}
+
+interface Measure {
+  fields: number
+  aliases: number
+  directives: number
+  depth: number
+}
+
+const nothing: Measure = { fields: 0, aliases: 0, directives: 0, depth: 0 }
+
+/** Where the description of the schema begins. */
+const INTROSPECTION = /^__(schema|type)$/
+
+function createMeter({ definitions }: DocumentNode) {
+  const fragments = new Map(
+    definitions
+      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
+      .map((node) => [node.name.value, node]),
+  )
+  const measured = new Map<string, Measure>()
+
+  function ofFragment(name: string): Measure {
+    const known = measured.get(name)
+    if (known) return known
+    // A fragment that spreads itself counts as nothing there: validation refuses it.
+    measured.set(name, nothing)
+    const fragment = fragments.get(name)
+    const measure = fragment ? ofSelections(fragment.selectionSet) : nothing
+    measured.set(name, measure)
+    return measure
+  }
+
+  function ofSelection(node: SelectionNode): Measure {
+    if (node.kind === Kind.FRAGMENT_SPREAD) return ofFragment(node.name.value)
+    const inner = node.selectionSet ? ofSelections(node.selectionSet) : nothing
+    if (node.kind === Kind.INLINE_FRAGMENT) return inner
+    return {
+      ...inner,
+      fields: inner.fields + 1,
+      aliases: inner.aliases + (node.alias ? 1 : 0),
+      depth: INTROSPECTION.test(node.name.value) ? 1 : inner.depth + 1,
+    }
+  }
+
+  function ofSelections({ selections }: SelectionSetNode): Measure {
+    const sum = { ...nothing }
+    const seen = new Map<string, number>()
+    for (const node of selections) {
+      const { fields, aliases, directives, depth } = ofSelection(node)
+      const own = node.directives?.length ?? 0
+      sum.fields += fields
+      sum.aliases += aliases
+      sum.directives += directives + own
+      sum.depth = Math.max(sum.depth, depth)
+      assertWithin('directivesAtOnePlace', own)
+      assertWithin('fields', sum.fields)
+      if (node.kind !== Kind.FIELD) continue
+      const key = (node.alias ?? node.name).value
+      const times = seen.get(key) ?? 0
+      assertWithin('repetitions', times)
+      seen.set(key, times + 1)
+    }
+    assertWithin('depth', sum.depth)
+    assertWithin('aliases', sum.aliases)
+    assertWithin('directives', sum.directives)
+    return sum
+  }
+
+  /** Fields that a selection has at its own level. */
+  function levelOf({ selections }: SelectionSetNode, passed = new Set<string>()): number {
+    let count = 0
+    for (const node of selections) {
+      if (node.kind === Kind.FIELD) count += 1
+      else if (node.kind === Kind.INLINE_FRAGMENT) count += levelOf(node.selectionSet, passed)
+      else if (!passed.has(node.name.value)) {
+        passed.add(node.name.value)
+        const fragment = fragments.get(node.name.value)
+        if (fragment) count += levelOf(fragment.selectionSet, passed)
+      }
+    }
+    return count
+  }
+
+  return { fragments, ofSelections, ofFragment, levelOf }
+}
+
+/** Raises a GraphQLError that names the limit. */
+export function assertDocumentFits(document: DocumentNode): void {
+  const { fragments, ofSelections, ofFragment, levelOf } = createMeter(document)
+  const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)
+  assertWithin('operations', operations.length)
+  assertWithin('fragments', document.definitions.length - operations.length)
+  for (const { directives = [] } of [...operations, ...fragments.values()]) {
+    assertWithin('directivesAtOnePlace', directives.length)
+  }
+  for (const name of fragments.keys()) ofFragment(name)
+  for (const { operation, selectionSet } of operations) {
+    ofSelections(selectionSet)
+    const level = levelOf(selectionSet)
+    assertWithin('rootFields', level)
+    if (operation === OperationTypeNode.MUTATION && level > 1) {
+      throw tooMuch('A mutation changes one thing: ask for one field at its root.')
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { accountPayload } from './account-payload.ts'
+import { builder } from './builder.ts'
+import { given } from './given.ts'
+
+const currentPassword = 'Your password.'
+
+const ChangeEmailInput = builder.inputType('ChangeEmailInput', {
+  description: 'Another address for your account.',
+  fields: (t) => ({
+    currentPassword: t.string({ required: true, description: currentPassword }),
+    newEmail: t.string({ required: true, description: 'A valid address; it receives all notifications.' }),
+  }),
+})
+
+const ChangeUsernameInput = builder.inputType('ChangeUsernameInput', {
+  description: 'Another username for your account.',
+  fields: (t) => ({
+    currentPassword: t.string({ required: true, description: currentPassword }),
+    newUsername: t.string({ required: true, description: 'At most 21 characters; unique without regard to case.' }),
+  }),
+})
+
+const VerifyEmailInput = builder.inputType('VerifyEmailInput', {
+  description: 'A mailed link `…/account/email-verification/{uid}/{token}`.',
+  fields: (t) => ({
+    uid: t.id({ required: true, description: 'Identifier of the account, from the link.' }),
+    token: t.string({ required: true, description: 'Secret from the link.' }),
+  }),
+})
+
+const ChangeEmailPayload = accountPayload('ChangeEmailPayload', 'The account has another address.', 'You.')
+const ChangeUsernamePayload = accountPayload('ChangeUsernamePayload', 'The account has another username.', 'You.')
+const VerifyEmailPayload = accountPayload(
+  'VerifyEmailPayload',
+  'The address is verified.',
+  'The account as everybody sees it; sign in to see what is private.',
+)
+
+const RequestEmailVerificationInput = builder.inputType('RequestEmailVerificationInput', {
+  description: 'Whose address is to be verified.',
+  fields: (t) => ({
+    email: t.string({ description: 'Address of the account; left out, it is yours.' }),
+  }),
+})
+
+const RequestEmailVerificationPayload = builder
+  .objectRef<{ email: string }>('RequestEmailVerificationPayload')
+  .implement({
+    description: 'The request is taken; whether there is something to verify is not told.',
+    fields: (t) => ({ email: t.exposeString('email', { description: 'The address that was given, or yours.' }) }),
+  })
+
+builder.mutationFields((t) => ({
+  changeEmail: t.field({
+    type: ChangeEmailPayload,
+    description:
+      'Gives your account another address, which gets a mail to be verified by; the old one is told. A wrong password ' +
+      'is told as VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
+    args: { input: t.arg({ type: ChangeEmailInput, required: true, description: 'The address.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      userId: await services.identities.changeEmail(actor, input, attempt),
+    }),
+  }),
+  changeUsername: t.field({
+    type: ChangeUsernamePayload,
+    description:
+      'Gives your account another username. A wrong password is told as VALIDATION_FAILED. ' +
+      'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED.',
+    args: { input: t.arg({ type: ChangeUsernameInput, required: true, description: 'The username.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      userId: await services.identities.changeUsername(actor, input, attempt),
+    }),
+  }),
+  requestEmailVerification: t.field({
+    type: RequestEmailVerificationPayload,
+    description:
+      'Has a link mailed by which an address is verified within 24 hours; only the newest link works, and once. ' +
+      'Raises NOT_AUTHENTICATED when no address is given, VALIDATION_FAILED, THROTTLED.',
+    args: { input: t.arg({ type: RequestEmailVerificationInput, required: true, description: 'Whose.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      email: await services.identities.requestVerification(actor, given(input), attempt),
+    }),
+  }),
+  verifyEmail: t.field({
+    type: VerifyEmailPayload,
+    description: 'Verifies an address by a mailed link. Raises INVALID_TOKEN.',
+    args: { input: t.arg({ type: VerifyEmailInput, required: true, description: 'The link.' }) },
+    resolve: async (_root, { input }, { actor, services, attempt }) => ({
+      userId: await services.identities.verify(actor, input, attempt),
+    }),
+  }),
+}))

@@ -1,0 +1,53 @@
+/**
+ * The page that the mail to a new address leads to. Programs that look through mail for viruses follow its links, so
+ * opening the page changes nothing: the button does. The token in the address is the credential, and there are no cookies,
+ * so no request can be forged.
+ */
+import { html } from 'hono/html'
+import { noticePage, secretPage } from './layout.ts'
+import { deadLinkPage, isDeadLink, linkOf } from './mailed-link.ts'
+import type { FormPage, PageAnswer } from './page.ts'
+import { fillIn, type PageLanguage, pageWords, preferredLanguage } from './words.ts'
+
+const deadPage = (language: PageLanguage) => deadLinkPage(language, pageWords[language].verify)
+
+function askPage(language: PageLanguage, email: string): PageAnswer {
+  const { verify: words } = pageWords[language]
+  return secretPage(200, {
+    language,
+    title: words.title,
+    content: html`<h1>${words.title}</h1>
+<p>${fillIn(words.intro, { email })}</p>
+<form method="post">
+<button type="submit">${words.button}</button>
+</form>`,
+  })
+}
+
+function donePage(language: PageLanguage): PageAnswer {
+  const { done, doneText } = pageWords[language].verify
+  return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText] })
+}
+
+export const createEmailVerificationPage = (): FormPage => ({
+  path: '/account/email-verification/:uid/:token',
+  reason: 'A page for people whose address is to be confirmed; the mail to that address leads to it.',
+
+  async show(request) {
+    const language = preferredLanguage(request.languages)
+    const email = await request.context.services.identities.addressOf(linkOf(request))
+    return email === undefined ? deadPage(language) : askPage(language, email)
+  },
+
+  async submit(request) {
+    const language = preferredLanguage(request.languages)
+    const { actor, attempt, services } = request.context
+    try {
+      await services.identities.verify(actor, linkOf(request), attempt)
+    } catch (error) {
+      if (isDeadLink(error)) return deadPage(language)
+      throw error
+    }
+    return donePage(language)
+  },
+})

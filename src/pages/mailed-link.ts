@@ -1,0 +1,22 @@
+/** Links that people get by mail: what they carry, and what a person is told whose link is not good, or not any more. */
+import { DomainError } from '../domain/errors.ts'
+import { noticePage } from './layout.ts'
+import type { PageAnswer, PageRequest } from './page.ts'
+import type { PageLanguage, PageWords } from './words.ts'
+
+export const linkOf = ({ params }: PageRequest) => ({ uid: params.uid!, token: params.token! })
+
+export const isRefusedField = (error: unknown, field: string): boolean =>
+  error instanceof DomainError &&
+  error.code === 'VALIDATION_FAILED' &&
+  typeof error.details === 'object' &&
+  Object.hasOwn(error.details, field)
+
+/** Whether a service refused the link itself: what cannot be a link counts as one that is not good. */
+export const isDeadLink = (error: unknown): boolean =>
+  (error instanceof DomainError && error.code === 'INVALID_TOKEN') ||
+  isRefusedField(error, 'uid') ||
+  isRefusedField(error, 'token')
+
+export const deadLinkPage = (language: PageLanguage, words: PageWords['reset'] | PageWords['verify']): PageAnswer =>
+  noticePage(410, { language, title: words.dead, kind: 'bad', paragraphs: [words.deadWhy, words.deadNext] })

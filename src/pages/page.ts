@@ -1,0 +1,34 @@
+/** What a page is to the door that serves it. */
+import type { Context } from '../context.ts'
+import type { ErrorCode } from '../domain/errors.ts'
+
+export interface PageRequest {
+  /** Parameters of the path. */
+  params: Record<string, string>
+  /** The header Accept-Language, or nothing. */
+  languages: string
+  context: Context
+}
+
+export interface PageAnswer {
+  status: number
+  headers: Record<string, string>
+  html: string
+}
+
+/** A page with a form that is sent to the page's own address. */
+export interface FormPage {
+  path: string
+  /** Why it is no operation. */
+  reason: string
+  /** Changes nothing. Raises what services raise. */
+  show(request: PageRequest): Promise<PageAnswer>
+  /** Raises what services raise, except for what the person is told on the page. */
+  submit(request: PageRequest, form: URLSearchParams): Promise<PageAnswer>
+}
+
+export interface Pages {
+  forms: FormPage[]
+  /** Instead of a page that could not be made. */
+  trouble(code: ErrorCode, status: number, languages: string): PageAnswer
+}

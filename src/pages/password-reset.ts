@@ -1,0 +1,47 @@
+/**
+ * The page that the mail about a lost password leads to. The token in the address is the credential, and there are no
+ * cookies: who has a browser send this form from elsewhere has to know the token, so no request can be forged.
+ */
+import { noticePage } from './layout.ts'
+import { deadLinkPage, isDeadLink, isRefusedField, linkOf } from './mailed-link.ts'
+import type { FormPage, PageAnswer } from './page.ts'
+import { type PasswordLength, passwordForm, problemOf } from './password-form.ts'
+import { type PageLanguage, pageWords, preferredLanguage } from './words.ts'
+
+const deadPage = (language: PageLanguage) => deadLinkPage(language, pageWords[language].reset)
+
+function donePage(language: PageLanguage): PageAnswer {
+  const { done, doneText, doneMail } = pageWords[language].reset
+  return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText, doneMail] })
+}
+
+export const createPasswordResetPage = ({ passwordLength }: { passwordLength: PasswordLength }): FormPage => ({
+  path: '/account/password-reset/:uid/:token',
+  reason: 'A page for people who lost their password; the mail that they asked for leads to it.',
+
+  async show(request) {
+    const language = preferredLanguage(request.languages)
+    const email = await request.context.services.passwords.addressOf(linkOf(request))
+    return email === undefined ? deadPage(language) : passwordForm(language, { email, passwordLength })
+  },
+
+  async submit(request, form) {
+    const language = preferredLanguage(request.languages)
+    const { actor, attempt, services } = request.context
+    const email = await services.passwords.addressOf(linkOf(request))
+    // Nobody should think of a better password for a link that is not good any more.
+    if (email === undefined) return deadPage(language)
+    const problem = problemOf(form, passwordLength)
+    if (problem) return passwordForm(language, { email, passwordLength, problem })
+    try {
+      const newPassword = form.get('new-password')!
+      await services.passwords.reset(actor, { ...linkOf(request), newPassword }, attempt)
+    } catch (error) {
+      if (isDeadLink(error)) return deadPage(language)
+      if (isRefusedField(error, 'newPassword'))
+        return passwordForm(language, { email, passwordLength, problem: 'unfit' })
+      throw error
+    }
+    return donePage(language)
+  },
+})

@@ -1,0 +1,63 @@
+/** Small files that must outlast a power failure, readable by this account only. */
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
+
+/** What a folder lists is on the disk once this resolves. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (!first) return
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
+}
+
+/** Written aside, so that no reader and no crash ever meets half a file. The name starts with that of the file. */
+async function writeAside(file: string, content: string | Uint8Array): Promise<string> {
+  await makeFolder(dirname(file))
+  const aside = `${file}.${randomBytes(6).toString('hex')}`
+  await writeFile(aside, content, { mode: 0o600, flag: 'wx', flush: true })
+  return aside
+}
+
+/** Writes a file that is not there yet; returns false and leaves it alone when it is. */
+export async function createFile(file: string, content: string | Uint8Array): Promise<boolean> {
+  const aside = await writeAside(file, content)
+  try {
+    await link(aside, file)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  } finally {
+    await rm(aside)
+    await syncFolder(dirname(file))
+  }
+}
+
+export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
+  await rename(await writeAside(file, content), file)
+  await syncFolder(dirname(file))
+}
+
+/** Removes a file, and what a crash may have left beside it. Nothing happens when there is none. */
+export async function removeFile(file: string): Promise<void> {
+  const folder = dirname(file)
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  })
+  const doomed = names.filter((name) => name === basename(file) || name.startsWith(`${basename(file)}.`))
+  if (doomed.length === 0) return
+  await Promise.all(doomed.map((name) => rm(join(folder, name), { force: true })))
+  await syncFolder(folder)
+}

@@ -1,0 +1,62 @@
+/** The local key vault: keys in files or from the environment, and a counterpart for every owner. */
+import { createHmac, hkdfSync } from 'node:crypto'
+import { join } from 'node:path'
+import type { KeyRing, KeyVault } from '../domain/ports.ts'
+import { seal, unseal } from './aes-gcm.ts'
+import { createCounterparts } from './counterparts.ts'
+import { openKeyRing, type RingKey, readOrCreate } from './key-ring.ts'
+
+interface Options {
+  /** The installation's folder; the vault lies in `keys` there. */
+  dir: string
+  /** 64 hex digits. Undefined: a file, made at first start. */
+  key: string | undefined
+  /** Earlier keys, newest first. */
+  previousKeys?: readonly string[]
+}
+
+/** The two halves of HKDF-SHA256: what is made once, and what is made of it for each purpose. */
+const extract = (key: Uint8Array) => createHmac('sha256', 'annal').update(key).digest()
+const expand = (root: Uint8Array, purpose: string) =>
+  createHmac('sha256', root).update(purpose).update(Buffer.of(1)).digest()
+
+export type LocalKeyVault = KeyVault & { ring: KeyRing }
+
+export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): LocalKeyVault {
+  const keysDir = join(dir, 'keys')
+  const ring = openKeyRing({ dir: keysDir, key, previousKeys })
+  const counterparts = createCounterparts({ dir: join(keysDir, 'counterparts') })
+  // Made of the first key once and kept: links and retries outlive a rotation, and it tells nothing about that key.
+  const root = Buffer.from(
+    readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),
+    'hex',
+  )
+  if (root.length !== 32) throw new Error('The derivation key is damaged: expected 64 hex digits.')
+
+  const wrappingKey = ({ id, key }: RingKey, owner: string, counterpart: Uint8Array) =>
+    new Uint8Array(hkdfSync('sha256', key, counterpart, `annal\nwrap-for\n${id}\n${owner}`, 32))
+
+  return {
+    ring,
+    async wrap(dataKey, context) {
+      const { id, key } = ring.current()
+      return { keyId: id, wrapped: seal(key, dataKey, `${id}\n${context}`) }
+    },
+    async unwrap(keyId, wrapped, context) {
+      return unseal(ring.find(keyId).key, wrapped, `${keyId}\n${context}`)
+    },
+    async wrapFor(owner, dataKey, context) {
+      const counterpart = await counterparts.findOrMake(owner)
+      const current = ring.current()
+      const wrapped = seal(wrappingKey(current, owner, counterpart), dataKey, `${current.id}\n${context}`)
+      return { keyId: current.id, wrapped }
+    },
+    async unwrapFor(owner, keyId, wrapped, context) {
+      const counterpart = await counterparts.find(owner)
+      if (!counterpart) throw new Error(`The key vault holds no counterpart for ${owner}.`)
+      return unseal(wrappingKey(ring.find(keyId), owner, counterpart), wrapped, `${keyId}\n${context}`)
+    },
+    forget: counterparts.forget,
+    derive: (purpose) => expand(root, purpose),
+  }
+}

@@ -1,0 +1,52 @@
+/** Pages for people: plain HTML, and forms that are sent to the page's own address. */
+import type { IncomingMessage } from 'node:http'
+import { DomainError } from '../domain/errors.ts'
+import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
+import type { DirectRoute } from './define-route.ts'
+import { refusalOf } from './execute.ts'
+import { leaveUnread } from './leave-unread.ts'
+import type { BodyOptions } from './read-body.ts'
+import { refusalHeaders, statuses } from './status.ts'
+
+/** A form of ours is a few words. */
+const MAX_FORM_BYTES = 10_000
+
+type ReadText = BodyOptions['readText']
+
+/** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {
+  const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded' && type !== '') {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form of a page is sent as application/x-www-form-urlencoded.')
+  }
+  return new URLSearchParams(await readText(req, MAX_FORM_BYTES))
+}
+
+export function createPageRoutes({ pages, readText }: { pages: Pages; readText: ReadText }): DirectRoute[] {
+  const serve =
+    (answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>): DirectRoute['handle'] =>
+    async ({ req, res, params, context }) => {
+      const languages = req.headers['accept-language'] ?? ''
+      let page: PageAnswer
+      try {
+        page = await answer({ params, languages, context }, req)
+      } catch (error) {
+        const refusal = refusalOf(error, context)
+        page = pages.trouble(refusal.code, statuses[refusal.code].status, languages)
+        for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
+        leaveUnread(req, res)
+      }
+      res.writeHead(page.status, { ...page.headers, 'Content-Length': Buffer.byteLength(page.html) })
+      res.end(req.method === 'HEAD' ? undefined : page.html)
+    }
+
+  return pages.forms.flatMap(({ path, reason, show, submit }): DirectRoute[] => [
+    { method: 'GET', path, reason, handle: serve(show) },
+    {
+      method: 'POST',
+      path,
+      reason,
+      handle: serve(async (request, req) => submit(request, await readForm(req, readText))),
+    },
+  ])
+}

@@ -1,0 +1,207 @@
+import { readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import { fromId } from '../../src/domain/ids.ts'
+import { createKeyRotation } from '../../src/domain/keys/key-rotation.ts'
+import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
+import { createCustody } from '../../src/platform/custody.ts'
+import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
+import { createSafe } from '../../src/platform/safe.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const { dir } = app.installation.config
+const store = await createStore(app)
+const shop = await app.admin()
+
+/** As the command line has it: a vault of its own on the files of the service that runs. */
+const operator = () => {
+  const vault = createLocalKeyVault({ dir, key: undefined })
+  const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
+  const { database } = app.installation
+  return createKeyRotation({ database, custody, safe: createSafe({ vault }), keyRing: vault.ring })
+}
+
+interface KeyImage {
+  user_id: string
+  version: number
+  vault_key_id: string
+  wrapped_data_key: Buffer
+  sealed_private_key: Buffer
+}
+
+const keyImages = () => app.sql<KeyImage>('select * from user_keys order by user_id')
+
+/** The service's own signature, by which every key is shown to open. */
+const sign = (row: KeyImage) =>
+  app.installation.custody.sign(
+    row.user_id,
+    {
+      version: row.version,
+      vaultKeyId: row.vault_key_id,
+      wrappedDataKey: row.wrapped_data_key,
+      sealedPrivateKey: row.sealed_private_key,
+    },
+    'a tree',
+  )
+
+const argsOf = async (buyer: SignedIn, id: string) =>
+  expectOk(await buyer.rest('GET', `store/network-app-orders/${id}/`, { headers: store.service })).action_args
+
+const left = async () => (await operator().status()).keys.slice(1).reduce((sum, { total }) => sum + total, 0)
+
+/** A network app with a webhook whose secret was rotated; tells both, opened. */
+async function makeApp(name: string) {
+  const json = { name, price: '1', webhook_url: 'https://example.org/hook' }
+  const { id } = expectOk(await shop.rest('POST', 'store/network-apps/', { json }))
+  expectOk(await shop.rest('POST', `store/network-apps/${id}/rotate-secret/`))
+  const { uuid } = fromId(id, 'app')!
+  const open = (sealed: Buffer) => app.installation.safe.open(sealed, webhookSecretContext(uuid))
+  return async () => {
+    const [row] = await app.sql<{ now: Buffer; before: Buffer }>(
+      'select webhook_secret as now, previous_secret as before from network_apps where id = $1::uuid',
+      [uuid],
+    )
+    return [await open(row!.now), await open(row!.before)]
+  }
+}
+
+describe('rotating the key-encryption key', () => {
+  it('wraps everything anew, leaves what is sealed as it is, and is written in the audit trail', async () => {
+    const buyer = await app.newUser()
+    const order = await store.order(buyer, { action_args: { token: 'abc' } })
+    const secretsOf = await makeApp(`app of ${buyer.username}`)
+    const secrets = await secretsOf()
+    const before = await keyImages()
+    const signatures = await Promise.all(before.map(sign))
+    const told: [number, number][] = []
+    const rotation = await operator().rotate((done, total) => told.push([done, total]))
+    expect(rotation).toEqual({
+      current: expect.any(String),
+      isNew: true,
+      rewrapped: before.length + 3,
+      unreadable: [],
+    })
+    expect(told.at(-1)).toEqual([rotation.rewrapped, rotation.rewrapped])
+
+    const after = await keyImages()
+    expect(after.map(({ sealed_private_key }) => sealed_private_key)).toEqual(
+      before.map(({ sealed_private_key }) => sealed_private_key),
+    )
+    expect(new Set(after.map(({ vault_key_id }) => vault_key_id))).toEqual(new Set([rotation.current]))
+    expect(await Promise.all(after.map(sign))).toEqual(signatures)
+    expect(await argsOf(buyer, order.id)).toEqual({ token: 'abc' })
+    expect(await secretsOf()).toEqual(secrets)
+    expect(await left()).toBe(0)
+    expect(await app.sql("select user_id, subject from audit_entries where action = 'keys.rotated'")).toEqual([
+      { user_id: null, subject: rotation.current },
+    ])
+  })
+
+  it('goes on where it was interrupted, with the same key', async () => {
+    for (let count = 0; count < 30; count += 1) await app.newUser()
+    const signatures = await Promise.all((await keyImages()).map(sign))
+    const rotation = operator().rotate((done) => {
+      if (done === 10) throw new Error('interrupted')
+    })
+    await expect(rotation).rejects.toThrow('interrupted')
+    const { keys } = await operator().status()
+    const remaining = await left()
+    expect(remaining).toBeGreaterThan(0)
+    expect(keys[0]!.total).toBeGreaterThan(0)
+    expect(await Promise.all((await keyImages()).map(sign))).toEqual(signatures)
+    await expect(operator().destroyEarlier()).rejects.toMatchObject({ code: 'CONFLICT' })
+
+    const resumed = await operator().rotate(() => {})
+    expect(resumed).toMatchObject({ current: keys[0]!.id, isNew: false, unreadable: [] })
+    expect(resumed.rewrapped).toBeLessThanOrEqual(remaining)
+    expect(await left()).toBe(0)
+    expect(await Promise.all((await keyImages()).map(sign))).toEqual(signatures)
+  })
+
+  it('runs beside accounts and orders that come in', async () => {
+    const buyer = await app.newUser({ points: '1000' })
+    const orders: string[] = []
+    let isOver = false
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      while (!isOver) {
+        await app.newUser()
+        const order = await store.order(buyer, { action_args: { writer, number: orders.length } })
+        expect(await argsOf(buyer, order.id)).toMatchObject({ writer })
+        orders.push(order.id)
+      }
+    })
+    const rotation = await operator().rotate(() => {})
+    isOver = true
+    await Promise.all(writers)
+    expect(rotation).toMatchObject({ isNew: true, unreadable: [] })
+    expect(orders.length).toBeGreaterThan(0)
+    for (const row of await keyImages()) expect(await sign(row)).toMatch(/^0x/)
+    for (const id of orders) expect(await argsOf(buyer, id)).toHaveProperty('number')
+    expect(await left()).toBe(0)
+  })
+
+  it('names what does not open, and moves the rest', async () => {
+    const user = await app.newUser()
+    const [whole] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
+    const damage = 'update user_keys set wrapped_data_key = $2 where user_id = $1::uuid'
+    await app.sql(damage, [user.id, Buffer.from(whole!.wrapped_data_key).fill(0, 20)])
+    const rotation = await operator().rotate(() => {})
+    expect(rotation.unreadable).toEqual([{ holder: 'user_keys', id: user.publicId, reason: expect.any(String) }])
+    expect(await left()).toBe(1)
+    await app.sql(damage, [user.id, whole!.wrapped_data_key])
+    expect(await operator().rotate(() => {})).toMatchObject({ isNew: false, rewrapped: 1, unreadable: [] })
+  })
+
+  it('gives keys of the first version their counterparts', async () => {
+    const user = await app.newUser()
+    const { vault } = app.installation
+    const [row] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
+    const signature = await sign(row!)
+    const dataKey = await vault.unwrapFor(user.id, row!.vault_key_id, row!.wrapped_data_key, `${user.id}\ndata-key\nv2`)
+    const old = await vault.wrap(dataKey, `${user.id}\ndata-key\nv1`)
+    await vault.forget(user.id)
+    await app.sql(
+      'update user_keys set version = 1, vault_key_id = $2, wrapped_data_key = $3 where user_id = $1::uuid',
+      [user.id, old.keyId, old.wrapped],
+    )
+    expect((await operator().status()).oldVersions).toBe(1)
+    await operator().rotate(() => {})
+    expect((await operator().status()).oldVersions).toBe(0)
+    const [fresh] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
+    expect(fresh).toMatchObject({ version: 2, sealed_private_key: row!.sealed_private_key })
+    expect(await sign(fresh!)).toBe(signature)
+    await vault.forget(user.id)
+    await expect(sign(fresh!)).rejects.toThrow('no counterpart')
+    await app.sql('delete from user_keys where user_id = $1::uuid', [user.id])
+  })
+
+  it('lets earlier keys be destroyed after a rest, and everything still opens', async () => {
+    const hourAgo = Date.now() / 1_000 - 3_600
+    await operator().rotate(() => {})
+    await expect(operator().destroyEarlier()).rejects.toMatchObject({ code: 'CONFLICT' })
+    await utimes(join(dir, 'keys/key-encryption-key'), hourAgo, hourAgo)
+    expect((await operator().destroyEarlier()).length).toBeGreaterThan(0)
+    expect((await operator().status()).keys).toHaveLength(1)
+    for (const row of await keyImages()) expect(await sign(row)).toMatch(/^0x/)
+  })
+})
+
+describe('a sign-up that is refused', () => {
+  it('leaves no counterpart behind', async () => {
+    const user = await app.newUser()
+    const folder = join(dir, 'keys/counterparts')
+    const count = async () => (await readdir(folder, { recursive: true })).filter((name) => name.length > 10).length
+    const before = await count()
+    const json = { username: user.username, email: 'new@example.org', password: PASSWORD }
+    expect((await app.rest('POST', 'auth/users/', { json })).status).toBe(400)
+    expect(await count()).toBe(before)
+    const free = { username: 'free', email: 'free@example.org', password: PASSWORD }
+    expect((await app.rest('POST', 'auth/users/', { json: free })).status).toBe(201)
+    expect(await count()).toBe(before + 1)
+  })
+})

@@ -1,0 +1,328 @@
+import { randomUUID } from 'node:crypto'
+import { verifyMessage } from 'ethers'
+import { describe, expect, it } from 'vitest'
+import { checkInvariants } from '../../src/domain/invariants.ts'
+import { eventually } from '../support/eventually.ts'
+import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const { database, custody } = app.installation
+
+const remove = (user: SignedIn, options = {}) => user.rest('DELETE', 'auth/users/me/', options)
+const rowOf = async <Row>(text: string, id: string) => (await app.sql<Row>(text, [id]))[0]
+const countOf = async (table: string, column: string, id: string) =>
+  (await rowOf<{ n: number }>(`select count(*)::int as n from ${table} where ${column} = $1::uuid`, id))!.n
+const brokenInvariants = async () => (await checkInvariants(database)).filter(({ rows }) => rows.length > 0)
+const forfeited = async (userId: string) =>
+  app.sql<{ reference: string; currency: string; amount: string }>(
+    `select t.reference, e.currency::text, trim_scale(e.amount)::text as amount
+     from transfers t join entries e on e.transfer_id = t.id
+     where t.reference like 'forfeit:' || $1 || '%' and e.book = 'FORFEITED' order by t.created_at, e.position`,
+    [userId],
+  )
+
+describe('the request', () => {
+  it.each([
+    ['nothing at all', {}],
+    ['nothing, said to be JSON', { headers: { 'Content-Type': 'application/json' } }],
+    ['an empty object', { json: {} }],
+  ])('is answered with 204 and no body when it carries %s', async (_, options) => {
+    const answer = await remove(await app.newUser(), options)
+    expect([answer.status, answer.text]).toEqual([204, ''])
+  })
+
+  it('answers without the prefix, too', async () => {
+    const user = await app.newUser()
+    expect((await user.rest('DELETE', '/auth/users/me')).status).toBe(204)
+  })
+
+  it('is refused with a wrong token, without one, and after it was carried out', async () => {
+    const answer = await app.rest('DELETE', 'auth/users/me/', { headers: { Authorization: 'token wrong' } })
+    expect(expectError(answer, 'AUTHENTICATION_FAILED').headers.get('www-authenticate')).toBe('Token')
+    expectError(await app.rest('DELETE', 'auth/users/me/'), 'NOT_AUTHENTICATED')
+    const user = await app.newUser()
+    expect((await remove(user)).status).toBe(204)
+    expectError(await remove(user), 'AUTHENTICATION_FAILED')
+    expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
+  })
+})
+
+describe('what is gone', () => {
+  it('the money: it is the platform’s, and the books are whole', async () => {
+    const user = await app.newUser({ num: '7.5' })
+    expect((await remove(user)).status).toBe(204)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+    const reference = `forfeit:${user.id}`
+    expect(await forfeited(user.id)).toEqual([
+      { reference, currency: 'POINTS', amount: '12' },
+      { reference, currency: 'NUM', amount: '7.5' },
+    ])
+    expect(await brokenInvariants()).toEqual([])
+  })
+
+  it('an empty wallet leaves no transfer', async () => {
+    const user = await app.newUser({ points: '0' })
+    expect((await remove(user)).status).toBe(204)
+    expect(await forfeited(user.id)).toEqual([])
+  })
+
+  it('key, tokens and everything personal', async () => {
+    const user = await app.newUser()
+    const profile = { display_name: 'Ada Lovelace', description: 'Countess' }
+    expectOk(await user.rest('PATCH', 'auth/users/profile/', { json: profile }))
+    expect((await remove(user)).status).toBe(204)
+    for (const table of ['user_keys', 'access_tokens', 'one_time_tokens']) {
+      expect([table, await countOf(table, 'user_id', user.id)]).toEqual([table, 0])
+    }
+    const tombstone = await rowOf<object>(
+      `select username, email, password_hash, display_name, description, default_tag, referral_code, language
+       from users where id = $1::uuid`,
+      user.id,
+    )
+    expect(tombstone).toEqual({
+      username: expect.stringMatching(/^deleted_[0-9a-z]{13}$/),
+      email: expect.stringMatching(/^[0-9a-f-]{36}@deleted\.invalid$/),
+      display_name: 'Deleted account',
+      ...{ password_hash: '', description: '', default_tag: '', referral_code: '', language: 'en-us' },
+    })
+    const trail = await app.sql(
+      'select action, address from audit_entries where user_id = $1::uuid order by id desc limit 1',
+      [user.id],
+    )
+    expect(trail).toEqual([{ action: 'account.deleted', address: null }])
+  })
+
+  it('the way to use its key, also for somebody who copied the database before', async () => {
+    const user = await app.newUser()
+    const copied = (await database.prisma.userKey.findUnique({ where: { userId: user.id } }))!
+    expect(await custody.sign(user.id, copied, 'text')).toMatch(/^0x/)
+    expect((await remove(user)).status).toBe(204)
+    await expect(custody.sign(user.id, copied, 'text')).rejects.toThrow()
+  })
+
+  it('what its requests were answered', async () => {
+    const username = `u${process.pid}answers`
+    const account = { username, email: `${username}@example.org`, password: PASSWORD }
+    const headers = { 'Idempotency-Key': username }
+    expectOk(await app.rest('POST', 'auth/users/', { json: account, headers }))
+    const actor = { token: expectOk(await app.rest('POST', 'auth/token/login/', { json: account })).auth_token }
+    expect((await app.rest('DELETE', 'auth/users/me/', { actor })).status).toBe(204)
+    expect(await app.sql('select result from idempotency_keys where answer like $1', [`%${username}%`])).toEqual([])
+    // Name and address are free again.
+    expectError(await app.rest('POST', 'auth/token/login/', { json: account }), 'INCORRECT_LOGIN_CREDENTIALS')
+    const again = expectOk(await app.rest('POST', 'auth/users/', { json: account }))
+    expect(again).toMatchObject({ username, email: account.email })
+  })
+
+  it('its assets, whose files leave the content store when garbage is collected', async () => {
+    const user = await app.newUser()
+    const stranger = await app.newUser()
+    const file = newFile()
+    const asset = await user.register({ asset_file: file, caption: 'Mine', public_access: 'true' })
+    expect((await stranger.rest('GET', `assets/${asset.id}/`)).status).toBe(200)
+    expect((await remove(user)).status).toBe(204)
+    expectError(await stranger.rest('GET', `assets/${asset.id}/`), 'NOT_FOUND')
+    expectError(await app.rest('GET', `/ipfs/${asset.id}`), 'NOT_FOUND')
+    const left = await app.sql('select caption, file_name from assets where nid = $1', [asset.id])
+    expect(left).toEqual([{ caption: '', file_name: '' }])
+    expect(await app.sql('select cid from pins where cid = $1', [asset.id])).toEqual([])
+
+    const { contentStore } = app.installation
+    const pins = await app.sql<{ cid: string }>('select distinct cid from pins')
+    async function* kept() {
+      for (const { cid } of pins) yield cid
+    }
+    expect(await contentStore.size(asset.id)).toBe(file.size)
+    await contentStore.collectGarbage(kept(), 0)
+    await expect(contentStore.size(asset.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    // The file may be registered by somebody else now.
+    expect((await stranger.register({ asset_file: file })).id).toBe(asset.id)
+  })
+
+  it('open orders; paid ones stay in the books without their arguments', async () => {
+    const store = await createStore(app)
+    const user = await app.newUser()
+    const paid = await store.order(user, { action_args: { secret: 'one' } })
+    expectOk(await store.confirm(user, paid.id))
+    const open = [await store.order(user, { action_args: { secret: 'two' } }), await store.order(user)]
+    expect((await remove(user)).status).toBe(204)
+    const orders = await app.sql(
+      'select status::text, action_args from orders where buyer_id = $1::uuid order by created_at',
+      [user.id],
+    )
+    expect(orders).toEqual(['SUCCESS', 'CANCELLED', 'CANCELLED'].map((status) => ({ status, action_args: null })))
+    const told = await app.sql(
+      `select count(*)::int as n from events where owner_id = $1::uuid and type = 'order.cancelled'`,
+      [user.id],
+    )
+    expect(told).toEqual([{ n: open.length }])
+    expect(await brokenInvariants()).toEqual([])
+  })
+
+  it('its network apps: orders that others had open for them cannot be paid', async () => {
+    const store = await createStore(app)
+    const buyer = await app.newUser()
+    const order = await store.order(buyer)
+    expect((await remove(store.owner)).status).toBe(204)
+    const refused = await store.confirm(buyer, order.id)
+    expect(expectError(refused, 'UNABLE_TO_CONFIRM_ORDER').body.detail).toBe('The seller is gone.')
+    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '12' })
+    const again = await buyer.rest('POST', 'store/network-app-orders/', {
+      json: { network_app: store.appId },
+      headers: store.service,
+    })
+    expectError(again, 'INVALID_NETWORK_APP_NAME')
+  })
+
+  it('nobody finds it or gives it anything', async () => {
+    const user = await app.newUser()
+    const admin = await app.admin()
+    expect((await remove(user)).status).toBe(204)
+    const grant = { amount: '5', reason: 'late' }
+    for (const name of [user.publicId, user.email, user.username]) {
+      expectError(await admin.rest('POST', 'store/point-grants/', { json: { ...grant, user_id: name } }), 'NOT_FOUND')
+    }
+    expect(expectOk(await app.rest('GET', `assets/?owner=${user.email}`)).count).toBe(0)
+  })
+})
+
+it('an order that is on its way keeps its arguments until it is settled', async () => {
+  const store = await createStore(app)
+  await app.sql(
+    `update network_apps set webhook_url = 'https://receiver.example', webhook_secret = 'x' where name = $1`,
+    [store.name],
+  )
+  const user = await app.newUser()
+  const order = await store.order(user, { action_args: { secret: 'late' } })
+  expect(expectOk(await store.confirm(user, order.id)).status).toBe('pending')
+  expect((await remove(user)).status).toBe(204)
+  expect((await remove(store.owner)).status).toBe(204)
+  const look = () =>
+    app.sql(
+      `select o.action_args is null as erased, a.webhook_secret is null as unsigned
+       from orders o join network_apps a on a.id = o.network_app_id where o.buyer_id = $1::uuid`,
+      [user.id],
+    )
+  await app.services.deletions.sweep()
+  expect(await look()).toEqual([{ erased: false, unsigned: false }])
+  await app.sql(
+    `with given_up as (
+       update webhook_deliveries d set status = 'GIVEN_UP', settled_at = now(), next_attempt_at = null
+       from orders o where o.id = d.order_id and o.buyer_id = $1::uuid returning o.id
+     )
+     update orders set status = 'FAILURE', settled_at = now() from given_up where orders.id = given_up.id`,
+    [user.id],
+  )
+  await app.services.deletions.sweep()
+  expect(await look()).toEqual([{ erased: true, unsigned: true }])
+})
+
+it('what still comes in is forfeited, once', async () => {
+  const user = await app.newUser({ points: '0' })
+  expect((await remove(user)).status).toBe(204)
+  await app.sql(
+    `with paid as (update wallets set num = num + 3 where user_id = $1::uuid returning user_id),
+     moved as (insert into transfers (id, reference) select $2::uuid, 'deposit:' || $2 from paid)
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select $2::uuid, line.* from paid, lateral (values
+       (1, paid.user_id, null::book, 'NUM'::currency, 3), (2, null, 'DEPOSITS', 'NUM', -3)) as line`,
+    [user.id, randomUUID()],
+  )
+  await Promise.all([app.services.deletions.sweep(), app.services.deletions.sweep()])
+  expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+  expect((await forfeited(user.id)).map(({ amount }) => amount)).toEqual(['3'])
+  expect(await brokenInvariants()).toEqual([])
+})
+
+it('a vault that cannot forget at once is asked again by the job the deletion left', async () => {
+  const user = await app.newUser()
+  expect((await remove(user)).status).toBe(204)
+  const jobs = await app.sql<{ data: { userId: string } }>(
+    `select data from jobs.job where name = 'forget-key' and data ->> 'userId' = $1`,
+    [user.id],
+  )
+  expect(jobs).toHaveLength(1)
+  await app.jobs.forgetKey(jobs[0]!.data)
+})
+
+it('among 50 deletions, 50 changes and 50 payments at once, one deletion succeeds and nothing is left open', async () => {
+  const store = await createStore(app, { price: '0.1' })
+  const user = await app.newUser({ num: '50' })
+  const asset = await user.register()
+  const orders: { id: string }[] = []
+  for (let n = 0; n < 50; n += 1) orders.push(await store.order(user))
+  const json = { network_app: store.appId }
+  const sends: Record<string, (n: number) => ReturnType<SignedIn['rest']>> = {
+    confirm: (n) => store.confirm(user, orders[n]!.id),
+    change: (n) => user.rest('PATCH', `assets/${asset.id}/`, { json: { caption: `Words ${n}` } }),
+    order: () => user.rest('POST', 'store/network-app-orders/', { json, headers: store.service }),
+    register: () => user.rest('POST', 'assets/', { multipart: { asset_file: newFile() } }),
+    profile: (n) => user.rest('PATCH', 'auth/users/profile/', { json: { display_name: `Name ${n}` } }),
+    signIn: () => app.rest('POST', 'auth/token/login/', { json: { email: user.email, password: PASSWORD } }),
+    delete: () => remove(user),
+  }
+  const codes = new Map<string, string[]>(Object.keys(sends).map((kind) => [kind, []]))
+  const send = async (kind: string, n: number) => {
+    codes.get(kind)!.push(codeOf(await sends[kind]!(n)) ?? 'done')
+  }
+  const signIns = Array.from({ length: 4 }, (_, n) => send('signIn', n))
+  const writes = ['confirm', 'change', 'order', 'register', 'profile'].flatMap((kind) =>
+    orders.map((_, n) => send(kind, n)),
+  )
+  await Promise.race(writes)
+  const deletions = orders.map((_, n) => send('delete', n))
+  await Promise.all([...signIns, ...writes, ...deletions])
+
+  const allowed = [
+    'done',
+    'AUTHENTICATION_FAILED',
+    'NOT_FOUND',
+    'CONFLICT',
+    'UNABLE_TO_CONFIRM_ORDER',
+    'INCORRECT_LOGIN_CREDENTIALS',
+  ]
+  expect([...codes.values()].flat().filter((code) => !allowed.includes(code))).toEqual([])
+  expect(app.log.lines).toEqual([])
+  expect(codes.get('delete')!.toSorted()).toEqual([...Array(49).fill('AUTHENTICATION_FAILED'), 'done'])
+  expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+  expect(await brokenInvariants()).toEqual([])
+})
+
+interface Relayed {
+  status: string
+  address: string
+  tree: string
+  tree_sha256: string
+  tree_signature: string
+}
+
+it('what was accepted before still reaches the chain, signed by its author', { timeout: 60_000 }, async () => {
+  const users = await Promise.all(Array.from({ length: 8 }, () => app.newUser()))
+  const leave = async (user: SignedIn) => {
+    const { id } = await user.register({ caption: 'Paid for' })
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Paid for, too' } }))
+    expect((await remove(user)).status).toBe(204)
+  }
+  // Half of them leave before the relay has seen anything, the others while it signs.
+  await Promise.all(users.slice(0, 4).map(leave))
+  app.chain.relay.start()
+  await Promise.all(users.slice(4).map(leave))
+  const commits = await eventually(
+    () =>
+      app.sql<Relayed>(
+        `select r.status::text, r.tree_signature, c.tree_sha256, c.tree, w.address
+         from commit_relays r join commits c on c.id = r.commit_id join wallets w on w.user_id = c.author_id
+         where c.author_id = any($1::uuid[])`,
+        [users.map(({ id }) => id)],
+      ),
+    (rows) => rows.length === 16 && rows.every(({ status }) => status === 'FINAL'),
+    40_000,
+  )
+  for (const { tree_sha256, tree_signature, tree, address } of commits) {
+    expect([verifyMessage(tree_sha256, tree_signature), tree]).toEqual([address, ''])
+  }
+  expect(await app.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+const byRest = (email: string, password: string) => app.rest('POST', 'auth/token/login/', { json: { email, password } })
+const byGraphQL = (email: string, password: string) => app.graphql(document, { input: { email, password } })
+
+describe('guessing a password', () => {
+  it('is stopped after five tries by any door and spelling, for accounts that exist and for those that do not', async () => {
+    const { email } = await app.newUser()
+    for (const address of [email, 'nobody@example.org']) {
+      const spellings = [address, address.toUpperCase(), ` ${address}`, address, `${address} `]
+      for (const [i, spelling] of spellings.entries()) {
+        expectError(await (i % 2 ? byRest : byGraphQL)(spelling, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+      }
+      for (const guess of [byRest, byGraphQL]) {
+        const answer = expectError(await guess(address, PASSWORD), 'THROTTLED')
+        const wait = Number(answer.headers.get('retry-after'))
+        expect(wait).toBeGreaterThan(850)
+        expect(wait).toBeLessThanOrEqual(900)
+      }
+    }
+  })
+
+  it('is stopped after five tries that come at once', async () => {
+    const { email } = await app.newUser()
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => (i % 2 ? byRest : byGraphQL)(email, `wrong password ${i}`)),
+    )
+    const verified = answers.filter(({ text }) => /Unable to log in/.test(text))
+    expect(verified).toHaveLength(5)
+    for (const answer of answers) if (!verified.includes(answer)) expectError(answer, 'THROTTLED')
+  })
+
+  it('counts one account as one, also in letters that only the database reads alike', async () => {
+    const { email } = await app.newUser({ username: 'kelvin' })
+    const [{ same } = { same: false }] = await app.sql<{ same: boolean }>(
+      `select lower(U&'\\212Aelvin@example.org') = 'kelvin@example.org' as same`,
+    )
+    const other = same ? '\u212Aelvin@example.org' : email
+    for (const [i, address] of [email, other, email, other, other].entries()) {
+      expectError(await byRest(address, `wrong ${i}`), 'INCORRECT_LOGIN_CREDENTIALS')
+    }
+    expectError(await byRest(email, PASSWORD), 'THROTTLED')
+    expectError(await byRest(other, PASSWORD), 'THROTTLED')
+  })
+
+  it('never prolongs the wait by going on', async () => {
+    const { email } = await app.newUser()
+    for (let i = 0; i < 5; i++) await byRest(email, 'wrong password')
+    await app.sql(`update limits set window_end = now() + interval '30 seconds' where key like 'password-check:%'`)
+    for (let i = 0; i < 8; i++) {
+      const answer = expectError(await byRest(email, PASSWORD), 'THROTTLED')
+      expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(30)
+    }
+    await app.sql(`update limits set window_end = now() where key like 'password-check:%'`)
+    expectOk(await byRest(email, PASSWORD))
+  })
+
+  it('leaves no address in the table of limits', async () => {
+    await byRest('somebody.private@example.org', 'wrong password')
+    expect(await app.sql(`select key from limits where key like '%@%' or key like '%somebody%'`)).toEqual([])
+  })
+})
+
+it('signing in with the right password is not counted', async () => {
+  const { email } = await app.newUser()
+  for (let i = 0; i < 4; i++) expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+  for (let i = 0; i < 7; i++) expectOk(await byRest(email, PASSWORD))
+  expectError(await byRest(email, 'wrong password'), 'INCORRECT_LOGIN_CREDENTIALS')
+  expectError(await byRest(email, PASSWORD), 'THROTTLED')
+})

@@ -1,0 +1,49 @@
+import { afterAll, expect, it } from 'vitest'
+import { createHttpServer } from '../../src/platform/http-server.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { createTestLog } from '../support/test-log.ts'
+
+const app = await createTestApp()
+const user = await app.newUser()
+const asset = await user.register({ public_access: 'true' })
+
+it.each([
+  ['GET', '/', { Accept: 'text/html' }],
+  ['GET', '/healthz', {}],
+  ['GET', '/nothing/here', {}],
+  ['GET', '/api/v3/auth/users/me/', {}],
+  ['GET', `/api/v3/assets/${asset.id}/`, {}],
+  ['OPTIONS', '/api/v3/assets/', {}],
+  ['GET', `/ipfs/${asset.id}`, {}],
+  ['GET', '/graphql?query={__typename}', { Accept: 'application/json' }],
+  ['GET', '/graphql?query={nothing}', { Accept: 'application/json' }],
+  ['POST', '/graphql', {}],
+  ['OPTIONS', '/graphql', {}],
+  ['GET', '/graphql', { Accept: 'text/html' }],
+])('%s %s is answered with the headers that protect people', async (method, path, headers) => {
+  const response = await fetch(app.url + path, { method, headers })
+  await response.arrayBuffer()
+  const told = Object.fromEntries(response.headers)
+  expect(told).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+  for (const name of ['set-cookie', 'server', 'x-powered-by', 'strict-transport-security']) {
+    expect(told, name).not.toHaveProperty(name)
+  }
+  if (told['content-type']?.includes('html')) expect(told['content-security-policy']).toContain("default-src 'none'")
+})
+
+it.each([
+  ['https://annal.example', 'max-age=31536000'],
+  ['http://annal.example', null],
+])('at %s browsers are told Strict-Transport-Security: %s', async (publicUrl, expected) => {
+  const server = createHttpServer({ doors: [], log: createTestLog(), publicUrl })
+  afterAll(() => server.drain(100))
+  const port = await server.listen(0, '127.0.0.1')
+  const response = await fetch(`http://127.0.0.1:${port}/`)
+  await response.arrayBuffer()
+  expect(response.headers.get('strict-transport-security')).toBe(expected)
+})

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import { createCustody } from '../../src/platform/custody.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
+import { insertTestUser } from '../support/user.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
+const USERS = 300
+
+let dir: string
+let server: EmbeddedPostgres
+let database: ConnectedDatabase
+
+const openCustody = () =>
+  createCustody({ vault: createLocalKeyVault({ dir, key: undefined }), keyPairs: { createKeyPair, signText } })
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-keys-'))
+  // Stands for a running server: the commands join its database.
+  server = await startEmbeddedPostgres({ dir, log })
+  database = createDatabase({ url: server.url, pool: 8, log })
+  expect(await annal(['keys', 'status'])).toMatchObject({ code: 0 })
+  const custody = openCustody()
+  for (let made = 0; made < USERS; made += 20)
+    await Promise.all(Array.from({ length: 20 }, () => insertTestUser({ database, custody })))
+})
+
+afterAll(async () => {
+  await database?.close()
+  await server?.stop()
+  await rm(dir, { recursive: true, force: true })
+})
+
+function start(args: string[], env: Record<string, string> = {}) {
+  const cli = join(import.meta.dirname, '../../src/cli.ts')
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], {
+    env: { PATH: process.env.PATH, HOME: dir, ANNAL_DIR: dir, ...env },
+  })
+}
+
+async function annal(args: string[], env?: Record<string, string>) {
+  const child = start(args, env)
+  const ended = once(child, 'exit')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [code] = (await ended) as [number]
+  return { code, stdout, stderr }
+}
+
+const status = async (): Promise<{ keys: { id: string; total: number }[] }> =>
+  JSON.parse((await annal(['keys', 'status', '--json'])).stdout)
+
+const readKeys = () =>
+  database.query<{ user_id: string; version: number; id: string; wrapped: Buffer; sealed: Buffer }>({
+    name: 'test_keys',
+    text: `select user_id, version, vault_key_id as id, wrapped_data_key as wrapped, sealed_private_key as sealed
+      from user_keys order by user_id`,
+  })
+
+/** Signatures of every account, made by a process that opens the vault now. */
+async function signAll() {
+  const custody = openCustody()
+  const rows = await readKeys()
+  return Promise.all(
+    rows.map(({ user_id, version, id, wrapped, sealed }) =>
+      custody.sign(user_id, { version, vaultKeyId: id, wrappedDataKey: wrapped, sealedPrivateKey: sealed }, 'a tree'),
+    ),
+  )
+}
+
+describe('annal keys', () => {
+  it('rotates, is killed in the middle, and goes on with what is left', async () => {
+    const signatures = await signAll()
+    const [first] = (await status()).keys
+    const rotation = start(['keys', 'rotate'])
+    const ended = once(rotation, 'exit')
+    // The first line of progress says that it has begun; the rest is far from done.
+    await once(rotation.stderr, 'data')
+    rotation.kill('SIGKILL')
+    await ended
+    const [current, earlier] = (await status()).keys
+    expect(earlier).toMatchObject({ id: first!.id })
+    expect(current!.total + earlier!.total).toBe(USERS)
+    expect([current!.total, earlier!.total].every((total) => total > 0)).toBe(true)
+    expect(await signAll()).toEqual(signatures)
+    const tooEarly = await annal(['keys', 'destroy-earlier'])
+    expect(tooEarly).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Rotate first') })
+
+    const resumed = await annal(['keys', 'rotate', '--json'])
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringMatching(/\d+ of \d+ wrapped anew/) })
+    expect(JSON.parse(resumed.stdout)).toEqual({
+      current: current!.id,
+      isNew: false,
+      rewrapped: earlier!.total,
+      unreadable: [],
+    })
+    expect((await status()).keys.map(({ total }) => total)).toEqual([USERS, 0])
+    expect(await signAll()).toEqual(signatures)
+  })
+
+  it('says what may be destroyed, and destroys it after a rest', async () => {
+    const signatures = await signAll()
+    const sealed = (await readKeys()).map((row) => row.sealed)
+    const rotated = await annal(['keys', 'rotate'])
+    expect(rotated).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`^key +local:[0-9a-f]{16} \\(new\\)\nwrapped anew +${USERS}\n$`)),
+      stderr: expect.stringContaining('Nothing is left under an earlier key'),
+    })
+    expect((await readKeys()).map((row) => row.sealed)).toEqual(sealed)
+    expect((await annal(['keys', 'destroy-earlier'])).stderr).toContain('15 minutes')
+    const hourAgo = Date.now() / 1_000 - 3_600
+    await utimes(join(dir, 'keys/key-encryption-key'), hourAgo, hourAgo)
+    const { code, stdout } = await annal(['keys', 'destroy-earlier', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).destroyed).toHaveLength(2)
+    expect((await annal(['keys', 'destroy-earlier'])).stderr).toContain('none to destroy')
+    const table = await annal(['keys', 'status'])
+    expect(table.stdout).toMatch(/^key +state +custodial keys +sealed texts\nlocal:[0-9a-f]{16} +current +300 +0\n$/)
+    expect(await signAll()).toEqual(signatures)
+  })
+
+  it('moves everything under a key from the environment, and makes none there itself', async () => {
+    const env = { KEY_ENCRYPTION_KEY: 'ab'.repeat(32) }
+    const rotated = JSON.parse((await annal(['keys', 'rotate', '--json'], env)).stdout)
+    expect(rotated).toMatchObject({ isNew: false, rewrapped: USERS, unreadable: [] })
+    const next = { KEY_ENCRYPTION_KEY: 'cd'.repeat(32), KEY_ENCRYPTION_KEY_PREVIOUS: env.KEY_ENCRYPTION_KEY }
+    const again = JSON.parse((await annal(['keys', 'rotate', '--json'], next)).stdout)
+    expect(again).toMatchObject({ isNew: false, rewrapped: USERS, unreadable: [] })
+    const idle = await annal(['keys', 'rotate'], { KEY_ENCRYPTION_KEY: next.KEY_ENCRYPTION_KEY })
+    expect(idle).toMatchObject({ code: 0, stdout: expect.stringMatching(/wrapped anew +0/) })
+    const wrong = await annal(['keys', 'status'], { KEY_ENCRYPTION_KEY_PREVIOUS: 'ab' })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('KEY_ENCRYPTION_KEY_PREVIOUS') })
+  })
+
+  it('names an account whose key does not open, and exits with 1', async () => {
+    const env = { KEY_ENCRYPTION_KEY: 'ef'.repeat(32) }
+    const { code, stderr } = await annal(['keys', 'rotate'], env)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/user_[0-9a-z]{26} does not open: The key vault does not hold/)
+    const shown = await annal(['keys', 'status'], env)
+    expect(shown).toMatchObject({ code: 1, stderr: expect.stringContaining(`${USERS} rows are wrapped by a key that`) })
+  })
+})

@@ -1,0 +1,69 @@
+/** The service with its account mails under way to a mail server of our own. */
+import { afterAll } from 'vitest'
+import { startJobs } from '../../src/platform/jobs.ts'
+import { eventually } from './eventually.ts'
+import { type ParsedMail, parseMail } from './parse-mail.ts'
+import { createSmtpSink, type SmtpSink } from './smtp-sink.ts'
+import { createTestApp, type TestApp } from './test-app.ts'
+
+/** What a mailed link carries. */
+export interface MailedLink {
+  uid: string
+  token: string
+}
+
+export interface AccountMails {
+  app: TestApp
+  sink: SmtpSink
+  /** The mails of this kind that an address got, oldest first. */
+  mailsTo(address: string, template: string): ParsedMail[]
+  /** All mails of this kind that an address got, as soon as there are so many. */
+  awaitMails(address: string, template: string, count?: number): Promise<ParsedMail[]>
+  /** The link of the newest of so many mails. */
+  awaitLink(address: string, template: string, count?: number): Promise<MailedLink>
+  /** Resolves when no job is left to do. */
+  idle(): Promise<void>
+}
+
+const LINK = /\/account\/(?:password-reset|email-verification)\/(user_\w{26})\/([\w-]{43})/
+
+export async function createAccountMails(env: Record<string, string> = {}): Promise<AccountMails> {
+  const sink = await createSmtpSink()
+  const app = await createTestApp({ env: { SMTP_URL: sink.url, ...env } })
+  const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
+  // Before the application goes: hooks run backwards.
+  afterAll(() => jobs.stop())
+  await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.1 }, app.jobs.accountMail)
+
+  const mailsTo: AccountMails['mailsTo'] = (address, template) =>
+    sink.mails
+      .filter(({ to }) => to.includes(address))
+      .map(({ source }) => parseMail(source))
+      .filter(({ headers }) => headers['message-id']?.[0]?.startsWith(`<${template}-`))
+
+  const awaitMails: AccountMails['awaitMails'] = async (address, template, count = 1) => {
+    await eventually(
+      () => mailsTo(address, template).length,
+      (length) => length >= count,
+    )
+    return mailsTo(address, template)
+  }
+
+  return {
+    app,
+    sink,
+    mailsTo,
+    awaitMails,
+    async awaitLink(address, template, count = 1) {
+      const mails = await awaitMails(address, template, count)
+      const [, uid, token] = LINK.exec(mails[count - 1]!.text)!
+      return { uid: uid!, token: token! }
+    },
+    async idle() {
+      await eventually(
+        () => app.sql(`select id::text from jobs.job where name = 'account-mail' and state <> 'completed'`),
+        (rows) => rows.length === 0,
+      )
+    },
+  }
+}
