@@ -127,6 +127,11 @@ const rules: Record<string, Rule> = {
     packages: /^(commander|node:.+)$/,
     instead: 'A command calls a service: put the work there.',
   },
+  cli: {
+    local: /^(?!main\.ts|cli\.ts)/,
+    packages: /^(commander|node:.+)$/,
+    instead: 'A command calls a service: put the work there.',
+  },
 }
 
 /** Single files that may know one thing more, each with its reason. */

@@ -1,0 +1,29 @@
+/** What commands work on: the installation's parts, beside a running server or alone. */
+import type { App } from '../app.ts'
+import { readConfig } from '../config.ts'
+import type { Installation } from '../installation.ts'
+
+/** Carries out `work` on this installation's parts: those of a running server, or our own for as long as it takes. */
+export async function withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T> {
+  const config = readConfig()
+  // Loaded when they are needed: help and a refusal must not wait for the whole service.
+  const { openInstallation } = await import('../installation.ts')
+  const { createLog } = await import('../platform/log.ts')
+  // An operator at a terminal reads sentences; the service's own diary is left out unless it is asked for.
+  const installation = await openInstallation(config, createLog(config.logLevel === 'info' ? 'warn' : config.logLevel))
+  try {
+    return await work(installation)
+  } finally {
+    await installation.close()
+  }
+}
+
+export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
+
+export const withApp = <T>(work: (app: App) => Promise<T>): Promise<T> =>
+  withInstallation(async (installation) => {
+    const { createApp } = await import('../app.ts')
+    // A commit made here is found by the server's relay on its next look.
+    const relay = { wake() {} }
+    return work(createApp({ ...installation, relay, publicUrl: publicUrlOf(installation), missing: async () => [] }))
+  })
