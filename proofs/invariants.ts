@@ -4,8 +4,8 @@
  */
 import { checkInvariants } from '../src/domain/invariants.ts'
 import { createDatabase } from '../src/platform/database.ts'
-import { updateCall } from './harness/callers.ts'
-import { persist } from './harness/client.ts'
+import { nothingAcknowledged, openAccount, updateCall } from './harness/callers.ts'
+import { persist, tryOnce } from './harness/client.ts'
 import { confirmOnce } from './harness/confirms.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -101,12 +101,10 @@ const breaches: Breach[] = [
   {
     id: 'I4',
     what: 'a payment whose webhook is not called',
-    sql: unlocked(
-      'events',
-      `update orders set status = 'PENDING', settled_at = null where paid_at is not null`,
-      'delete from webhook_attempts',
-      'delete from webhook_deliveries',
-    ),
+    sql: [
+      ...unlocked('orders', `update orders set status = 'PENDING', settled_at = null where paid_at is not null`),
+      ...unlocked('events', 'delete from webhook_attempts', 'delete from webhook_deliveries'),
+    ],
   },
   {
     id: 'I4',
@@ -124,7 +122,10 @@ const breaches: Breach[] = [
   {
     id: 'I4',
     what: 'a refund without the money',
-    sql: [`update orders set status = 'REFUNDED', settled_at = coalesce(settled_at, now()) where paid_at is not null`],
+    sql: unlocked(
+      'orders',
+      `update orders set status = 'REFUNDED', settled_at = coalesce(settled_at, now()) where paid_at is not null`,
+    ),
   },
   {
     id: 'I5',
@@ -139,6 +140,7 @@ const breaches: Breach[] = [
     what: 'an order that is paid and expired',
     sql: [
       'alter table orders drop constraint orders_paid_with_status',
+      'alter table orders disable trigger user',
       `update orders set status = 'EXPIRED', settled_at = coalesce(settled_at, now()) where paid_at is not null`,
     ],
   },
@@ -203,6 +205,64 @@ const breaches: Breach[] = [
       `insert into idempotency_keys (scope, payload_hash, result) values (sha256('a'), sha256('b'), 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy')`,
     ],
   },
+  {
+    id: 'I9',
+    what: 'an order that a deleted account has open',
+    sql: [
+      `update orders set buyer_id = (select id from users where deleted_at is not null)
+       where id = (select id from orders where status = 'CREATED' limit 1)`,
+    ],
+  },
+  {
+    id: 'I9',
+    what: 'the key of a deleted account',
+    sql: [
+      `insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
+       select u.id, k.version, k.vault_key_id, k.wrapped_data_key, k.sealed_private_key
+       from users u, (select * from user_keys limit 1) k where u.deleted_at is not null`,
+    ],
+  },
+  {
+    id: 'I9',
+    what: 'a session of a deleted account',
+    sql: [`insert into access_tokens (user_id, hash) select id, sha256('a') from users where deleted_at is not null`],
+  },
+  {
+    id: 'I9',
+    what: 'a mailed token of a deleted account',
+    sql: [
+      `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+       select id, 'PASSWORD_RESET', uuidv7(), sha256('a'), email, now() from users where deleted_at is not null`,
+    ],
+  },
+  {
+    id: 'I9',
+    what: 'an asset of a deleted account',
+    sql: [`update assets set deleted_at = null where owner_id in (select id from users where deleted_at is not null)`],
+  },
+  {
+    id: 'I9',
+    what: 'a network app on sale whose owner is gone',
+    sql: ['update network_apps set owner_id = (select id from users where deleted_at is not null)'],
+  },
+  {
+    id: 'I9',
+    what: 'a commit that was paid for and that nobody can sign',
+    sql: [
+      `update commit_relays r set status = 'PENDING', tree_signature = null from commits c join users u on u.id = c.author_id
+       where c.id = r.commit_id and u.deleted_at is not null`,
+    ],
+  },
+  {
+    id: 'I9',
+    what: 'a deleted account that still names a person',
+    sql: [`update users set email = 'ada@example.org' where deleted_at is not null`],
+  },
+  {
+    id: 'I9',
+    what: 'a deleted account whose wallet can pay',
+    sql: ['update wallets set closed_at = null where closed_at is not null'],
+  },
   { id: 'C2', what: 'a position that no event has', sql: ['update wallets set event_sequence = event_sequence + 1'] },
   {
     id: 'C2',
@@ -224,7 +284,7 @@ const forbidden = ['transfers', 'entries', 'commits', 'events'].flatMap((table) 
 /** A commit can be erased and nothing else, so an update that changes nothing is no change. */
 const harmless = 'update commits set sequence = sequence'
 
-/** Traffic of a real gateway: accounts, assets, updates on the chain, orders of which one is not paid. */
+/** Traffic of a real gateway: accounts, one of them deleted, assets, updates on the chain, orders of which one is not paid. */
 async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
   const { url: webhookUrl } = await startSink(context)
   const gateways = [{ ALLOW_INSECURE_WEBHOOKS: 'true' }]
@@ -236,6 +296,9 @@ async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
       if (answer.status !== 200) throw new Error(`An update was answered with ${JSON.stringify(answer)}`)
     }
   }
+  const { token } = await openAccount(gateway.url, 'gone', nothingAcknowledged())
+  const removed = await tryOnce(gateway.url, { method: 'DELETE', path: '/api/v3/auth/users/me/', token })
+  if (removed?.status !== 204) throw new Error(`A deletion was answered with ${removed?.status}.`)
   const [, ...ids] = await store.order(3)
   for (const id of ids) {
     const { verdict } = await confirmOnce(store, 'REST', 0, id)

@@ -8,6 +8,8 @@ import { createRandom } from './harness/random.ts'
 
 const proofs: Record<string, () => Promise<Proof>> = {
   invariants: async () => (await import('./invariants.ts')).proveInvariants,
+  custody: async () => (await import('./custody.ts')).proveCustody,
+  storage: async () => (await import('./storage-of-secrets.ts')).proveStorage,
   signatures: async () => (await import('./webhook-signatures.ts')).proveSignatures,
   F01: async () => (await import('./f01-confirm-storm.ts')).proveConfirmStorm,
   F02: async () => (await import('./f02-wallet-race.ts')).proveWalletRace,
@@ -17,7 +19,15 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F08: async () => (await import('./f08-sink-hang.ts')).proveSinkHang,
   F09: async () => (await import('./f09-sink-errors.ts')).proveSinkErrors,
   F10: async () => (await import('./f10-ssrf.ts')).proveNoInside,
+  F16: async () => (await import('./f16-smtp-down.ts')).proveSmtpDown,
+  F17: async () => (await import('./f17-enumeration.ts')).proveNoEnumeration,
+  F18: async () => (await import('./f18-token-race.ts')).proveTokenRace,
+  F19: async () => (await import('./f19-delete-race.ts')).proveDeleteRace,
+  F20: async () => (await import('./f20-brute-limit.ts')).proveBruteLimit,
+  F21: async () => (await import('./f21-gql-attack.ts')).proveHostileDocuments,
   F22: async () => (await import('./f22-gql-spec.ts')).proveGraphQLSpec,
+  F23: async () => (await import('./f23-authz.ts')).proveAuthorization,
+  F29: async () => (await import('./f29-leak-scan.ts')).proveNoLeaks,
 }
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)

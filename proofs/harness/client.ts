@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { until } from './wait.ts'
 
 export interface Call {
-  method: 'GET' | 'POST' | 'PATCH'
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   path: string
   key?: string
   token?: string

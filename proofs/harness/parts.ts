@@ -73,6 +73,7 @@ export async function startParts(context: ProofContext, blockSeconds = 1): Promi
       SIGN_UP_POINTS: '100000',
       LIMIT_SIGN_UPS_PER_IP: '1000000',
       LIMIT_SIGN_INS_PER_IP: '1000000',
+      LIMIT_RESETS_PER_IP: '1000000',
     },
     async copyDatabase(name) {
       const admin = createDatabase({ url: urlOf('postgres'), pool: 1, log: silent })

@@ -4,7 +4,7 @@ import { toId } from '../../src/domain/ids.ts'
 import { statement } from '../../src/domain/ports.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
-import { createKeyVault } from '../../src/platform/key-vault.ts'
+import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
 import { createSafe } from '../../src/platform/safe.ts'
 import { jsonBody, tryOnce } from './client.ts'
 import type { Parts } from './parts.ts'
@@ -24,7 +24,7 @@ const insertApp = statement<never>(
 
 /** The safe of a gateway on these parts. */
 export const openSafe = ({ env }: Parts) =>
-  createSafe({ vault: createKeyVault({ key: env.KEY_ENCRYPTION_KEY, dir: env.ANNAL_DIR! }) })
+  createSafe({ vault: createLocalKeyVault({ key: env.KEY_ENCRYPTION_KEY, dir: env.ANNAL_DIR! }) })
 
 /** Another app of the seller, at a price of 1. */
 export async function addApp(parts: Parts, { seller }: Store, webhookUrl: string): Promise<App> {

@@ -4,7 +4,7 @@ import { fromId, toId } from '../../src/domain/ids.ts'
 import { statement } from '../../src/domain/ports.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
-import { createKeyVault } from '../../src/platform/key-vault.ts'
+import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
 import { createSafe } from '../../src/platform/safe.ts'
 import { type Account, nothingAcknowledged, openAccount } from './callers.ts'
 import { jsonBody, tryOnce } from './client.ts'
@@ -62,7 +62,7 @@ export async function openStore(
   const buyer = await open('buyer')
 
   const appId = randomUUID()
-  const safe = createSafe({ vault: createKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir }) })
+  const safe = createSafe({ vault: createLocalKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir }) })
   const secret = await safe.seal(`whsec_${randomBytes(24).toString('base64')}`, webhookSecretContext(appId))
   await parts.database.query(insertApp, [appId, seller.id, price, webhookUrl ?? null, webhookUrl ? secret : null])
   const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`

@@ -3,6 +3,7 @@ import { PothosValidationError } from '@pothos/core'
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { DomainError, type ErrorCode, errorCodes } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
+import { withoutValues } from './without-values.ts'
 
 export const INTERNAL_MESSAGE =
   'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
@@ -45,7 +46,7 @@ export function maskError(error: unknown, log: Log): GraphQLError {
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     const http = from.extensions.http ? { http: from.extensions.http } : undefined
-    return shown(from.message.slice(0, MAX_MESSAGE), code, from, {}, http)
+    return shown(withoutValues(from.message).slice(0, MAX_MESSAGE), code, from, {}, http)
   }
   log.error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)

@@ -28,7 +28,11 @@ function parseJson(text: string) {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new DomainError('PARSE_ERROR', `JSON parse error - ${(error as Error).message}`, { cause: error })
+    throw new DomainError(
+      'PARSE_ERROR',
+      `JSON parse error - ${(error as Error).message.replace(/^(Unexpected token).*not valid JSON$/s, '$1 in JSON')}`,
+      { cause: error },
+    )
   }
 }
 

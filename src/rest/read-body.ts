@@ -26,7 +26,10 @@ function parseJson(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw parseError(`JSON parse error - ${(error as Error).message}`, error)
+    throw parseError(
+      `JSON parse error - ${(error as Error).message.replace(/^(Unexpected token).*not valid JSON$/s, '$1 in JSON')}`,
+      error,
+    )
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   throw parseError('JSON parse error - expected an object.')

@@ -1,10 +1,7 @@
 /** Links as people get them: asked for at the front door, and read from the mail. */
-import { afterAll } from 'vitest'
-import { startJobs } from '../../src/platform/jobs.ts'
-import { eventually } from '../support/eventually.ts'
+import { createAccountMails } from '../support/account-mails.ts'
 import { parseMail } from '../support/parse-mail.ts'
-import { createSmtpSink } from '../support/smtp-sink.ts'
-import { createTestApp, type SignedIn, type TestApp, type TestAppOptions } from '../support/test-app.ts'
+import type { SignedIn, TestApp, TestAppOptions } from '../support/test-app.ts'
 
 export type LinkKind = 'password-reset' | 'email-verification'
 
@@ -22,28 +19,16 @@ const requests: Record<LinkKind, string> = {
 
 /** A test app whose mails go out. */
 export async function createMailedApp({ env }: TestAppOptions = {}): Promise<MailedApp> {
-  const sink = await createSmtpSink()
-  const app = await createTestApp({ env: { LIMIT_RESETS_PER_IP: '1000000', ...env, SMTP_URL: sink.url } })
-  const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
-  afterAll(() => jobs.stop())
-  await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.5 }, app.jobs.accountMail)
-
-  const mailsTo = (address: string) =>
-    sink.mails.filter(({ to }) => to.includes(address)).map(({ source }) => parseMail(source))
-  const linksTo = (address: string, kind: LinkKind) =>
-    mailsTo(address).flatMap(({ text }) => text.split('\n').filter((line) => line.includes(`/account/${kind}/`)))
-
+  const { app, sink, mailsTo, awaitLink } = await createAccountMails({ LIMIT_RESETS_PER_IP: '1000000', ...env })
   return {
     ...app,
     async newLink({ email }, kind) {
-      const before = linksTo(email, kind).length
+      const before = mailsTo(email, kind).length
       await app.rest('POST', requests[kind], { json: { email } })
-      const links = await eventually(
-        () => linksTo(email, kind),
-        (found) => found.length > before,
-      )
-      return new URL(links.at(-1)!).pathname
+      const { uid, token } = await awaitLink(email, kind, before + 1)
+      return `/account/${kind}/${uid}/${token}`
     },
-    subjects: (address) => mailsTo(address).map(({ subject }) => subject),
+    subjects: (address) =>
+      sink.mails.filter(({ to }) => to.includes(address)).map(({ source }) => parseMail(source).subject),
   }
 }

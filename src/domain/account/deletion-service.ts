@@ -57,13 +57,27 @@ export function createDeletionService({ database, custody, notices, log }: Depen
   /** By user: the same wish sent again waits here, and takes no connection that others need. */
   const underWay = new Map<string, Promise<void>>()
 
-  /** What was paid for belongs on the chain, and after the deletion nobody can sign: commits and their signatures. */
+  /** Holds the account to the end of a transaction. Raises AUTHENTICATION_FAILED when there is none any more. */
+  async function hold(query: Database['query'], userId: string): Promise<void> {
+    const [user] = await query(lockUser, [userId])
+    if (!user || user.deleted) throw authenticationFailed()
+  }
+
+  /**
+   * What was paid for belongs on the chain, and after the deletion nobody can sign: commits and their signatures.
+   * Raises AUTHENTICATION_FAILED.
+   */
   async function signAccepted(userId: string): Promise<[commits: string[], signatures: string[]]> {
     const commits: string[] = []
     const signatures: string[] = []
     for (const { commitId, treeSha256, ...key } of await database.query(findUnsigned, [userId])) {
+      const signature = await custody.sign(userId, key, treeSha256).catch(async (error: unknown) => {
+        // A deletion in another process may have been quicker, and destroyed the key since it was read.
+        await hold(database.query, userId)
+        throw error
+      })
       commits.push(commitId)
-      signatures.push(await custody.sign(userId, key, treeSha256))
+      signatures.push(signature)
     }
     return [commits, signatures]
   }
@@ -78,8 +92,7 @@ export function createDeletionService({ database, custody, notices, log }: Depen
       await query(lockAssets, [userId])
       await query(storeSignatures, signed)
       await query(lockWallet, [userId])
-      const [user] = await query(lockUser, [userId])
-      if (!user || user.deleted) throw authenticationFailed()
+      await hold(query, userId)
       const orders = idsOf(await query(lockMoreOrders, [userId]))
       const assets = idsOf(await query(lockMoreAssets, [userId]))
       const [latecomers] = await query(findLatecomers, [userId, orders, assets])
