@@ -62,6 +62,7 @@ import { troublePage } from './pages/trouble.ts'
 import { createClientAddress } from './platform/client-address.ts'
 import type { Door } from './platform/http-server.ts'
 import { readText } from './platform/read-text.ts'
+import { createSeal } from './platform/seal.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
@@ -124,7 +125,11 @@ export function createApp(deps: Dependencies): App {
     signFileUrl: links.sign,
   }
 
-  const idempotency = createIdempotency({ database, key: vault.derive('idempotency') })
+  const idempotency = createIdempotency({
+    database,
+    key: vault.derive('idempotency'),
+    answers: createSeal(vault.derive('idempotency-answers')),
+  })
   const limits = createLimits({ database })
   const passwordCheck = createPasswordCheck({ ...deps, limits })
   const tokenUse = createTokenUse({ database })

@@ -5,7 +5,7 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor } from './actor.ts'
 import { DomainError } from './errors.ts'
-import { type Database, statement } from './ports.ts'
+import { type Database, type Seal, statement } from './ports.ts'
 
 /** One request's wish to be carried out once. `mark` is set when a service method took the key. */
 export interface Attempt {
@@ -89,9 +89,11 @@ interface Dependencies {
   database: Database
   /** 32 bytes. */
   key: Uint8Array
+  /** An answer may hold what is sealed wherever else it lies. */
+  answers: Seal
 }
 
-export function createIdempotency({ database, key }: Dependencies): Idempotency {
+export function createIdempotency({ database, key, answers }: Dependencies): Idempotency {
   const secret = createSecretKey(key)
   const digestOf = (operation: string, input: unknown) =>
     createHmac('sha256', secret).update(`${operation}\n`).update(canonical(input)).digest()
@@ -133,11 +135,12 @@ export function createIdempotency({ database, key }: Dependencies): Idempotency 
     async recall(attempt) {
       if (!attempt.mark) return undefined
       const [row] = await database.query(findKey, [attempt.mark.scope])
-      return row?.answer ? JSON.parse(row.answer) : undefined
+      return row?.answer ? JSON.parse(answers.open(row.answer, attempt.mark.scope.toString('hex'))) : undefined
     },
     async keep(attempt, answer) {
-      if (attempt.mark && !attempt.isSecret)
-        await database.query(keepAnswer, [attempt.mark.scope, JSON.stringify(answer)])
+      if (!attempt.mark || attempt.isSecret) return
+      const { scope } = attempt.mark
+      await database.query(keepAnswer, [scope, answers.seal(JSON.stringify(answer), scope.toString('hex'))])
     },
   }
 }

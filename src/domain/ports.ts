@@ -153,6 +153,14 @@ export interface Safe {
   prefixOf(vaultKeyId: string): Uint8Array
 }
 
+/** Texts that are kept for days only, sealed under one key of this installation. */
+export interface Seal {
+  /** Base64. `context` is authenticated, so that no sealed text can stand in for another. */
+  seal(text: string, context: string): string
+  /** Raises when it was not sealed for exactly this context. */
+  open(sealed: string, context: string): string
+}
+
 /** What a mail says, before it is put into words. Amounts are decimal strings, ids are as callers see them. */
 export type MailMessage = OrderMessage | AccountMessage
 

@@ -1,5 +1,6 @@
 import type { Plugin } from 'graphql-yoga'
 import { type ErrorCode, errorCodes } from '../domain/errors.ts'
+import { withoutValues } from './without-values.ts'
 import type { NodeContext } from './yoga.ts'
 
 /** Words of the libraries for what we have a word for. */
@@ -17,7 +18,9 @@ export const useErrorVocabulary = (): Plugin<object, NodeContext> => ({
   onResultProcess({ result, serverContext }) {
     if (Array.isArray(result) || !('errors' in result)) return
     let longest = 0
-    for (const { extensions } of result.errors ?? []) {
+    for (const error of result.errors ?? []) {
+      const { extensions } = error
+      error.message = withoutValues(error.message)
       if (!known.has(extensions.code)) extensions.code = translations[String(extensions.code)] ?? 'VALIDATION_FAILED'
       longest = Math.max(longest, Number(extensions.retryAfter ?? 0))
     }

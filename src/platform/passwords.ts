@@ -8,9 +8,9 @@ const ARGON2ID = 2
 /** 64 MiB, two passes, one lane (OWASP's second recommendation with more memory). */
 const options = { algorithm: ARGON2ID, memoryCost: 65_536, timeCost: 2, parallelism: 1 } as const
 
-/** Each hash takes 64 MiB and a core for a while: two at once, the rest waits, and a long queue is refused. */
+/** Each hash takes 64 MiB and a core for a while: two at once, the rest waits for some seconds at most, and a longer queue is refused. */
 const AT_ONCE = 2
-const MAX_WAITING = 200
+const MAX_WAITING = 120
 
 export function createPasswordHasher(): PasswordHasher {
   let running = 0

@@ -84,3 +84,6 @@ CREATE TRIGGER "audit_entries_no_truncate" BEFORE TRUNCATE ON "audit_entries"
     FOR EACH STATEMENT EXECUTE FUNCTION "refuse_change"();
 
 ALTER TABLE "audit_entries" SET (autovacuum_analyze_threshold = 20);
+
+-- Answers are sealed from now on; those that were kept in the clear are forgotten. A retry gets the thing as it is now.
+UPDATE "idempotency_keys" SET "answer" = NULL WHERE "answer" IS NOT NULL;

@@ -1,0 +1,297 @@
+/**
+ * F19: an account is deleted 50 times at once, while 50 changes of its asset and 50 confirms of its orders are under way
+ * at both doors of two gateways. It ends once, and takes nothing with it that was paid for, owed or promised.
+ */
+import { createKeyPair, recoverSigner, signText } from '../src/chain/keys.ts'
+import { createRegistry, registrySetting } from '../src/chain/registry.ts'
+import { createDeletionService } from '../src/domain/account/deletion-service.ts'
+import type { CommitData } from '../src/domain/asset/commit-data.ts'
+import { statement } from '../src/domain/ports.ts'
+import { createCustody } from '../src/platform/custody.ts'
+import { createLocalKeyVault } from '../src/platform/local-key-vault.ts'
+import { createCarelessDeletion } from './harness/careless-deletion.ts'
+import { jsonBody, tryOnce } from './harness/client.ts'
+import { judgeStandings, readStandings } from './harness/confirms.ts'
+import { dumpKeys, type KeyRow, openedBy, readKeys } from './harness/key-rows.ts'
+import {
+  countTold,
+  type Departure,
+  type DepartureOptions,
+  deletionBegins,
+  depart,
+  type Leaver,
+  openLeaver,
+  type Told,
+  type Wish,
+} from './harness/leavers.ts'
+import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { startReceiver } from './harness/receiver.ts'
+import { closeStore, openStore, readWallet, type Store } from './harness/store.ts'
+import { until } from './harness/wait.ts'
+
+const TEXT = 'a tree'
+const PRICE = '1'
+/** What their own requests may be told once they are gone. */
+const gone = ['authentication_failed']
+
+/** Whatever else anybody is told is a fault. */
+const allowed: Record<Wish, string[]> = {
+  delete: ['done', 'conflict', ...gone],
+  update: ['done', 'resource_not_found', 'asset_write_permission_denied', ...gone],
+  confirm: ['done', 'conflict', 'unable_to_confirm_order', 'resource_not_found', ...gone],
+  sale: ['done', 'unable_to_confirm_order'],
+  order: ['done', ...gone],
+  register: ['done', ...gone],
+  'sign in': ['done', 'incorrect_login_credentials'],
+}
+
+interface Scene {
+  context: ProofContext
+  parts: Parts
+  store: Store
+}
+
+export async function proveDeleteRace(context: ProofContext): Promise<ProofResult> {
+  const rounds = context.setting('ROUNDS', 10)
+  const times = context.setting('TIMES', 50)
+  const parts = await startParts(context)
+  const insecure = { ALLOW_INSECURE_WEBHOOKS: 'true' }
+  const store = await openStore(context, parts, { price: PRICE, gateways: [insecure, insecure] })
+  const scene = { context, parts, store }
+  const receiver = await startPatientReceiver(context)
+
+  const leavers: Leaver[] = []
+  for (let round = 0; round < rounds; round += 1)
+    leavers.push(await openLeaver(store, parts, { username: `leaver${round}`, count: times, webhookUrl: receiver.url }))
+  const before = await dumpKeys(parts.database, 'before')
+  const custody = openCustody(context)
+  const theirs = (rows: readonly KeyRow[]) => rows.filter(({ userId }) => leavers.some(({ id }) => id === userId))
+  const reasons: string[] = []
+  if ((await openedBy(custody, theirs(await before.read()), TEXT)) !== rounds)
+    reasons.push('Not every key opens before the deletion: the run is invalid.')
+
+  const random = context.random.fork('departures')
+  const all: Departure[] = []
+  for (const [round, leaver] of leavers.entries()) {
+    receiver.hold()
+    const departure = await depart(store, random, leaver, { times, ...momentOf(parts, leaver, round) })
+    receiver.release()
+    all.push(departure)
+    reasons.push(...judgeTold(departure, times).map((reason) => `${leaver.username}: ${reason}`))
+  }
+  const told = all.flatMap((departure) => departure.told)
+  context.say(`verdicts: ${JSON.stringify(countTold(told))}`)
+  reasons.push(...judgeChances(told))
+
+  reasons.push(...(await judgeBooks(scene, leavers)), ...(await judgeChain(scene, leavers, all)))
+  const opened = await until('no key of before opens', async () =>
+    (await openedBy(custody, theirs(await before.read()), TEXT)) === 0 ? 0 : undefined,
+  ).catch(async () => openedBy(custody, theirs(await before.read()), TEXT))
+  if (opened) reasons.push(`${opened} of ${rounds} keys open from the rows of before.`)
+  const left = theirs(await readKeys(parts.database)).length
+  if (left) reasons.push(`${left} keys are in the tables.`)
+  reasons.push(...(await judgeNames(scene, leavers)))
+  reasons.push(...(await closeStore(store)), ...(await brokenInvariants(parts.database)))
+  reasons.push(...(await catchCareless(scene, receiver.url, times)))
+
+  const ended = told.filter(({ wish, verdict }) => wish === 'delete' && verdict === 'done').length
+  return conclude({
+    figure: `${ended} deletions of ${rounds} accounts, ${opened} keys open`,
+    n: told.length,
+    faultsInjected: all.reduce((sum, { atOnce }) => sum + atOnce - 1, 0),
+    reasons,
+  })
+}
+
+/** In turn: everything at once, most of it one by one as answers come, and all of it into a deletion that has begun. */
+function momentOf({ database }: Parts, leaver: Leaver, round: number): Partial<DepartureOptions> {
+  if (round % 3 === 0) return {}
+  return round % 3 === 1 ? { following: 0.9 } : { until: deletionBegins(database, leaver) }
+}
+
+const openCustody = ({ dir }: ProofContext) =>
+  createCustody({
+    vault: createLocalKeyVault({ dir, key: '11'.repeat(32) }),
+    keyPairs: { createKeyPair, signText },
+  })
+
+/** It lets calls wait until the account is gone, so that what they bring comes after it: 410, and the money goes back. */
+async function startPatientReceiver(context: ProofContext) {
+  let waiting: (() => void)[] | undefined
+  const receiver = await startReceiver(context, (response) => {
+    const answer = () => void response.writeHead(410).end()
+    if (waiting) waiting.push(answer)
+    else answer()
+  })
+  return {
+    url: receiver.url,
+    hold() {
+      waiting = []
+    },
+    release() {
+      for (const answer of waiting ?? []) answer()
+      waiting = undefined
+    },
+  }
+}
+
+/** What callers were told in one round. */
+function judgeTold({ told, atOnce }: Departure, times: number): string[] {
+  const strange = told.filter(({ wish, verdict }) => !allowed[wish].includes(verdict))
+  const deleted = told.filter(({ wish, verdict }) => wish === 'delete' && verdict === 'done').length
+  return [
+    ...Object.entries(countTold(strange)).map(([wish, verdicts]) => `"${wish}" was told ${JSON.stringify(verdicts)}.`),
+    ...(deleted === 1 ? [] : [`${deleted} deletions were told to be done.`]),
+    ...(atOnce < times ? [`Only ${atOnce} requests were under way at once: the round is invalid.`] : []),
+  ]
+}
+
+/** Without both outcomes nothing raced. */
+function judgeChances(told: readonly Told[]): string[] {
+  return (['update', 'confirm'] as const).flatMap((wish) => {
+    const done = told.filter((each) => each.wish === wish && each.verdict === 'done').length
+    const refused = told.filter((each) => each.wish === wish && each.verdict !== 'done').length
+    return done && refused ? [] : [`${done} of "${wish}" were done and ${refused} refused: the run is invalid.`]
+  })
+}
+
+const findOrders = statement<{ id: string; status: string; paid: boolean }>(
+  'proof_leaver_orders',
+  `select id::text, status::text, paid_at is not null as paid from orders where buyer_id = $1::uuid`,
+)
+const countForfeits = statement<{ count: number }>(
+  'proof_forfeits',
+  `select count(*)::int as count from transfers where reference like 'forfeit:' || $1::text || ':%'`,
+)
+
+/** No order is open, and no money is left, also of what came in after. */
+async function judgeBooks({ context, parts: { database } }: Scene, leavers: readonly Leaver[]) {
+  const reasons: string[] = []
+  await until('every delivery is settled', async () => {
+    const statuses = await Promise.all(leavers.map(({ id }) => database.query(findOrders, [id])))
+    return statuses.flat().every(({ status }) => status !== 'PENDING') || undefined
+  })
+  const held = await Promise.all(leavers.map(({ id }) => readWallet(database, id)))
+  const late = held.filter(({ points, num }) => Number(points) + Number(num) > 0).length
+  const custody = openCustody(context)
+  const notices = { announce() {}, watch: () => () => undefined }
+  await createDeletionService({ database, custody, notices, log: silent }).sweep()
+  let forfeits = 0
+  for (const { id, username } of leavers) {
+    const orders = await database.query(findOrders, [id])
+    const open = orders.filter(({ status }) => !['CANCELLED', 'REFUNDED', 'FAILURE', 'SUCCESS'].includes(status))
+    if (open.length) reasons.push(`${username} has ${open.length} orders open.`)
+    const { points, num } = await readWallet(database, id)
+    if (Number(points) !== 0 || Number(num) !== 0) reasons.push(`${username} has ${points} points and ${num} left.`)
+    forfeits += (await database.query(countForfeits, [id]))[0]!.count
+  }
+  if (late === 0 || forfeits < late)
+    reasons.push(`Money came to ${late} accounts after their end, and ${forfeits} forfeits took it.`)
+  const sales = await readStandings(
+    database,
+    leavers.flatMap((leaver) => leaver.sales),
+  )
+  reasons.push(...judgeStandings(sales, 0))
+  context.say(`money came to ${late} of ${leavers.length} accounts after their end`)
+  return reasons
+}
+
+const findOpen = statement<{ count: number }>(
+  'proof_open_relays',
+  `select count(*)::int as count from commit_relays where status not in ('FINAL', 'FAILED')`,
+)
+const findCommits = statement<{ nid: string; address: string; failed: number; trees: string[] }>(
+  'proof_leaver_commits',
+  `select a.nid, w.address, count(*) filter (where r.status = 'FAILED')::int as failed, array_agg(c.tree_cid order by c.sequence) as trees
+   from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id join commit_relays r on r.commit_id = c.id
+   where c.author_id = $1::uuid group by a.nid, w.address`,
+)
+const findSettings = statement<{ key: string; value: string }>(
+  'proof_chain_settings',
+  'select key, value from settings',
+)
+
+const isChange = (wish: Wish) => wish === 'update' || wish === 'register'
+const isSignedBy = (author: string, data: CommitData | undefined) =>
+  data?.assetTreeSignature ? recoverSigner(data.assetTreeSha256, data.assetTreeSignature) === author : false
+
+/** Everything that was accepted is on the chain, in its order, with its author's signature. */
+async function judgeChain(
+  { context, parts: { database, rpcUrl } }: Scene,
+  leavers: readonly Leaver[],
+  all: readonly Departure[],
+) {
+  await until(
+    'every commit is settled',
+    async () => ((await database.query(findOpen))[0]!.count === 0 ? true : undefined),
+    120_000,
+    100,
+  )
+  const known = new Map((await database.query(findSettings)).map(({ key, value }) => [key, value]))
+  const address = known.get(registrySetting(Number(known.get('chain:id'))))
+  if (!address) return ['There is no registry.']
+  const registry = createRegistry({ rpcUrl, address })
+  const reasons: string[] = []
+  let accepted = 0
+  for (const [round, { id, username }] of leavers.entries()) {
+    const histories = await database.query(findCommits, [id])
+    const count = histories.reduce((sum, { trees }) => sum + trees.length, 0)
+    accepted += count
+    // The first one is of before.
+    const promised = 1 + all[round]!.told.filter(({ wish, verdict }) => isChange(wish) && verdict === 'done').length
+    if (count !== promised) reasons.push(`${username} was told of ${promised} commits, and has ${count}.`)
+    for (const { nid, address: author, failed, trees } of histories) {
+      const found = (await registry.readCommits(nid)).map(({ commitData }) => commitData)
+      if (failed || found.map((data) => data?.assetTreeCid).join() !== trees.join())
+        reasons.push(`${username}: ${trees.length} commits were accepted, ${found.length} are on the chain.`)
+      const foreign = found.filter((data) => !isSignedBy(author, data))
+      if (foreign.length) reasons.push(`${username}: ${foreign.length} commits are signed by somebody else.`)
+    }
+  }
+  context.say(`${accepted} commits of the deleted accounts are final and signed by them`)
+  return reasons
+}
+
+/** Names and addresses may be taken again; the old token opens nothing. */
+async function judgeNames({ store }: Scene, leavers: readonly Leaver[]): Promise<string[]> {
+  const reasons: string[] = []
+  const base = store.gateways[1]!.url
+  for (const { username, token } of leavers) {
+    const me = await tryOnce(base, { method: 'GET', path: '/api/v3/auth/users/me/', token })
+    if (me?.status !== 401) reasons.push(`The token of ${username} was answered with ${JSON.stringify(me)}.`)
+    const body = jsonBody({ username, email: `${username}@example.org`, password: 'another password' })
+    const answer = await tryOnce(base, { method: 'POST', path: '/api/v3/auth/users/', body })
+    if (answer?.status !== 201) reasons.push(`The name of ${username} is not free: ${JSON.stringify(answer)}`)
+  }
+  return reasons
+}
+
+/** The control: a deletion that looks first and deletes later, and no key, must be seen to leave something. */
+async function catchCareless(scene: Scene, webhookUrl: string, times: number): Promise<string[]> {
+  const { context, parts, store } = scene
+  for (const gateway of store.gateways) await gateway.start()
+  const leaver = await openLeaver(store, parts, { username: 'careless', count: times, webhookUrl })
+  const before = (await readKeys(parts.database)).filter(({ userId }) => userId === leaver.id)
+  const careless = await createCarelessDeletion(parts.databaseUrl, leaver.id)
+  await careless.look()
+  let deleting: Promise<void> | undefined
+  const departure = await depart(store, context.random.fork('careless'), leaver, {
+    times,
+    wants: (wish) => wish !== 'delete',
+    onDone(wish) {
+      if (wish === 'confirm') deleting ??= careless.delete()
+    },
+  })
+  await deleting
+  await careless.close()
+  for (const gateway of store.gateways) await gateway.stop()
+  const found = await brokenInvariants(parts.database)
+  const opened = await openedBy(openCustody(context), before, TEXT)
+  context.say(`control: ${JSON.stringify(countTold(departure.told))}; ${opened} keys open; ${found.join(' ')}`)
+  const isBroken = ['I2', 'I9'].some((id) => found.some((reason) => reason.startsWith(`${id} `)))
+  return [
+    ...(deleting && isBroken ? [] : ['The control was not caught: a careless deletion left nothing behind.']),
+    ...(opened === 1 ? [] : ['The control was not caught: a key that nobody destroyed does not open.']),
+  ]
+}

@@ -1,0 +1,106 @@
+/** What is told in an answer, held against what the asker may know. */
+import { type GraphQLNamedType, type GraphQLSchema, getNamedType, isInterfaceType, isObjectType } from 'graphql'
+import type { Expectations, TypeRule } from './authz-expectations.ts'
+import type { Kind } from './authz-kinds.ts'
+import type { Scene } from './authz-scene.ts'
+
+export interface Judge {
+  /** Somebody else's words in an answer. Words that stand in the request tell nothing. */
+  wordsIn(kind: Kind, sent: string, told: string): string[]
+  /** Somebody else's objects and values in an answer's data. */
+  objectsIn(kind: Kind, type: GraphQLNamedType, data: unknown): string[]
+  /** Fields that were in an answer, as `Type.field`. */
+  readonly reached: ReadonlySet<string>
+  /** Words that those who may see them never found. */
+  unseen(): string[]
+}
+
+const names = (text: string | undefined) => new Set(text ? text.split(' ') : [])
+
+export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick<Expectations, 'types'>): Judge {
+  const reached = new Set<string>()
+  const seen = new Set<string>()
+
+  function isEntitled(who: TypeRule['who'], kind: Kind, id: unknown): boolean {
+    if (who === 'everybody' || who === 'parent') return true
+    if (kind === 'admin' && who !== 'self') return true
+    if (who === 'admin') return false
+    const owner = scene.belongings.get(String(id))
+    return owner === undefined || owner === kind
+  }
+
+  const isOneself = (kind: Kind, id: unknown) => kind !== 'anonymous' && scene.people[kind].id === id
+
+  return {
+    reached,
+    wordsIn(kind, sent, told) {
+      return scene.canaries.flatMap(({ what, text, sees }) => {
+        if (!told.includes(text)) return []
+        if (kind !== 'anonymous' && sees.includes(kind)) {
+          seen.add(text)
+          return []
+        }
+        return sent.includes(text) ? [] : [`${what} is told to ${kind}`]
+      })
+    },
+    unseen: () =>
+      scene.canaries
+        // What belongs to the others is asked for by nobody, but in lists.
+        .filter(({ text, what, sees }) => sees.length > 0 && !seen.has(text) && what.startsWith('owner’s'))
+        .map(({ what }) => what),
+    objectsIn(kind, type, data) {
+      const found: string[] = []
+      function visit(at: GraphQLNamedType, value: unknown): void {
+        if (Array.isArray(value)) {
+          for (const item of value) visit(at, item)
+          return
+        }
+        if (typeof value !== 'object' || value === null) return
+        const object = value as Record<string, unknown>
+        const named = isInterfaceType(at) ? schema.getType(String(object.__typename)) : at
+        if (!isObjectType(named)) return
+        const rule = types[named.name]
+        const { id } = object
+        if (rule && !isEntitled(rule.who, kind, id)) found.push(`${named.name} ${id} is told to ${kind}`)
+        const selfFields = names(rule?.selfFields)
+        const adminFields = names(rule?.adminFields)
+        const fields = named.getFields()
+        for (const [name, inner] of Object.entries(object)) {
+          const field = fields[name]
+          if (!field) continue
+          reached.add(`${named.name}.${name}`)
+          if (inner === null) continue
+          const isRefused =
+            (selfFields.has(name) && !isOneself(kind, id)) || (adminFields.has(name) && kind !== 'admin')
+          if (isRefused) found.push(`${named.name}.${name} of ${id} is told to ${kind}`)
+          visit(getNamedType(field.type), inner)
+        }
+      }
+      visit(type, data)
+      return found
+    },
+  }
+}
+
+/** Fields and types of the schema that have no rule, and rules for what is gone. */
+export function missingTypeRules(schema: GraphQLSchema, { types }: Pick<Expectations, 'types'>): string[] {
+  const roots = new Set(['Query', 'Mutation', 'Subscription'])
+  const there = Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .filter(({ name }) => !name.startsWith('__') && !roots.has(name))
+    .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
+  const known = Object.entries(types).flatMap(([type, { fields, selfFields, adminFields }]) =>
+    [...names(fields), ...names(selfFields), ...names(adminFields)].map((field) => `${type}.${field}`),
+  )
+  return missingKeys(there, known)
+}
+
+/** Both ways. */
+export function missingKeys(there: readonly string[], known: readonly string[]): string[] {
+  const knownSet = new Set(known)
+  const thereSet = new Set(there)
+  return [
+    ...there.filter((key) => !knownSet.has(key)).map((key) => `Nothing says who may have ${key}.`),
+    ...known.filter((key) => !thereSet.has(key)).map((key) => `Something says who may have ${key}, which is gone.`),
+  ]
+}

@@ -1,0 +1,122 @@
+/**
+ * The control: services and fields that take whoever asks for somebody else, as they would if a check or a filter were
+ * forgotten. Each must be noticed by the matrix.
+ */
+import { isObjectType } from 'graphql'
+import type { Context, Services } from '../../src/context.ts'
+import type { Actor } from '../../src/domain/actor.ts'
+import { notFound } from '../../src/domain/errors.ts'
+import type { Finding, MatrixParts } from './authz-matrix.ts'
+import { runMatrix } from './authz-matrix.ts'
+import type { Person } from './authz-scene.ts'
+import type { Service } from './authz-service.ts'
+
+type Method = (...args: unknown[]) => unknown
+type Methods = Record<string, Method | unknown>
+
+const isActor = (value: unknown): value is Actor =>
+  typeof value === 'object' &&
+  value !== null &&
+  'kind' in value &&
+  ['anonymous', 'user', 'system'].includes(String(value.kind))
+
+/** Puts a service's methods in others' place; returns what puts them back. */
+function replace(service: Methods, change: (name: string, method: Method) => Method | undefined): () => void {
+  const originals = Object.entries(service).filter((entry): entry is [string, Method] => typeof entry[1] === 'function')
+  for (const [name, method] of originals) service[name] = change(name, method.bind(service)) ?? method
+  return () => {
+    for (const [name, method] of originals) service[name] = method
+  }
+}
+
+interface Control {
+  name: string
+  open(): () => void
+  only?: (key: string) => boolean
+}
+
+/** Services that know no actors. */
+const impersonal = new Set<keyof Services>(['idempotency', 'pricing'])
+/** Services that serve administrators alone: there is nothing in them for the owner. */
+const administrative = new Set<keyof Services>(['apiKeys', 'deliveries', 'grants', 'networkApps'])
+
+export interface Caught {
+  tried: number
+  uncaught: string[]
+}
+
+export async function catchOpened(service: Service, matrix: MatrixParts): Promise<Caught> {
+  const { services } = service.app
+  const { people } = matrix.scene
+  const actorOf = ({ token }: Person) =>
+    services.accounts.authenticate({ token, apiKey: matrix.scene.apiKey, address: '127.0.0.1' })
+  const actors = { owner: await actorOf(people.owner), admin: await actorOf(people.admin) }
+
+  /** Whoever asks, and whatever password they give. */
+  const takeFor = (taken: 'owner' | 'admin') => (argument: unknown) => {
+    if (isActor(argument)) return actors[taken]
+    if (typeof argument !== 'object' || argument === null || !('currentPassword' in argument)) return argument
+    return { ...argument, currentPassword: people[taken].password }
+  }
+
+  const openService = (name: keyof Services): Control => {
+    const taken = administrative.has(name) ? 'admin' : 'owner'
+    return {
+      name: `${name} take everybody for the ${taken}`,
+      open: () =>
+        replace(services[name] as unknown as Methods, (methodName, method) =>
+          methodName === 'authenticate' ? undefined : (...args) => method(...args.map(takeFor(taken))),
+        ),
+    }
+  }
+
+  const openField = (typeName: string, fieldName: string): Control => {
+    const type = matrix.schema.getType(typeName)
+    const field = isObjectType(type) ? type.getFields()[fieldName]! : undefined
+    return {
+      name: `${typeName}.${fieldName} tells everybody`,
+      only: (key) => key === `Query.node(${typeName})`,
+      open() {
+        const { resolve } = field!
+        field!.resolve = (parent, args, context: Context, info) =>
+          resolve!(parent, args, { ...context, actor: actors.owner }, info)
+        return () => {
+          field!.resolve = resolve!
+        }
+      },
+    }
+  }
+
+  const writeAndRefuse: Control = {
+    name: 'a refusal that comes after the deed',
+    only: (key) => key === 'Mutation.cancelOrder',
+    open: () =>
+      replace(services.orders as unknown as Methods, (name, method) =>
+        name !== 'cancel'
+          ? undefined
+          : async (_actor, ...rest) => {
+              await method(actors.owner, ...rest)
+              throw notFound('Order')
+            },
+      ),
+  }
+
+  const names = (Object.keys(services) as (keyof Services)[]).filter((name) => !impersonal.has(name))
+  const selfFields = Object.entries(matrix.expectations.types).flatMap(([type, { selfFields: fields }]) =>
+    fields ? fields.split(' ').map((field) => openField(type, field)) : [],
+  )
+  const controls = [...names.map(openService), ...selfFields, writeAndRefuse]
+  const isCaught = ({ kind }: Finding) => kind !== 'other'
+  const uncaught: string[] = []
+  for (const { name, open, only } of controls) {
+    const close = open()
+    const { findings } = await runMatrix(matrix, {
+      kinds: ['other', 'anonymous'],
+      depth: 1,
+      until: isCaught,
+      ...(only && { only }),
+    }).finally(close)
+    if (!findings.some(isCaught)) uncaught.push(name)
+  }
+  return { tried: controls.length, uncaught }
+}

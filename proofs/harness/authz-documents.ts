@@ -1,0 +1,257 @@
+/** Documents that ask for every field that can be reached within a depth, made from the schema. */
+import {
+  type GraphQLField,
+  type GraphQLInputObjectType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+  isScalarType,
+} from 'graphql'
+import { type Asked, cursors, inputValues, nodeIds } from './authz-values.ts'
+
+/** One way to call a field of a root type. */
+export interface RootCall {
+  /** As in the table of expectations. */
+  key: string
+  operation: 'query' | 'mutation' | 'subscription'
+  field: string
+  /** Of the answer. */
+  type: GraphQLNamedType
+  /** Nothing may be written, whoever asks. */
+  isDry: boolean
+  /** `page` is how many of a list are asked for. */
+  variables(asked: Asked, page?: number): Record<string, unknown>
+  /** With the variables' types. */
+  document(selection: string): string
+}
+
+const PAGING = new Set(['first', 'last', 'before', 'offset'])
+/** What a page holds: little, so that deep documents stay within their limits. */
+const PAGE = 2
+
+/** Every way to call every field of the root types, and what is missing to do so. */
+export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problems: string[] } {
+  const problems: string[] = []
+  const used = new Set<string>()
+
+  function valueAt(coordinate: string, asked: Asked): unknown {
+    used.add(coordinate)
+    return inputValues[coordinate]?.(asked)
+  }
+
+  /** Everything that an input may hold, or one choice of it. */
+  function fill(type: GraphQLInputObjectType, asked: Asked, extra: Record<string, unknown>, only?: string): object {
+    const filled: Record<string, unknown> = {}
+    for (const field of Object.values(type.getFields())) {
+      if (only !== undefined && field.name !== only) continue
+      const named = getNamedType(field.type)
+      const value = isInputObjectType(named)
+        ? fill(named, asked, extra)
+        : field.name in extra
+          ? extra[field.name]
+          : valueAt(`${type.name}.${field.name}`, asked)
+      if (value !== undefined) filled[field.name] = value
+    }
+    return filled
+  }
+
+  /** Names each field of an input that nobody gave a value. */
+  function inspect(type: GraphQLInputObjectType): void {
+    for (const field of Object.values(type.getFields())) {
+      const named = getNamedType(field.type)
+      const coordinate = `${type.name}.${field.name}`
+      if (isInputObjectType(named)) inspect(named)
+      else if (coordinate in inputValues) used.add(coordinate)
+      else if (field.name !== 'dryRun' || isRequiredInputField(field)) problems.push(`No value for ${coordinate}.`)
+    }
+  }
+
+  function callsOf(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>): RootCall[] {
+    const operation = parent.name.toLowerCase() as RootCall['operation']
+    const root = `${parent.name}.${field.name}`
+    const type = getNamedType(field.type)
+    const isPaged = field.args.some(({ name }) => name === 'first')
+
+    const optional = new Set(field.args.filter((arg) => !isRequiredArgument(arg)).map(({ name }) => name))
+    const required = field.args.filter(isRequiredArgument)
+    const call = (
+      variant: string,
+      given: (asked: Asked) => Record<string, unknown>,
+      more: Partial<RootCall> = {},
+    ): RootCall => {
+      const names = new Set(required.map(({ name }) => name))
+      return {
+        key: variant ? `${root}(${variant})` : root,
+        operation,
+        field: field.name,
+        type,
+        isDry: false,
+        variables: (asked: Asked, page = PAGE) => ({ ...(isPaged && { first: page }), ...given(asked) }),
+        document(selection: string) {
+          const isGiven = (name: string) =>
+            names.has(name) || (isPaged && name === 'first') || (optional.has(variant) && name === variant)
+          const args = field.args.filter(({ name }) => isGiven(name))
+          const declared = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
+          const passed = args.map(({ name }) => `${name}: $${name}`).join(', ')
+          return `${operation}${declared && ` (${declared})`} { ${field.name}${passed && `(${passed})`} ${selection} }`
+        },
+        ...more,
+      }
+    }
+
+    const base =
+      (extra: Record<string, unknown> = {}, only?: string) =>
+      (asked: Asked) =>
+        Object.fromEntries(
+          required.map((arg) => {
+            const named = getNamedType(arg.type)
+            return [
+              arg.name,
+              isInputObjectType(named) ? fill(named, asked, extra, only) : valueAt(`${root}.${arg.name}`, asked),
+            ]
+          }),
+        )
+    for (const arg of field.args) {
+      const named = getNamedType(arg.type)
+      const coordinate = `${root}.${arg.name}`
+      if (isInputObjectType(named)) inspect(named)
+      else if (PAGING.has(arg.name) || arg.name === 'after' || root === 'Query.node') continue
+      else if (coordinate in inputValues) used.add(coordinate)
+      else problems.push(`No value for ${coordinate}.`)
+    }
+
+    if (isInterfaceType(type)) {
+      return schema.getPossibleTypes(type).map((possible) => {
+        const idOf = nodeIds[possible.name]
+        if (!idOf) problems.push(`No value for ${root} of ${possible.name}.`)
+        return call(possible.name, (asked) => ({ id: idOf?.(asked) }), { type: possible })
+      })
+    }
+    const input = required.map(({ type }) => getNamedType(type)).find(isInputObjectType)
+    if (input?.isOneOf) return Object.keys(input.getFields()).map((name) => call(name, base({}, name)))
+
+    const calls: RootCall[] = [call('', base())]
+    if (input && 'dryRun' in input.getFields()) calls.push(call('dryRun', base({ dryRun: true }), { isDry: true }))
+    for (const arg of field.args) {
+      if (PAGING.has(arg.name) || isRequiredArgument(arg)) continue
+      const named = getNamedType(arg.type)
+      const coordinate = `${root}.${arg.name}`
+      if (arg.name === 'after') {
+        const cursorOf = cursors[root]
+        if (cursorOf) calls.push(call('after', (asked) => ({ ...base()(asked), after: cursorOf(asked) })))
+        continue
+      }
+      const give = (asked: Asked) => (isInputObjectType(named) ? fill(named, asked, {}) : valueAt(coordinate, asked))
+      calls.push(call(arg.name, (asked) => ({ ...base()(asked), [arg.name]: give(asked) })))
+    }
+    return calls
+  }
+
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(isObjectType)
+  const calls = roots.flatMap((root) => Object.values(root.getFields()).flatMap((field) => callsOf(root, field)))
+  const inputsOfRoots = Object.keys(inputValues).filter((coordinate) => !used.has(coordinate))
+  for (const coordinate of inputsOfRoots) {
+    // The whole of a filter is given by its fields.
+    const [typeName = '', name = '', argument] = coordinate.split('.')
+    const type = schema.getType(typeName)
+    const fields = isObjectType(type) || isInputObjectType(type) ? type.getFields() : {}
+    const field = fields[name]
+    const isThere =
+      field && (argument === undefined || ('args' in field && field.args.some((arg) => arg.name === argument)))
+    if (!isThere) problems.push(`There is a value for ${coordinate}, which is gone.`)
+  }
+  for (const name of Object.keys(nodeIds)) {
+    if (!calls.some(({ key }) => key === `Query.node(${name})`))
+      problems.push(`There is a node of ${name}, which is gone.`)
+  }
+  return { calls, problems }
+}
+
+interface Branch {
+  /** With its arguments. */
+  text: string
+  type: GraphQLObjectType
+}
+
+/** Fields that hold no others, and those that do. */
+function fieldsOf(type: GraphQLObjectType) {
+  const leaves: string[] = []
+  const branches: Branch[] = []
+  for (const { name, type: fieldType, args } of Object.values(type.getFields())) {
+    const named = getNamedType(fieldType)
+    if (isScalarType(named) || isEnumType(named)) leaves.push(name)
+    else if (isObjectType(named)) {
+      const text = args.some((arg) => arg.name === 'first') ? `${name}(first: ${PAGE})` : name
+      branches.push({ text, type: named })
+    }
+  }
+  return { leaves, branches }
+}
+
+interface Tree {
+  leaves: string[]
+  branches: Map<string, Tree>
+}
+
+const isPlumbing = ({ name }: GraphQLObjectType) => /(Connection|Edge|Payload)$/.test(name)
+
+type Found = [path: Branch[], leaves: string[]]
+
+/** Paths to every object within the depth, pages and payloads not counted, with the fields found there. */
+function* pathsFrom(type: GraphQLObjectType, depth: number, path: Branch[] = []): Generator<Found> {
+  const { leaves, branches } = fieldsOf(type)
+  if (leaves.length) yield [path, leaves]
+  for (const branch of branches) {
+    const further = [...path, branch]
+    const left = isPlumbing(branch.type) ? depth : depth - 1
+    // A page tells the same twice: what hangs on its nodes is not asked for below its edges again.
+    if (type.name.endsWith('Edge') || left <= 0) yield [further, fieldsOf(branch.type).leaves]
+    else yield* pathsFrom(branch.type, left, further)
+  }
+}
+
+const render = ({ leaves, branches }: Tree): string =>
+  `{ ${[...leaves, ...[...branches].map(([text, tree]) => `${text} ${render(tree)}`)].join(' ')} }`
+
+export interface SelectionOptions {
+  /** Objects inside each other. */
+  depth: number
+  /** Of one document, about. */
+  maxFields: number
+  isFragment: boolean
+}
+
+/** Selections that together ask for everything below a type; one is empty for what has no fields. */
+export function selectionsOf(type: GraphQLNamedType, { depth, maxFields, isFragment }: SelectionOptions): string[] {
+  if (!isObjectType(type)) return ['']
+  const selections: string[] = []
+  // Whatever is found is told by its identifier.
+  const plant = (at: GraphQLObjectType): Tree => ({ leaves: 'id' in at.getFields() ? ['id'] : [], branches: new Map() })
+  let tree = plant(type)
+  let count = 0
+  const flush = () => {
+    if (count > 0) selections.push(isFragment ? `{ __typename ... on ${type.name} ${render(tree)} }` : render(tree))
+    tree = plant(type)
+    count = 0
+  }
+  for (const [path, leaves] of pathsFrom(type, depth)) {
+    if (count > 0 && count + leaves.length + path.length > maxFields) flush()
+    let at = tree
+    for (const { text, type: next } of path) {
+      const below = at.branches.get(text) ?? plant(next)
+      at.branches.set(text, below)
+      at = below
+    }
+    at.leaves = leaves
+    count += leaves.length + path.length
+  }
+  flush()
+  return selections
+}

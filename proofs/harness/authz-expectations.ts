@@ -1,0 +1,288 @@
+/**
+ * Who may do what: the whole of it. A field, a type or a route that is not here, and an entry for one that is gone, make
+ * the proof fail.
+ */
+import {
+  adminFinds,
+  admins,
+  type Expected,
+  everybody,
+  nobody,
+  ownerAlone,
+  ownerAndAdminFind,
+  ownerAndAdmins,
+  ownerFinds,
+  ownerReads,
+  signedIn,
+} from './authz-kinds.ts'
+
+export interface Expectations {
+  /** `Type.field` of the root types, with the variant of its arguments: by what is given, or by what is found. */
+  fields: Record<string, Expected>
+  /** `METHOD path`. */
+  routes: Record<string, Expected>
+  types: Record<string, TypeRule>
+  /** Where an administrator is to change what belongs to others. */
+  administration: readonly string[]
+}
+
+/**
+ * Who finds an object of a type, or a value in a field of one, wherever it is reached: `self` is whoever it belongs to;
+ * `parent` has no rule of its own and is judged by what it hangs on.
+ */
+export interface TypeRule {
+  who: 'everybody' | 'self' | 'selfOrAdmin' | 'admin' | 'parent'
+  fields: string
+  /** Null for all others. */
+  selfFields?: string
+  adminFields?: string
+}
+
+const guess = { ...nobody('INVALID_TOKEN'), owner: 'allow' } satisfies Expected
+const deadLink = { ...nobody('HTTP 410'), owner: 'allow' } satisfies Expected
+const wrongPassword = { ...nobody('INCORRECT_LOGIN_CREDENTIALS'), owner: 'allow' } satisfies Expected
+const foreignPlace = {
+  ...nobody('VALIDATION_FAILED'),
+  anonymous: 'NOT_AUTHENTICATED',
+  owner: 'allow',
+} satisfies Expected
+
+const payload = (fields: string): TypeRule => ({ who: 'parent', fields })
+const alike = (fields: string, types: string): Record<string, TypeRule> =>
+  Object.fromEntries(types.split(' ').map((type) => [type, payload(fields)]))
+
+export const expectations: Expectations = {
+  fields: {
+    'Query.apiKeys': admins,
+    'Query.asset': ownerReads,
+    'Query.assets': everybody,
+    'Query.assets(filter)': everybody,
+    'Query.auditEntries': signedIn,
+    'Query.auditEntries(after)': signedIn,
+    'Query.auditEntries(everybody)': admins,
+    'Query.auditEntries(userId)': ownerAndAdmins,
+    'Query.events': signedIn,
+    'Query.events(after)': foreignPlace,
+    'Query.me': signedIn,
+    'Query.myData': signedIn,
+    'Query.networkApp': admins,
+    'Query.networkApps': admins,
+    'Query.networkApps(filter)': admins,
+    'Query.node(ApiKey)': adminFinds,
+    'Query.node(Asset)': ownerFinds,
+    'Query.node(AuditEntry)': ownerAndAdminFind,
+    'Query.node(Commit)': ownerFinds,
+    'Query.node(Event)': ownerFinds,
+    'Query.node(NetworkApp)': adminFinds,
+    'Query.node(Order)': ownerFinds,
+    'Query.node(Session)': ownerFinds,
+    'Query.node(User)': everybody,
+    'Query.node(WebhookDelivery)': adminFinds,
+    'Query.order': ownerAlone,
+    'Query.orders': signedIn,
+    'Query.orders(after)': signedIn,
+    'Query.orders(status)': signedIn,
+    'Query.pricing': everybody,
+    'Query.quote(confirmOrder)': ownerAlone,
+    'Query.quote(createOrder)': signedIn,
+    'Query.quote(registerAsset)': signedIn,
+    'Query.quote(updateAssetMetadata)': ownerAlone,
+    'Query.sessions': signedIn,
+    // A place in the order of time, not a session.
+    'Query.sessions(after)': signedIn,
+    'Query.transfers': signedIn,
+    'Query.webhookDeliveries': admins,
+    'Query.webhookDeliveries(after)': admins,
+    'Query.webhookDeliveries(filter)': admins,
+    'Query.webhookDelivery': admins,
+    'Mutation.cancelOrder': ownerAlone,
+    'Mutation.changeEmail': signedIn,
+    'Mutation.changePassword': signedIn,
+    'Mutation.changeUsername': signedIn,
+    'Mutation.confirmOrder': ownerAlone,
+    'Mutation.confirmOrder(dryRun)': ownerAlone,
+    'Mutation.createNetworkApp': admins,
+    'Mutation.createOrder': signedIn,
+    'Mutation.createOrder(dryRun)': signedIn,
+    'Mutation.deactivateNetworkApp': admins,
+    'Mutation.deleteAccount': signedIn,
+    'Mutation.deleteAsset': ownerAlone,
+    'Mutation.grantPoints': admins,
+    'Mutation.issueApiKey': admins,
+    'Mutation.registerAsset': signedIn,
+    'Mutation.registerAsset(dryRun)': signedIn,
+    'Mutation.replayWebhookDelivery': admins,
+    'Mutation.requestEmailVerification': everybody,
+    'Mutation.requestPasswordReset': everybody,
+    'Mutation.resetPassword': guess,
+    'Mutation.revokeApiKey': admins,
+    'Mutation.revokeOtherSessions': signedIn,
+    'Mutation.revokeSession': ownerAlone,
+    'Mutation.rotateWebhookSecret': admins,
+    'Mutation.signIn': wrongPassword,
+    'Mutation.signOut': signedIn,
+    'Mutation.signUp': everybody,
+    'Mutation.updateAssetMetadata': ownerAlone,
+    'Mutation.updateAssetMetadata(dryRun)': ownerAlone,
+    'Mutation.updateNetworkApp': admins,
+    'Mutation.updateProfile': signedIn,
+    'Mutation.verifyEmail': guess,
+    'Subscription.commitUpdated': ownerReads,
+    'Subscription.orderUpdated': ownerAlone,
+  },
+  routes: {
+    'POST auth/users': everybody,
+    'POST auth/token/login': wrongPassword,
+    'POST auth/token/logout': signedIn,
+    'GET auth/users/me': signedIn,
+    'DELETE auth/users/me': signedIn,
+    'GET auth/users': signedIn,
+    'POST auth/users/reset_password': everybody,
+    'POST auth/users/reset_password_confirm': guess,
+    'POST auth/users/set_password': signedIn,
+    'POST auth/users/set_email': signedIn,
+    'POST auth/users/set_username': signedIn,
+    'POST auth/users/activation': guess,
+    'POST auth/users/resend_activation': everybody,
+    'PATCH auth/users/me': signedIn,
+    'PATCH auth/users/profile': signedIn,
+    'GET auth/sessions': signedIn,
+    'DELETE auth/sessions/:id': ownerAlone,
+    'POST auth/sessions/revoke-others': signedIn,
+    'GET auth/users/me/audit-entries': signedIn,
+    'POST assets': signedIn,
+    'POST assets?dry_run=true': signedIn,
+    'PATCH assets/:nid': ownerAlone,
+    'PATCH assets/:nid?dry_run=true': ownerAlone,
+    'GET assets/:nid': ownerReads,
+    'GET assets': everybody,
+    'DELETE assets/:nid': ownerAlone,
+    'GET assets/:nid/history': ownerReads,
+    'GET history': ownerReads,
+    'POST store/network-apps': admins,
+    'GET store/network-apps': admins,
+    'GET store/network-apps/:id': admins,
+    'PATCH store/network-apps/:id': admins,
+    'DELETE store/network-apps/:id': admins,
+    'POST store/network-apps/:id/rotate-secret': admins,
+    'POST store/api-keys': admins,
+    'GET store/api-keys': admins,
+    'DELETE store/api-keys/:id': admins,
+    'GET events': foreignPlace,
+    'POST store/network-app-orders': signedIn,
+    'POST store/network-app-orders?dry_run=true': signedIn,
+    'POST store/network-app-orders/:id/confirm': ownerAlone,
+    'POST store/network-app-orders/:id/confirm?dry_run=true': ownerAlone,
+    'POST store/network-app-orders/:id/cancel': ownerAlone,
+    'GET store/network-app-orders/:id': ownerAlone,
+    'GET store/network-app-orders': signedIn,
+    'GET store/webhook-deliveries': admins,
+    'GET store/webhook-deliveries/:id': admins,
+    'POST store/webhook-deliveries/:id/replay': admins,
+    'POST store/point-grants': admins,
+    'GET wallet/transfers': signedIn,
+    'GET /healthz': everybody,
+    'GET /readyz': everybody,
+    'GET /version': everybody,
+    'GET /': everybody,
+    'GET /api/v3/events/stream': foreignPlace,
+    'GET /api/v3/auth/users/me/export': signedIn,
+    'GET /auth/users/me/export': signedIn,
+    'GET /ipfs/:cid': ownerReads,
+    'GET /account/password-reset/:uid/:token': deadLink,
+    'POST /account/password-reset/:uid/:token': deadLink,
+    'GET /account/email-verification/:uid/:token': deadLink,
+    'POST /account/email-verification/:uid/:token': deadLink,
+  },
+  administration: [
+    'Mutation.deactivateNetworkApp',
+    'Mutation.grantPoints',
+    'Mutation.replayWebhookDelivery',
+    'Mutation.rotateWebhookSecret',
+    'Mutation.updateNetworkApp',
+    'PATCH store/network-apps/:id',
+    'DELETE store/network-apps/:id',
+    'POST store/network-apps/:id/rotate-secret',
+    'POST store/webhook-deliveries/:id/replay',
+    'POST store/point-grants',
+  ],
+  types: {
+    ApiKey: { who: 'admin', fields: 'createdAt id name prefix revokedAt' },
+    // Whether it is private is told by its nid.
+    Asset: {
+      who: 'self',
+      fields:
+        'assetFileMimeType assetFileName assetFileSize assetFileUrl caption commits creator headId headline history id isOwn meta nid ' +
+        'nitCommitCustom owner proofHash publicAccess registration signature signedMetadata tag updatedAt uploadedAt',
+    },
+    AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id subject user' },
+    Commit: {
+      who: 'self',
+      fields:
+        'action actionName actionResult author blockNumber changes committer createdAt explorerUrl id message provider sequence status ' +
+        'transactionHash treeCid treeSha256 treeSignature user',
+    },
+    Event: {
+      who: 'self',
+      fields: 'commitId createdAt data deliveryId id orderId sequence transferId type',
+    },
+    NetworkApp: {
+      who: 'admin',
+      fields: 'createdAt deactivatedAt deliveryFailurePolicy id isActive name owner price priceMode updatedAt',
+      adminFields: 'webhookDisabledAt webhookUrl',
+    },
+    Order: {
+      who: 'self',
+      fields:
+        'actionArgs buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted paidAt pointsPaid pointsQuoted price ' +
+        'settledAt status totalPaid transferId',
+    },
+    PointGrant: { who: 'admin', fields: 'amount createdAt expiredAt expiresAt id reason user' },
+    Pricing: { who: 'everybody', fields: 'assetUpdateFee currency gasFee total' },
+    Session: { who: 'self', fields: 'createdAt expiresAt id isCurrent lastUsedAt name' },
+    Transfer: { who: 'self', fields: 'balance createdAt id kind num points subjectId' },
+    User: {
+      who: 'everybody',
+      fields: 'address assets createdAt description displayName id username',
+      selfFields: 'allowC2paDownload assetCount defaultTag email emailVerified language referralCode role wallet',
+    },
+    WebhookDelivery: {
+      who: 'admin',
+      fields:
+        'attemptCount attempts createdAt eventId id networkApp networkAppId nextAttemptAt orderId settledAt status',
+    },
+    PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
+    Quote: payload('available gas missing num numCharged points pointsCharged price problems total'),
+    QuoteProblem: payload('code field message'),
+    Wallet: payload('address num points spendable'),
+    WalletBalance: payload('num points'),
+    WebhookAttempt: payload('duration failure number response startedAt statusCode'),
+    ...alike(
+      'edges nodes pageInfo totalCount',
+      'ApiKeyConnection AssetConnection AuditEntryConnection NetworkAppConnection OrderConnection SessionConnection TransferConnection WebhookDeliveryConnection',
+    ),
+    ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
+    ...alike(
+      'cursor node',
+      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge EventEdge NetworkAppEdge OrderEdge SessionEdge TransferEdge WebhookDeliveryEdge',
+    ),
+    ...alike('order', 'CancelOrderPayload'),
+    ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),
+    ...alike('networkApp webhookSecret', 'CreateNetworkAppPayload RotateWebhookSecretPayload'),
+    ...alike('networkApp', 'DeactivateNetworkAppPayload UpdateNetworkAppPayload'),
+    ...alike('id', 'DeleteAccountPayload DeleteAssetPayload RevokeSessionPayload'),
+    ...alike('grant', 'GrantPointsPayload'),
+    ...alike('apiKey key', 'IssueApiKeyPayload'),
+    ...alike('asset quote', 'RegisterAssetPayload UpdateAssetMetadataPayload'),
+    ...alike('webhookDelivery', 'ReplayWebhookDeliveryPayload'),
+    ...alike('email', 'RequestEmailVerificationPayload RequestPasswordResetPayload'),
+    ...alike('apiKey', 'RevokeApiKeyPayload'),
+    ...alike('session', 'RevokeOtherSessionsPayload'),
+    ...alike('token', 'SignInPayload'),
+    ...alike('email user', 'SignUpPayload'),
+    ...alike(
+      'user',
+      'ChangeEmailPayload ChangePasswordPayload ChangeUsernamePayload ResetPasswordPayload UpdateProfilePayload VerifyEmailPayload',
+    ),
+  },
+}

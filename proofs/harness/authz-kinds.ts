@@ -1,0 +1,32 @@
+/** Who asks, and what each of them is to be told. */
+import type { ErrorCode } from '../../src/domain/errors.ts'
+
+/** Everything asked for belongs to `owner`. `other` and `admin` have the same things of their own. */
+export const kinds = ['anonymous', 'other', 'owner', 'admin'] as const
+export type Kind = (typeof kinds)[number]
+
+/** `null` is the answer of a field that may be null; pages are told apart by their status alone. */
+export type Outcome = 'allow' | 'null' | ErrorCode | `HTTP ${number}`
+export type Expected = Record<Kind, Outcome>
+
+const each = (outcome: Outcome): Expected => ({
+  anonymous: outcome,
+  other: outcome,
+  owner: outcome,
+  admin: outcome,
+})
+
+export const everybody = each('allow')
+/** Whoever it is: something else than the actor decides. */
+export const nobody = (outcome: Outcome) => each(outcome)
+export const signedIn: Expected = { ...everybody, anonymous: 'NOT_AUTHENTICATED' }
+export const ownerAlone: Expected = { ...each('NOT_FOUND'), anonymous: 'NOT_AUTHENTICATED', owner: 'allow' }
+/** Reading what others may see when it is public needs no account. */
+export const ownerReads: Expected = { ...each('NOT_FOUND'), owner: 'allow' }
+export const admins: Expected = { ...each('PERMISSION_DENIED'), anonymous: 'NOT_AUTHENTICATED', admin: 'allow' }
+export const ownerAndAdmins: Expected = { ...admins, owner: 'allow' }
+
+/** Of `node(id)`, which tells nobody why. */
+export const ownerFinds: Expected = { ...each('null'), owner: 'allow' }
+export const adminFinds: Expected = { ...each('null'), admin: 'allow' }
+export const ownerAndAdminFind: Expected = { ...ownerFinds, admin: 'allow' }

@@ -1,0 +1,221 @@
+/** Every field and every route, asked for by everybody, and judged. */
+import type { GraphQLSchema } from 'graphql'
+import { fromId } from '../../src/domain/ids.ts'
+import type { DirectRoute, Route } from '../../src/rest/define-route.ts'
+import { createJudge, type Judge } from './authz-answers.ts'
+import { type RootCall, selectionsOf } from './authz-documents.ts'
+import { askGraphQL, askRest, type Credentials, type Told } from './authz-doors.ts'
+import type { Expectations } from './authz-expectations.ts'
+import { type Kind, kinds, type Outcome } from './authz-kinds.ts'
+import type { Scene } from './authz-scene.ts'
+import type { State } from './authz-state.ts'
+import { streamRoute, subscribeAll } from './authz-streams.ts'
+import { type Asked, restCalls } from './authz-values.ts'
+
+export interface Finding {
+  /**
+   * `allow`: carried out for somebody it is not for. `told`: somebody else's secret or object in an answer. `touched`:
+   * something was written that may not be. `other`: another refusal than is promised, or one where none is due.
+   */
+  kind: 'allow' | 'told' | 'touched' | 'other'
+  text: string
+}
+
+/** A route as it is served. */
+export interface ServedRoute {
+  /** As in the table of expectations. */
+  key: string
+  method: string
+  path: string
+  isDry: boolean
+  /** What is sent: that of the route without its dry run. */
+  callKey: string
+}
+
+export interface MatrixParts {
+  url: string
+  schema: GraphQLSchema
+  scene: Scene
+  state: State
+  expectations: Expectations
+  calls: readonly RootCall[]
+  routes: readonly ServedRoute[]
+}
+
+export interface MatrixOptions {
+  /** Who asks; everybody when left out. */
+  kinds?: readonly Kind[]
+  /** How deep below what was asked for. */
+  depth: number
+  /** Leaves the others out. */
+  only?: (key: string) => boolean
+  /** Ends at the first finding of this sort. */
+  until?: (finding: Finding) => boolean
+}
+
+export interface MatrixResult {
+  /** A field or route, asked by somebody. */
+  cells: number
+  requests: number
+  findings: Finding[]
+  judge: Judge
+}
+
+/** Where reading leaves a line in the audit trail. */
+const leavesTrace = new Set(['Query.myData', 'GET /api/v3/auth/users/me/export', 'GET /auth/users/me/export'])
+
+/** Both families of paths: old callers know `auth/…` without the prefix. */
+export function servedRoutes(routes: readonly Route[], directRoutes: readonly DirectRoute[]): ServedRoute[] {
+  const operations = routes.flatMap(({ method, path, presentDryRun }) => {
+    const key = `${method} ${path}`
+    const dry = `${key}?dry_run=true`
+    const paths = path.startsWith('auth/') ? [`/api/v3/${path}/`, `/${path}/`] : [`/api/v3/${path}/`]
+    return paths.flatMap((served): ServedRoute[] => [
+      { key, method, path: served, isDry: false, callKey: key },
+      ...(presentDryRun ? [{ key: dry, method, path: served, isDry: true, callKey: key }] : []),
+    ])
+  })
+  const direct = directRoutes.map(({ method, path }): ServedRoute => {
+    const key = `${method} ${path}`
+    return { key, method, path, isDry: false, callKey: key }
+  })
+  return [...operations, ...direct]
+}
+
+export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Promise<MatrixResult> {
+  const { url, schema, scene, state, expectations, calls, routes } = parts
+  const { only = () => true, depth, until: isEnough = () => false } = options
+  const { owner } = scene.people
+  const judge = createJudge(schema, scene, expectations)
+  const findings: Finding[] = []
+  const result = { cells: 0, requests: 0, findings, judge }
+  let serial = 0
+
+  const askedBy = (kind: Kind): Asked => {
+    serial += 1
+    return { scene, owner, actor: kind === 'anonymous' ? undefined : scene.people[kind], serial }
+  }
+  const credentialsOf = (kind: Kind): Credentials => ({
+    token: kind === 'anonymous' ? undefined : scene.people[kind].token,
+    apiKey: scene.apiKey,
+  })
+  const note = (kind: Finding['kind'], text: string) => void findings.push({ kind, text })
+
+  const ownersUuids = [...scene.belongings]
+    .filter(([, name]) => name === 'owner')
+    .map(([id]) => fromId(id)?.uuid)
+    .concat([owner.uuid, fromId(owner.appId)?.uuid, fromId(owner.deliveryId)?.uuid])
+    .filter((uuid) => uuid !== undefined)
+
+  function judgeOutcome(key: string, kind: Kind, expected: Outcome, told: Told): void {
+    const { outcome, sent, text } = told
+    if (outcome !== expected) {
+      const what = `${key} by ${kind}: ${outcome} instead of ${expected}; ${sent.slice(0, 300)} → ${text.slice(0, 300)}`
+      note(outcome === 'allow' ? 'allow' : 'other', what)
+    }
+    for (const found of judge.wordsIn(kind, sent, text)) note('told', `${key}: ${found}; ${sent.slice(0, 300)}`)
+  }
+
+  /** Holds what a cell has left behind against what it may, and puts it back. */
+  async function judgeState(key: string, kind: Kind, mayWrite: boolean): Promise<void> {
+    const changes = await state.changes()
+    const told = (list: typeof changes) =>
+      list.map(({ table, kind: how, row }) => `${how} in ${table}: ${row.slice(0, 200)}`).join('; ')
+    if (!mayWrite && changes.length) note('touched', `${key} by ${kind} wrote: ${told(changes)}`)
+    const isTheirBusiness = kind === 'admin' && expectations.administration.includes(key)
+    if (mayWrite && kind !== 'owner' && !isTheirBusiness) {
+      const theirs = changes.filter(({ row }) => ownersUuids.some((uuid) => row.includes(uuid)))
+      if (theirs.length) note('touched', `${key} by ${kind} changed what is the owner’s: ${told(theirs)}`)
+    }
+    await state.restore(changes)
+  }
+
+  async function runCall(call: RootCall): Promise<void> {
+    const expected = expectations.fields[call.key]
+    if (!expected) return
+    const isFragment = call.key.startsWith('Query.node(')
+    // All of what is there, but not deep; and deep, but little of it: a document may ask for so much and no more.
+    const wide = selectionsOf(call.type, { depth: 1, maxFields: 200, isFragment }).map((text) => ({ text, page: 50 }))
+    const deep = selectionsOf(call.type, { depth, maxFields: 50, isFragment }).map((text) => ({ text, page: 2 }))
+    // A mutation is carried out once.
+    const once = () =>
+      selectionsOf(call.type, { depth: 2, maxFields: 300, isFragment }).map((text) => ({ text, page: 2 }))
+    const selections = call.operation === 'mutation' ? once() : [...wide, ...deep]
+    if (call.operation === 'mutation' && selections.length > 1)
+      note('other', `${call.key} does not fit into one document.`)
+    for (const kind of options.kinds ?? kinds) {
+      result.cells += 1
+      for (const { text, page } of selections) {
+        const variables = call.variables(askedBy(kind), page)
+        const told = await askGraphQL(url, credentialsOf(kind), {
+          query: call.document(text),
+          variables,
+          field: call.field,
+        })
+        result.requests += 1
+        judgeOutcome(call.key, kind, expected[kind], told)
+        for (const found of judge.objectsIn(kind, call.type, told.value))
+          note('told', `${call.key}: ${found}; ${told.sent.slice(0, 300)}`)
+      }
+      const isWriting = (call.operation === 'mutation' && !call.isDry) || leavesTrace.has(call.key)
+      await judgeState(call.key, kind, isWriting && expected[kind] === 'allow')
+    }
+  }
+
+  async function runSubscription(call: RootCall): Promise<void> {
+    const expected = expectations.fields[call.key]
+    if (!expected) return
+    const [selection = ''] = selectionsOf(call.type, { depth: 2, maxFields: 200, isFragment: false })
+    const asking = options.kinds ?? kinds
+    const streams = await subscribeAll(url, call, {
+      asking: asking.map((kind) => ({
+        kind,
+        isAllowed: expected[kind] === 'allow',
+        credentials: credentialsOf(kind),
+        body: { query: call.document(selection), variables: call.variables(askedBy(kind)) },
+      })),
+      owner,
+    })
+    for (const { kind, told } of streams) {
+      result.cells += 1
+      result.requests += 1
+      judgeOutcome(call.key, kind, expected[kind], told)
+      for (const found of judge.objectsIn(kind, call.type, told.value)) note('told', `${call.key}: ${found}`)
+    }
+    await state.restore(await state.changes())
+  }
+
+  async function runRoute(route: ServedRoute): Promise<void> {
+    const expected = expectations.routes[route.key]
+    const callOf = restCalls[route.callKey]
+    if (!expected || !callOf) return
+    for (const kind of options.kinds ?? kinds) {
+      result.cells += 1
+      for (const call of [callOf(askedBy(kind))].flat()) {
+        const query = route.isDry ? { ...call.query, dry_run: 'true' } : call.query
+        const request = { method: route.method, path: route.path, call: query ? { ...call, query } : call }
+        const told = route.path.endsWith('/stream')
+          ? await streamRoute(url, credentialsOf(kind), request)
+          : await askRest(url, credentialsOf(kind), request)
+        result.requests += 1
+        judgeOutcome(route.key, kind, expected[kind], told)
+      }
+      const isWriting = (route.method !== 'GET' && !route.isDry) || leavesTrace.has(route.key)
+      await judgeState(route.key, kind, isWriting && expected[kind] === 'allow')
+    }
+  }
+
+  const steps = [
+    ...calls.map((call) => ({
+      key: call.key,
+      run: () => (call.operation === 'subscription' ? runSubscription(call) : runCall(call)),
+    })),
+    ...routes.map((route) => ({ key: route.key, run: () => runRoute(route) })),
+  ]
+  for (const { key, run } of steps) {
+    if (!only(key)) continue
+    await run()
+    if (findings.some(isEnough)) break
+  }
+  return result
+}

@@ -1,0 +1,286 @@
+/**
+ * Three people with the same things each, and words planted in whatever is private of them, so that an answer tells by
+ * itself whose secret it holds. A fourth one sells to all of them and buys from all of them.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { type IdPrefix, toId } from '../../src/domain/ids.ts'
+import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
+import type { Service } from './authz-service.ts'
+import { type Call, jsonBody, multipartBody, tryOnce } from './client.ts'
+
+export type Name = 'other' | 'owner' | 'admin'
+
+export interface Person {
+  name: Name | 'seller'
+  uuid: string
+  id: string
+  email: string
+  username: string
+  password: string
+  token: string
+  /** Mailed tokens that are good. */
+  resetToken: string
+  verificationToken: string
+  /** Of an asset that is private, as are its tag, its commit and its tree. */
+  nid: string
+  publicNid: string
+  tag: string
+  /** By which it can be read without credentials. */
+  fileLink: string
+  /** Hexadecimal digits. */
+  proofHash: string
+  commitId: string
+  treeCid: string
+  /** Not paid. */
+  orderId: string
+  /** Not the one that `token` belongs to. */
+  sessionId: string
+  auditId: string
+  /** The first one of the feed. */
+  eventId: string
+  /** Of an order of the seller's, at the app of this person. */
+  deliveryId: string
+  appId: string
+}
+
+/** A text that only these may find in an answer. */
+export interface Canary {
+  what: string
+  text: string
+  sees: readonly Name[]
+}
+
+export interface Scene {
+  people: Record<Name, Person>
+  sellersApp: string
+  /** Of a trusted service, which speaks for everybody. */
+  apiKey: string
+  apiKeyId: string
+  canaries: Canary[]
+  /** Identifiers, as callers see them, of what belongs to one person alone. */
+  belongings: Map<string, Name>
+}
+
+/** The same text in every encoding. */
+const word = (name: string, what: string) =>
+  `canary-${name}-${what.replaceAll(/[^a-z]+/gi, '-')}-${randomBytes(6).toString('hex')}`
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+export async function openScene({ url, app, installation: { database, safe, contentStore } }: Service): Promise<Scene> {
+  const canaries: Canary[] = []
+  const belongings = new Map<string, Name>()
+  let statements = 0
+  const sql = <Row = Record<string, string>>(text: string, values: unknown[] = []) => {
+    statements += 1
+    return database.query<Row>({ name: `authz_scene_${statements}`, text }, values)
+  }
+  async function ask<Body>(call: Call): Promise<Body> {
+    const answer = await tryOnce(url, call)
+    if (!answer || answer.status >= 300) throw new Error(`${call.path} was answered with ${JSON.stringify(answer)}`)
+    return answer.body as Body
+  }
+  const plant = (name: Person['name'], what: string, sees: readonly Name[] = name === 'seller' ? [] : [name]) => {
+    const text = word(name, what)
+    canaries.push({ what: `${name}’s ${what}`, text, sees })
+    return text
+  }
+  const own = (name: Name, what: string, text: string, sees: readonly Name[] = [name]) =>
+    void canaries.push({ what: `${name}’s ${what}`, text, sees })
+
+  const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
+  canaries.push({ what: 'the API key', text: apiKey, sees: [] })
+  const [key] = await sql<{ id: string }>(
+    'insert into api_keys (name, prefix, hash) values ($1, $2, $3) returning id',
+    [plant('admin', 'API key’s name'), apiKey.slice(0, 8), sha256(apiKey)],
+  )
+
+  async function openApp(person: Pick<Person, 'name' | 'uuid'>): Promise<string> {
+    const id = randomUUID()
+    const secret = `whsec_${randomBytes(24).toString('base64')}`
+    canaries.push({ what: `${person.name}’s webhook secret`, text: secret, sees: [] })
+    // Somebody who is no administrator any more has it in their export.
+    const seesWebhook: Name[] = person.name === 'seller' ? ['admin'] : [person.name, 'admin']
+    const sealed = await safe.seal(secret, webhookSecretContext(id))
+    await sql(
+      `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret)
+       values ($1::uuid, $2::uuid, $3, 1, $4, $5::bytea)`,
+      [
+        id,
+        person.uuid,
+        `app of ${person.name}`,
+        `https://${plant(person.name, 'webhook', seesWebhook)}.example.org/`,
+        sealed,
+      ],
+    )
+    return toId('app', id)
+  }
+
+  /** Its arguments are told to the buyer, and to whoever owns the app. */
+  async function order(person: Person, appId: string, sees?: readonly Name[]): Promise<string> {
+    const { id } = await ask<{ id: string }>({
+      method: 'POST',
+      path: '/api/v3/store/network-app-orders/',
+      token: person.token,
+      apiKey,
+      body: jsonBody({ network_app: appId, action_args: { token: plant(person.name, 'order’s arguments', sees) } }),
+    })
+    return id
+  }
+  const pay = (person: Person, orderId: string) =>
+    ask({ method: 'POST', path: `/api/v3/store/network-app-orders/${orderId}/confirm/`, token: person.token, apiKey })
+
+  async function register(person: Person, isPublic: boolean): Promise<string> {
+    const form = new FormData()
+    const secretly = (what: string) => (isPublic ? `${person.name}’s public ${what}` : plant(person.name, what))
+    form.append('asset_file', new Blob([secretly('file')], { type: 'text/plain' }), `${secretly('file’s name')}.txt`)
+    form.append('public_access', String(isPublic))
+    form.append('caption', secretly('first caption'))
+    form.append('tag', secretly('tag'))
+    form.append('meta', JSON.stringify({ text: secretly('meta') }))
+    form.append('nit_commit_custom', JSON.stringify({ text: secretly('custom field') }))
+    form.append('signed_metadata', JSON.stringify({ text: secretly('signed metadata') }))
+    form.append('signature', JSON.stringify({ text: secretly('signature') }))
+    form.append('commit_message', secretly('first commit message'))
+    const path = '/api/v3/assets/'
+    const upload = await multipartBody(form)
+    const { id } = await ask<{ id: string }>({ method: 'POST', path, token: person.token, body: upload })
+    const body = { caption: secretly('caption'), commit_message: secretly('commit message') }
+    await ask({ method: 'PATCH', path: `${path}${id}/`, token: person.token, body: jsonBody(body) })
+    return id
+  }
+
+  async function openPerson(name: Person['name']): Promise<Person> {
+    const person = { name, username: name, password: `password of ${name}` } as Person
+    person.email = `${plant(name, 'address')}@example.org`
+    const account = { username: name, email: person.email, password: person.password, language: 'de-de' }
+    const referral = { referral_code: plant(name, 'referral code') }
+    await ask({ method: 'POST', path: '/api/v3/auth/users/', body: jsonBody({ ...account, ...referral }) })
+    const signIn = async () => {
+      const credentials = { email: person.email, password: person.password, device: plant(name, 'session’s name') }
+      const path = '/api/v3/auth/token/login/'
+      const { auth_token } = await ask<{ auth_token: string }>({ method: 'POST', path, body: jsonBody(credentials) })
+      canaries.push({ what: `${name}’s access token`, text: auth_token, sees: [] })
+      return auth_token
+    }
+    await signIn()
+    person.token = await signIn()
+    const { id } = await ask<{ id: string }>({ method: 'GET', path: '/api/v3/auth/users/me/', token: person.token })
+    person.id = id
+    const [{ uuid } = { uuid: '' }] = await sql<{ uuid: string }>(
+      'select id::text as uuid from users where username = $1',
+      [name],
+    )
+    person.uuid = uuid
+    const settings = jsonBody({ default_tag: plant(name, 'default tag') })
+    await ask({ method: 'PATCH', path: '/api/v3/auth/users/me/', token: person.token, body: settings })
+    person.appId = await openApp(person)
+    return person
+  }
+
+  async function give(person: Person, from: Person): Promise<void> {
+    // An amount that no other wallet holds.
+    const amount = `1000.${randomBytes(4).readUInt32BE() % 900_000_000}7`
+    const body = jsonBody({ user_id: person.id, amount, reason: plant(person.name, 'grant’s reason') })
+    await ask({ method: 'POST', path: '/api/v3/store/point-grants/', token: from.token, body })
+  }
+
+  async function equip(person: Person & { name: Name }, seller: Person, sellersApp: string): Promise<void> {
+    const { name, uuid } = person
+    person.nid = await register(person, false)
+    person.publicNid = await register(person, true)
+    await pay(person, await order(person, sellersApp))
+    person.orderId = await order(person, sellersApp)
+    await pay(seller, await order(seller, person.appId, [name]))
+    person.resetToken = plant(name, 'reset token', [])
+    person.verificationToken = plant(name, 'verification token', [])
+    await sql(
+      `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+       select u.id, t.purpose::token_purpose, uuidv7(), t.hash, u.email, now() + interval '1 day' from users u,
+         (values ('PASSWORD_RESET', $2::bytea), ('EMAIL_VERIFICATION', $3::bytea)) as t (purpose, hash) where u.id = $1::uuid`,
+      [uuid, sha256(person.resetToken), sha256(person.verificationToken)],
+    )
+    const [delivery] = await sql<{ id: string }>(
+      'select d.id from webhook_deliveries d join network_apps a on a.id = d.network_app_id where a.owner_id = $1::uuid',
+      [uuid],
+    )
+    person.deliveryId = toId('delivery', delivery!.id)
+    await sql(
+      `insert into webhook_attempts (delivery_id, number, duration, status_code, failure, response)
+       values ($1::uuid, 1, 5, 500, 'It did not answer.', $2)`,
+      [delivery!.id, plant(name, 'receiver’s answer', ['admin'])],
+    )
+    await sql(
+      `do $$ begin set local session_replication_role = replica;
+         update audit_entries set address = '${plant(name, 'network address', [name, 'admin'])}' where user_id = '${uuid}'; end $$`,
+    )
+  }
+
+  /** Identifiers of what is there, read from the tables. */
+  async function note(person: Person & { name: Name }): Promise<void> {
+    const { name, uuid } = person
+    const ids = async (prefix: IdPrefix, from: string) =>
+      (await sql<{ id: string }>(`select x.id::text as id from ${from} order by x.id`, [uuid])).map(({ id }) =>
+        toId(prefix, id),
+      )
+    const claim = (what: string, found: string[], sees?: readonly Name[]) => {
+      if (found.length === 0) throw new Error(`${name} has no ${what}.`)
+      for (const id of found) {
+        belongings.set(id, name)
+        own(name, what, id, sees)
+      }
+      return found
+    }
+    const andAdmin = [name, 'admin'] as const
+    const sessions = claim('session', await ids('session', 'access_tokens x where x.user_id = $1::uuid'), andAdmin)
+    person.sessionId = sessions[0]!
+    person.auditId = claim(
+      'audit entry',
+      await ids('audit', 'audit_entries x where x.user_id = $1::uuid'),
+      andAdmin,
+    )[0]!
+    person.eventId = claim('event', await ids('event', 'events x where x.owner_id = $1::uuid'), andAdmin)[0]!
+    claim('order', await ids('order', 'orders x where x.buyer_id = $1::uuid'), andAdmin)
+    const transfers = '(select distinct transfer_id as id from entries where wallet_id = $1::uuid) x'
+    claim('transfer', await ids('transfer', transfers))
+    const commits = 'commits x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid and not a.public_access'
+    person.commitId = claim('private commit', await ids('commit', commits))[0]!
+    claim('private asset', [person.nid])
+    const trees = await sql<{ asset: string; tree: string; cid: string; hash: string; tag: string }>(
+      'select a.id::text as asset, c.tree, c.tree_cid as cid, a.sha256 as hash, a.tag from commits c join assets a on a.id = c.asset_id where a.nid = $1 order by c.sequence',
+      [person.nid],
+    )
+    person.treeCid = claim(
+      'private tree',
+      trees.map(({ cid }) => cid),
+    )[0]!
+    for (const { asset, tree, cid } of trees) {
+      // As the relay does, which does not run.
+      await contentStore.putDocument(Buffer.from(tree))
+      await sql(`insert into pins (cid, asset_id, kind) values ($1, $2::uuid, 'TREE') on conflict do nothing`, [
+        cid,
+        asset,
+      ])
+    }
+    person.proofHash = trees[0]!.hash
+    person.tag = trees[0]!.tag
+    person.fileLink = app.publication.signFileUrl(person.nid)
+    const [wallet] = await sql<{ num: string; points: string; hash: string }>(
+      `select trim_scale(points)::text as points, u.password_hash as hash from wallets w join users u on u.id = w.user_id where u.id = $1::uuid`,
+      [uuid],
+    )
+    own(name, 'balance', wallet!.points)
+    canaries.push({ what: `${name}’s password hash`, text: wallet!.hash, sees: [] })
+  }
+
+  const seller = await openPerson('seller')
+  const people = {
+    other: await openPerson('other'),
+    owner: await openPerson('owner'),
+    admin: await openPerson('admin'),
+  } as Record<Name, Person & { name: Name }>
+  await sql(`update users set role = 'ADMIN' where id = $1::uuid`, [people.admin.uuid])
+  for (const person of Object.values(people)) await give(person, people.admin)
+  for (const person of Object.values(people)) await equip(person, seller, seller.appId)
+  for (const person of Object.values(people)) await note(person)
+  return { people, sellersApp: seller.appId, apiKey, apiKeyId: toId('key', key!.id), canaries, belongings }
+}

@@ -1,0 +1,34 @@
+/**
+ * The service as `main.ts` puts it together, in this process and without its background work: what changes in the database
+ * was changed by the request. The control needs it in hand, too, to open it.
+ */
+import { type App, createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Installation, openInstallation } from '../../src/installation.ts'
+import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { type Parts, silent } from './parts.ts'
+import type { ProofContext } from './proof.ts'
+
+export interface Service {
+  url: string
+  app: App
+  installation: Installation
+}
+
+export async function startService({ afterwards }: ProofContext, parts: Parts): Promise<Service> {
+  const installation = await openInstallation(readConfig(parts.env), silent)
+  afterwards(() => installation.close())
+  const doors: Door[] = []
+  const server = createHttpServer({ doors, log: silent })
+  const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
+  afterwards(() => server.drain(1_000))
+  const app = createApp({
+    ...installation,
+    relay: { wake() {} },
+    publicUrl: url,
+    missing: async () => [],
+  })
+  await app.prepare()
+  doors.push(...app.doors)
+  return { url, app, installation }
+}

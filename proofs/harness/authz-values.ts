@@ -1,0 +1,265 @@
+/** What is asked for: always what belongs to `owner`, whoever asks. By coordinates of the schema, and by routes. */
+import { fromId } from '../../src/domain/ids.ts'
+import type { Person, Scene } from './authz-scene.ts'
+
+export interface Asked {
+  scene: Scene
+  owner: Person
+  /** Undefined when nobody is signed in. */
+  actor: Person | undefined
+  /** Different each time. */
+  serial: number
+}
+
+type ValueOf = (asked: Asked) => unknown
+
+const PASSWORD = 'another password'
+const newFile = ({ serial }: Asked) => new File([`file ${serial} of the matrix`], 'file.txt', { type: 'text/plain' })
+const passwordOf = ({ actor }: Asked) => actor?.password ?? 'a guess at it'
+const ownerNid: ValueOf = ({ owner }) => owner.nid
+const ownerApp: ValueOf = ({ owner }) => owner.appId
+const ownerOrder: ValueOf = ({ owner }) => owner.orderId
+const ownerDelivery: ValueOf = ({ owner }) => owner.deliveryId
+
+/** Whom `node(id)` is asked for, by type. */
+export const nodeIds: Record<string, ValueOf> = {
+  ApiKey: ({ scene }) => scene.apiKeyId,
+  Asset: ownerNid,
+  AuditEntry: ({ owner }) => owner.auditId,
+  Commit: ({ owner }) => owner.commitId,
+  Event: ({ owner }) => owner.eventId,
+  NetworkApp: ownerApp,
+  Order: ownerOrder,
+  Session: ({ owner }) => owner.sessionId,
+  User: ({ owner }) => owner.id,
+  WebhookDelivery: ownerDelivery,
+}
+
+/** As the connections of tables write it. */
+const rowCursor = (id: string) => Buffer.from(`GPC:S:${fromId(id)!.uuid}`).toString('base64')
+
+/** Where a page stands: asked for with what belongs to somebody else. */
+export const cursors: Record<string, ValueOf> = {
+  'Query.auditEntries': ({ owner }) => rowCursor(owner.auditId),
+  'Query.orders': ({ owner }) => rowCursor(owner.orderId),
+  'Query.webhookDeliveries': ({ owner }) => rowCursor(owner.deliveryId),
+  'Query.events': ({ owner }) => owner.eventId,
+  'Query.sessions': ({ owner }) => owner.sessionId,
+}
+
+/** Arguments and fields of inputs. Undefined leaves one out. */
+export const inputValues: Record<string, ValueOf> = {
+  'Query.asset.id': ownerNid,
+  'Query.assets.filter': () => ({}),
+  'Query.auditEntries.everybody': () => true,
+  'Query.auditEntries.userId': ({ owner }) => owner.id,
+  'Query.networkApp.id': ownerApp,
+  'Query.networkApps.filter': () => ({}),
+  'Query.order.id': ownerOrder,
+  'Query.orders.status': () => 'CREATED',
+  'Query.webhookDeliveries.filter': () => ({}),
+  'Query.webhookDelivery.id': ownerDelivery,
+  'Subscription.commitUpdated.nid': ownerNid,
+  'Subscription.orderUpdated.id': ownerOrder,
+  'AssetFilter.isOriginalOwner': () => true,
+  'AssetFilter.owner': ({ owner }) => owner.email,
+  'AssetFilter.proofHash': () => undefined,
+  'AssetFilter.tag': () => undefined,
+  'CancelOrderInput.id': ownerOrder,
+  'ChangeEmailInput.currentPassword': passwordOf,
+  'ChangeEmailInput.newEmail': ({ serial }) => `new${serial}@example.org`,
+  'ChangePasswordInput.currentPassword': passwordOf,
+  'ChangePasswordInput.newPassword': () => PASSWORD,
+  'ChangeUsernameInput.currentPassword': passwordOf,
+  'ChangeUsernameInput.newUsername': ({ serial }) => `name${serial}`,
+  'ConfirmOrderInput.id': ownerOrder,
+  'ConfirmOrderInput.maxCost': () => '1000',
+  'CreateNetworkAppInput.deliveryFailurePolicy': () => 'REFUND',
+  'CreateNetworkAppInput.name': ({ serial }) => `app ${serial}`,
+  'CreateNetworkAppInput.price': () => '1',
+  'CreateNetworkAppInput.priceMode': () => 'FIXED',
+  'CreateNetworkAppInput.webhookUrl': () => 'https://hook.example.org/',
+  'CreateOrderInput.actionArgs': () => ({ a: 1 }),
+  'CreateOrderInput.maxCost': () => '1000',
+  'CreateOrderInput.networkApp': ({ scene }) => scene.sellersApp,
+  'DeactivateNetworkAppInput.id': ownerApp,
+  'DeleteAssetInput.id': ownerNid,
+  'GrantPointsInput.amount': () => '1',
+  'GrantPointsInput.expiresAt': () => '2100-01-01T00:00:00Z',
+  'GrantPointsInput.reason': () => 'because',
+  'GrantPointsInput.userId': ({ owner }) => owner.id,
+  'IssueApiKeyInput.name': ({ serial }) => `service ${serial}`,
+  'NetworkAppFilter.isActive': () => true,
+  'NetworkAppFilter.name': () => 'owner',
+  'QuoteRegisterAssetInput.assetFileMimeType': () => 'text/plain',
+  // So that there is a problem to tell of.
+  'QuoteRegisterAssetInput.maxCost': () => '0',
+  'QuoteRegisterAssetInput.publicAccess': () => true,
+  'RegisterAssetInput.assetFile': newFile,
+  'RegisterAssetInput.assetFileMimeType': () => 'text/plain',
+  'RegisterAssetInput.publicAccess': () => true,
+  'ReplayWebhookDeliveryInput.id': ownerDelivery,
+  'RequestEmailVerificationInput.email': ({ owner }) => owner.email,
+  'RequestPasswordResetInput.email': ({ owner }) => owner.email,
+  'ResetPasswordInput.newPassword': () => PASSWORD,
+  'ResetPasswordInput.token': ({ actor }) => actor?.resetToken ?? 'a guess',
+  'ResetPasswordInput.uid': ({ owner }) => owner.id,
+  'RevokeApiKeyInput.id': ({ scene }) => scene.apiKeyId,
+  'RevokeSessionInput.id': ({ owner }) => owner.sessionId,
+  'RotateWebhookSecretInput.id': ownerApp,
+  'SignInInput.email': ({ owner }) => owner.email,
+  'SignInInput.name': () => 'a device',
+  'SignInInput.password': passwordOf,
+  'SignUpInput.email': ({ serial }) => `someone${serial}@example.org`,
+  'SignUpInput.language': () => 'en-us',
+  'SignUpInput.password': () => PASSWORD,
+  'SignUpInput.referralCode': () => '',
+  'SignUpInput.username': ({ serial }) => `someone${serial}`,
+  'UpdateAssetMetadataInput.expectedHead': () => undefined,
+  'UpdateAssetMetadataInput.id': ownerNid,
+  'UpdateAssetMetadataInput.publicAccess': () => true,
+  'UpdateNetworkAppInput.deliveryFailurePolicy': () => 'REFUND',
+  'UpdateNetworkAppInput.id': ownerApp,
+  'UpdateNetworkAppInput.name': ({ serial }) => `app ${serial}`,
+  'UpdateNetworkAppInput.price': () => '2',
+  'UpdateNetworkAppInput.webhookUrl': () => 'https://hook.example.org/',
+  'UpdateProfileInput.allowC2paDownload': () => false,
+  'UpdateProfileInput.defaultTag': () => 'tag',
+  'UpdateProfileInput.description': () => 'About me',
+  'UpdateProfileInput.displayName': () => 'Me',
+  'UpdateProfileInput.language': () => 'en-us',
+  'VerifyEmailInput.token': ({ actor }) => actor?.verificationToken ?? 'a guess',
+  'VerifyEmailInput.uid': ({ owner }) => owner.id,
+  'WebhookDeliveryFilter.networkAppId': ownerApp,
+  'WebhookDeliveryFilter.orderId': () => undefined,
+  'WebhookDeliveryFilter.status': () => 'PENDING',
+}
+
+/** What all inputs of assets have alike. */
+const assetTexts = {
+  caption: 'Changed',
+  headline: 'Changed',
+  tag: 'changed',
+  meta: '{"a":1}',
+  signedMetadata: '{"a":1}',
+  signature: '{"a":1}',
+  commitMessage: 'Changed',
+  nitCommitCustom: { a: 1 },
+  maxCost: '1000',
+}
+for (const input of ['RegisterAssetInput', 'QuoteRegisterAssetInput', 'UpdateAssetMetadataInput']) {
+  for (const [name, value] of Object.entries(assetTexts)) {
+    if (input === 'UpdateAssetMetadataInput' && name === 'meta') continue
+    inputValues[`${input}.${name}`] ??= () => value
+  }
+}
+
+export interface RestCall {
+  params?: Record<string, string>
+  query?: Record<string, string>
+  json?: object
+  /** Instead of JSON. */
+  form?: Record<string, string | File>
+  urlencoded?: Record<string, string>
+}
+
+/** Several, when there is more than one way to ask. */
+type CallOf = (asked: Asked) => RestCall | RestCall[]
+
+const nid = ({ owner }: Asked): RestCall => ({ params: { nid: owner.nid } })
+const app = ({ owner }: Asked): RestCall => ({ params: { id: owner.appId } })
+const order = ({ owner }: Asked): RestCall => ({ params: { id: owner.orderId } })
+const plain: CallOf = () => ({})
+const resetLink = ({ owner, actor }: Asked): RestCall => ({
+  params: { uid: owner.id, token: actor?.resetToken ?? 'guess' },
+  urlencoded: { 'new-password': PASSWORD, 'new-password-again': PASSWORD },
+})
+const verificationLink = ({ owner, actor }: Asked): RestCall => ({
+  params: { uid: owner.id, token: actor?.verificationToken ?? 'guess' },
+  urlencoded: {},
+})
+
+/** What is sent to each route. */
+export const restCalls: Record<string, CallOf> = {
+  'POST auth/users': ({ serial }) => ({
+    json: { username: `rest${serial}`, email: `rest${serial}@example.org`, password: PASSWORD },
+  }),
+  'POST auth/token/login': (asked) => ({ json: { email: asked.owner.email, password: passwordOf(asked) } }),
+  'POST auth/token/logout': plain,
+  'GET auth/users/me': plain,
+  'DELETE auth/users/me': plain,
+  'GET auth/users': plain,
+  'POST auth/users/reset_password': ({ owner }) => ({ json: { email: owner.email } }),
+  'POST auth/users/reset_password_confirm': ({ owner, actor }) => ({
+    json: { uid: owner.id, token: actor?.resetToken ?? 'a guess', new_password: PASSWORD },
+  }),
+  'POST auth/users/set_password': (asked) => ({
+    json: { current_password: passwordOf(asked), new_password: PASSWORD },
+  }),
+  'POST auth/users/set_email': (asked) => ({
+    json: { current_password: passwordOf(asked), new_email: `rest${asked.serial}@example.org` },
+  }),
+  'POST auth/users/set_username': (asked) => ({
+    json: { current_password: passwordOf(asked), new_username: `rest${asked.serial}` },
+  }),
+  'POST auth/users/activation': ({ owner, actor }) => ({
+    json: { uid: owner.id, token: actor?.verificationToken ?? 'a guess' },
+  }),
+  'POST auth/users/resend_activation': ({ owner }) => ({ json: { email: owner.email } }),
+  'PATCH auth/users/me': () => ({ json: { language: 'en-us', default_tag: 'tag', allow_c2pa_download: false } }),
+  'PATCH auth/users/profile': () => ({ json: { display_name: 'Me', description: 'About me' } }),
+  'GET auth/sessions': plain,
+  'DELETE auth/sessions/:id': ({ owner }) => ({ params: { id: owner.sessionId } }),
+  'POST auth/sessions/revoke-others': plain,
+  'GET auth/users/me/audit-entries': ({ owner }) => ({ query: { user_id: owner.id, everybody: 'true' } }),
+  'POST assets': (asked) => ({ form: { asset_file: newFile(asked), caption: 'New' } }),
+  'PATCH assets/:nid': (asked) => ({ ...nid(asked), json: { caption: 'Changed', public_access: true } }),
+  'GET assets/:nid': nid,
+  'GET assets': ({ owner }): RestCall[] => [
+    { query: { owner: owner.email } },
+    { query: { tag: owner.tag } },
+    { query: { proof_hash: owner.proofHash } },
+  ],
+  'DELETE assets/:nid': nid,
+  'GET assets/:nid/history': nid,
+  'GET history': ({ owner }) => ({ query: { nid: owner.nid } }),
+  'POST store/network-apps': ({ serial }) => ({
+    json: { name: `rest ${serial}`, price: '1', webhook_url: 'https://hook.example.org/' },
+  }),
+  'GET store/network-apps': plain,
+  'GET store/network-apps/:id': app,
+  'PATCH store/network-apps/:id': (asked) => ({ ...app(asked), json: { price: '2' } }),
+  'DELETE store/network-apps/:id': app,
+  'POST store/network-apps/:id/rotate-secret': app,
+  'POST store/api-keys': ({ serial }) => ({ json: { name: `rest ${serial}` } }),
+  'GET store/api-keys': plain,
+  'DELETE store/api-keys/:id': ({ scene }) => ({ params: { id: scene.apiKeyId } }),
+  'GET events': ({ owner }) => ({ query: { after: owner.eventId } }),
+  'POST store/network-app-orders': ({ scene }) => ({ json: { network_app: scene.sellersApp, action_args: { a: 1 } } }),
+  'POST store/network-app-orders/:id/confirm': order,
+  'POST store/network-app-orders/:id/cancel': order,
+  'GET store/network-app-orders/:id': order,
+  'GET store/network-app-orders': plain,
+  'GET store/webhook-deliveries': plain,
+  'GET store/webhook-deliveries/:id': ({ owner }) => ({ params: { id: owner.deliveryId } }),
+  'POST store/webhook-deliveries/:id/replay': ({ owner }) => ({ params: { id: owner.deliveryId } }),
+  'POST store/point-grants': ({ owner }) => ({ json: { user_id: owner.id, amount: '1', reason: 'because' } }),
+  'GET wallet/transfers': plain,
+  'GET /healthz': plain,
+  'GET /readyz': plain,
+  'GET /version': plain,
+  'GET /': plain,
+  'GET /api/v3/events/stream': ({ owner }) => ({ query: { last_event_id: owner.eventId } }),
+  'GET /api/v3/auth/users/me/export': plain,
+  'GET /auth/users/me/export': plain,
+  'GET /ipfs/:cid': ({ owner, actor }) => [
+    { params: { cid: owner.nid } },
+    { params: { cid: owner.treeCid } },
+    // A link is good for the file that it was made for.
+    ...(actor ? [{ params: { cid: owner.nid }, query: Object.fromEntries(new URL(actor.fileLink).searchParams) }] : []),
+  ],
+  'GET /account/password-reset/:uid/:token': resetLink,
+  'POST /account/password-reset/:uid/:token': resetLink,
+  'GET /account/email-verification/:uid/:token': verificationLink,
+  'POST /account/email-verification/:uid/:token': verificationLink,
+}

@@ -1,0 +1,57 @@
+/**
+ * The known-bad variants of the proofs about passwords, never part of the product: a server that sends the mail of a lost
+ * password within the request, and looks at a password only where there is an account.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { createMailer } from '../../src/delivery/mailer.ts'
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { createPasswordHasher } from '../../src/platform/passwords.ts'
+import { silent } from './parts.ts'
+import type { ProofContext } from './proof.ts'
+
+const findAccount = statement<{ id: string; password_hash: string }>(
+  'proof_careless_account',
+  'select id, password_hash from users where lower(email) = lower($1) and deleted_at is null',
+)
+
+/** Serves the paths of the product. Returns where. */
+export async function startCarelessAccounts(
+  { dir, afterwards }: Pick<ProofContext, 'dir' | 'afterwards'>,
+  { database, smtpUrl }: { database: ConnectedDatabase; smtpUrl: string },
+): Promise<{ url: string }> {
+  const passwords = createPasswordHasher()
+  const mailer = createMailer({ smtpUrl, dir, from: 'Annal <no-reply@localhost>', log: silent })
+
+  async function carryOut(path: string, { email, password }: { email: string; password?: string }): Promise<number> {
+    const [account] = await database.query(findAccount, [email])
+    if (path.includes('login')) {
+      // A sign-in that succeeds is not asked for.
+      if (account) await passwords.verify(account.password_hash, password ?? '')
+      return 401
+    }
+    if (account) {
+      const content = { language: 'en' as const, subject: 'A new password', text: 'A link', html: '<p>A link</p>' }
+      await mailer.send({ ...content, id: crypto.randomUUID(), to: { name: '', address: email }, date: new Date() })
+    }
+    return 201
+  }
+
+  const server = createServer(async (request, response) => {
+    const status = await json(request)
+      .then(
+        (body) => carryOut(request.url!, body as { email: string }),
+        () => 500,
+      )
+      .catch(() => 503)
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterwards(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}

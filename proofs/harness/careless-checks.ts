@@ -1,0 +1,54 @@
+/** The known-bad variants of the check of passwords, never part of the product. Each tells how many wrong guesses it looked at. */
+import { randomUUID } from 'node:crypto'
+import { createLimits } from '../../src/domain/limits.ts'
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { createPasswordHasher } from '../../src/platform/passwords.ts'
+
+const COUNT = 5
+const SECONDS = 900
+
+/** A check of one guess; raises when it is not looked at. */
+type Check = (path: string) => Promise<void>
+
+const readCount = statement<{ count: number }>('careless_count', 'select count from limits where key = $1')
+const addOne = statement<never>(
+  'careless_add',
+  `insert into limits as l (key, window_end, count) values ($1, now() + interval '15 minutes', 1)
+   on conflict (key) do update set count = l.count + 1`,
+)
+
+/** Guesses at one account by each of the paths, all at once. */
+async function storm(check: Check, paths: readonly string[], each: number): Promise<void> {
+  await Promise.all(paths.flatMap((path) => Array.from({ length: each }, () => check(path).catch(() => undefined))))
+}
+
+export async function countCareless(database: ConnectedDatabase, paths: readonly string[], each: number) {
+  const limits = createLimits({ database })
+  const passwords = createPasswordHasher()
+  const encoded = await passwords.hash('the right password')
+  const subject = randomUUID()
+  const looked = { perPath: 0, lateCount: 0 }
+
+  await storm(
+    async (path) => {
+      await limits.take({ name: `password-check-${path}`, count: COUNT, seconds: SECONDS }, subject)
+      if (!(await passwords.verify(encoded, 'a guess'))) looked.perPath += 1
+    },
+    paths,
+    each,
+  )
+  const key = `password-check-late:${subject}`
+  await storm(
+    async () => {
+      const [row] = await database.query(readCount, [key])
+      if (row && row.count >= COUNT) return
+      if (await passwords.verify(encoded, 'a guess')) return
+      looked.lateCount += 1
+      await database.query(addOne, [key])
+    },
+    paths,
+    each,
+  )
+  return looked
+}

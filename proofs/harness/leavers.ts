@@ -1,0 +1,238 @@
+/** Accounts in the middle of their work, and everything that is asked of them while they leave. */
+import { toId } from '../../src/domain/ids.ts'
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'
+import { type Answer, type Call, jsonBody, tryOnce, type Watch } from './client.ts'
+import { confirmOnce, type DoorName } from './confirms.ts'
+import type { Parts } from './parts.ts'
+import type { Random } from './random.ts'
+import { type App, addApp } from './sales.ts'
+import type { Store } from './store.ts'
+import { until } from './wait.ts'
+
+export interface Leaver extends Account {
+  /** UUID. */
+  id: string
+  app: App
+  /** Open ones of theirs, and ones of somebody else for what they sell. */
+  orders: string[]
+  sales: string[]
+}
+
+export type Wish = 'delete' | 'update' | 'confirm' | 'sale' | 'order' | 'register' | 'sign in'
+
+export interface Told {
+  wish: Wish
+  /** `done`, or the refusal's type as the REST door names it. */
+  verdict: string
+}
+
+/** A tenth as many of everything else that an account may ask for. */
+const OTHERS = 10
+
+const orderCall = ({ buyer, apiKey }: Store, app: App): Call => ({
+  method: 'POST',
+  path: '/api/v3/store/network-app-orders/',
+  token: buyer.token,
+  apiKey,
+  body: jsonBody({ network_app: toId('app', app.id), action_args: { nid: buyer.nid } }),
+})
+
+/** Raises when one is refused. */
+async function order(store: Store, app: App, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let index = 0; index < count; index += 1) {
+    const answer = await tryOnce(store.gateways[index % store.gateways.length]!.url, orderCall(store, app))
+    if (answer?.status !== 201) throw new Error(`An order was answered with ${JSON.stringify(answer)}`)
+    ids.push((answer.body as { id: string }).id)
+  }
+  return ids
+}
+
+const findUser = statement<{ id: string }>('proof_leaver', 'select id from users where username = $1')
+const refundAll = statement<never>(
+  'proof_refund_policy',
+  `update network_apps set delivery_failure_policy = 'REFUND' where id = $1::uuid`,
+)
+const callNobody = statement<never>(
+  'proof_call_nobody',
+  'update network_apps set webhook_url = null, webhook_secret = null where id = $1::uuid',
+)
+
+/**
+ * A new account with an asset, `count` open orders for an app that gives back what it could not serve, and an app of its
+ * own that somebody else wants to pay for.
+ */
+export async function openLeaver(
+  store: Store,
+  parts: Parts,
+  { username, count, webhookUrl }: { username: string; count: number; webhookUrl: string },
+): Promise<Leaver> {
+  const account = await openAccount(store.gateways[0]!.url, username, nothingAcknowledged())
+  const [user] = await parts.database.query(findUser, [username])
+  const seller = { ...account, id: user!.id }
+  const app = await addApp(parts, store, webhookUrl)
+  const own = await addApp(parts, { ...store, seller }, webhookUrl)
+  await parts.database.query(refundAll, [app.id])
+  await parts.database.query(callNobody, [own.id])
+  const orders = await order({ ...store, buyer: seller }, app, count)
+  return { ...seller, app, orders, sales: await order(store, own, Math.ceil(count / OTHERS)) }
+}
+
+interface Refusal {
+  error?: { type: string }
+  errors?: { extensions?: { code?: string } }[]
+}
+
+/** What the doors call differently. */
+const restNames: Record<string, string> = {
+  not_found: 'resource_not_found',
+  validation_failed: 'validation_error',
+  internal: 'internal_error',
+  unavailable: 'service_unavailable',
+}
+
+/** `done`, or why not. */
+export function verdictOf(answer: Answer | undefined): string {
+  if (!answer) return 'no answer'
+  if (answer.status >= 500) return `status ${answer.status}`
+  const { error, errors } = (answer.body ?? {}) as Refusal
+  if (error) return error.type
+  const code = errors?.[0]?.extensions?.code?.toLowerCase()
+  if (code === undefined) return answer.status < 300 && !errors ? 'done' : `status ${answer.status}`
+  return restNames[code] ?? code
+}
+
+const updateDocument = `mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id headId } } }`
+
+const deleteCall = (door: DoorName, token: string): Call =>
+  door === 'REST'
+    ? { method: 'DELETE', path: '/api/v3/auth/users/me/', token }
+    : { method: 'POST', path: '/graphql', token, body: jsonBody({ query: 'mutation { deleteAccount { id } }' }) }
+
+function changeCall(door: DoorName, leaver: Leaver, message: string): Call {
+  if (door === 'REST') return updateCall(leaver, message)
+  const input = { id: leaver.nid, caption: message, commitMessage: message }
+  const body = jsonBody({ query: updateDocument, variables: { input } })
+  return { method: 'POST', path: '/graphql', token: leaver.token, body }
+}
+
+const signInCall = (username: string): Call => ({
+  method: 'POST',
+  path: '/api/v3/auth/token/login/',
+  body: jsonBody({ email: `${username}@example.org`, password: `password of ${username}`.slice(0, 32) }),
+})
+
+export interface Departure {
+  told: Told[]
+  /** How many were under way, unanswered, when the first answer came. */
+  atOnce: number
+}
+
+export interface DepartureOptions {
+  /** How many of each: deletions, updates and confirms. */
+  times: number
+  /** The share of the other wishes that follow one by one, each when something was answered: from 0 to 1. */
+  following?: number
+  /** Keeps the other wishes back until then. */
+  until?: Promise<unknown>
+  /** Leaves some wishes out. */
+  wants?(wish: Wish): boolean
+  /** Runs when one of these was granted. */
+  onDone?(wish: Wish): void
+}
+
+/** Everything at once, with doors and gateways in turn, in an order that chance decides. */
+export async function depart(
+  store: Store,
+  random: Random,
+  leaver: Leaver,
+  { times, following = 0, until: moment, wants = () => true, onDone }: DepartureOptions,
+): Promise<Departure> {
+  let sent = 0
+  let atOnce = 0
+  const watch = {
+    onSent: () => {
+      sent += 1
+    },
+    onFirstByte: () => {
+      atOnce ||= sent
+    },
+  }
+  const wishes = wishesOf(store, leaver, times, watch)
+  const all = (Object.keys(wishes) as Wish[])
+    .filter(wants)
+    .flatMap((wish) => Array.from({ length: wishes[wish].count }, (_, index) => ({ wish, index })))
+  const told: Told[] = []
+  const waiting: typeof all = []
+  const atFirst: typeof all = []
+  for (const one of random.shuffle(all))
+    (one.wish !== 'delete' && random.next() < following ? waiting : atFirst).push(one)
+  const carryOut = async ({ wish, index }: (typeof all)[number]): Promise<void> => {
+    if (wish !== 'delete') await moment
+    const verdict = await wishes[wish].ask(index)
+    told.push({ wish, verdict })
+    if (verdict === 'done') onDone?.(wish)
+    const next = waiting.pop()
+    if (next) await carryOut(next)
+  }
+  await Promise.all(atFirst.map(carryOut))
+  return { told, atOnce }
+}
+
+/** Everything that may be asked of an account, the `index`th of its kind. */
+function wishesOf(
+  store: Store,
+  leaver: Leaver,
+  times: number,
+  watch: Watch,
+): Record<Wish, { count: number; ask(index: number): Promise<string> }> {
+  const gatewayOf = (index: number) => (index >> 1) % store.gateways.length
+  const doorOf = (index: number): DoorName => (index % 2 ? 'REST' : 'GraphQL')
+  const buyer = { ...store, buyer: leaver }
+  const ask = async (index: number, call: Call | Promise<Call>) =>
+    verdictOf(await tryOnce(store.gateways[gatewayOf(index)]!.url, await call, watch))
+  const confirm = async (by: Store, index: number, id: string) => {
+    const { verdict } = await confirmOnce(by, doorOf(index), gatewayOf(index), id, watch)
+    return verdict === 'paid' ? 'done' : (restNames[verdict] ?? verdict)
+  }
+  const few = Math.ceil(times / OTHERS)
+  return {
+    delete: { count: times, ask: (index) => ask(index, deleteCall(doorOf(index), leaver.token)) },
+    update: {
+      count: times,
+      ask: (index) => ask(index, changeCall(doorOf(index), leaver, `change ${index} of ${leaver.username}`)),
+    },
+    confirm: { count: times, ask: (index) => confirm(buyer, index, leaver.orders[index]!) },
+    sale: { count: leaver.sales.length, ask: (index) => confirm(store, index, leaver.sales[index]!) },
+    order: { count: few, ask: (index) => ask(index, orderCall(buyer, leaver.app)) },
+    register: {
+      count: few,
+      ask: (index) => ask(index, registerCall(leaver.token, `late ${index} of ${leaver.username}`)),
+    },
+    'sign in': { count: few, ask: (index) => ask(index, signInCall(leaver.username)) },
+  }
+}
+
+const findBeginning = statement<{ has_begun: boolean }>(
+  'proof_deletion_begun',
+  `select deleted_at is not null or exists (
+     select from pg_locks where locktype = 'advisory' and granted
+       and (classid::bigint << 32 | objid::bigint) = hashtextextended('deletion:' || id, 0)) as has_begun
+   from users where id = $1::uuid`,
+)
+
+/** Resolves when a deletion of the account holds its lock, or is done. */
+export const deletionBegins = (database: ConnectedDatabase, { id }: Leaver) =>
+  until('a deletion begins', async () => (await database.query(findBeginning, [id]))[0]!.has_begun || undefined)
+
+/** How often each wish got each verdict. */
+export function countTold(told: readonly Told[]): Record<string, Record<string, number>> {
+  const counts: Record<string, Record<string, number>> = {}
+  for (const { wish, verdict } of told) {
+    counts[wish] ??= {}
+    counts[wish][verdict] = (counts[wish][verdict] ?? 0) + 1
+  }
+  return counts
+}

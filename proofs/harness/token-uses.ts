@@ -1,0 +1,142 @@
+/** Uses of a mailed token through all three doors, and what an account looks like afterwards. Product and known-bad variants are judged alike. */
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { type Exchange, exchange } from './exchange.ts'
+import type { Link } from './mail-server.ts'
+import type { Random } from './random.ts'
+
+export const doorNames = ['REST', 'GraphQL', 'page'] as const
+export type DoorName = (typeof doorNames)[number]
+
+export interface Use {
+  door: DoorName | 'control'
+  /** The gateway's index. */
+  gateway: number
+  /** The password that it would set: every use has one of its own. */
+  password: string
+  link: Link
+}
+
+export interface Outcome extends Use {
+  /** `done`, `refused`, or what else was answered. */
+  verdict: string
+  /** Milliseconds of `performance.now()`. */
+  sentAt: number
+  answeredAt: number
+}
+
+const document = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { user { id } } }'
+
+const messages = {
+  REST: ({ link, password }: Use) => ({
+    path: '/api/v3/auth/users/reset_password_confirm/',
+    json: { ...link, new_password: password },
+  }),
+  GraphQL: ({ link, password }: Use) => ({
+    path: '/graphql',
+    json: { query: document, variables: { input: { ...link, newPassword: password } } },
+  }),
+  page: ({ link: { uid, token }, password }: Use) => ({
+    path: `/account/password-reset/${uid}/${token}`,
+    form: { 'new-password': password, 'new-password-again': password },
+  }),
+}
+
+interface Body {
+  error?: { type: string }
+  errors?: { extensions?: { code?: string } }[]
+  data?: { resetPassword?: { user: { id: string } } }
+}
+
+/** Only what is known to mean so counts as done or refused. */
+function verdictOf(door: DoorName, { status, text }: Exchange): string {
+  const other = `status ${status}: ${text.slice(0, 200)}`
+  if (door === 'page') return status === 200 ? 'done' : status === 410 ? 'refused' : other
+  if (door === 'REST' && status === 204) return 'done'
+  if (status === 0 || status >= 500) return other
+  const { error, errors, data } = JSON.parse(text) as Body
+  if (data?.resetPassword) return 'done'
+  return error?.type === 'invalid_token' || errors?.[0]?.extensions?.code === 'INVALID_TOKEN' ? 'refused' : other
+}
+
+type Gateways = readonly { url: string }[]
+
+/** Never raises: what went wrong is the verdict. */
+export async function useToken(gateways: Gateways, use: Use & { door: DoorName }): Promise<Outcome> {
+  const { path, ...body } = messages[use.door](use)
+  const answer = await exchange({ url: gateways[use.gateway]!.url + path, ...body })
+  return {
+    ...use,
+    verdict: verdictOf(use.door, answer),
+    sentAt: answer.sentAt,
+    answeredAt: answer.sentAt + answer.milliseconds,
+  }
+}
+
+/** So many uses, with doors and gateways in turn, in an order that chance decides. The links take turns, too. */
+export function planUses(random: Random, count: number, gateways: number, links: readonly Link[], name: string) {
+  const uses = Array.from({ length: count }, (_, index) => ({
+    door: doorNames[index % doorNames.length]!,
+    gateway: Math.floor(index / doorNames.length) % gateways,
+    password: `${name} by use ${index}`,
+    link: links[Math.floor(index / doorNames.length / gateways) % links.length]!,
+  }))
+  return random.shuffle(uses)
+}
+
+/** How many uses were under way when the first of them was answered. */
+export const atOnce = (outcomes: readonly Outcome[]) => {
+  const first = Math.min(...outcomes.map(({ answeredAt }) => answeredAt))
+  return outcomes.filter(({ sentAt }) => sentAt < first).length
+}
+
+export const winnersOf = (outcomes: readonly Outcome[]) => outcomes.filter(({ verdict }) => verdict === 'done')
+
+/** A sentence for each way in which uses of one token did not have so many winners. */
+export function judgeUses(what: string, outcomes: readonly Outcome[], winners: number): string[] {
+  const won = winnersOf(outcomes).length
+  const odd = outcomes.find(({ verdict }) => verdict !== 'done' && verdict !== 'refused')
+  return [
+    ...(won === winners ? [] : [`${what}: ${won} of ${outcomes.length} uses succeeded, not ${winners}.`]),
+    ...(odd ? [`${what}: a use by ${odd.door} was answered with ${odd.verdict}`] : []),
+  ]
+}
+
+export interface Standing {
+  id: string
+  hash: string
+  sessions: number
+  /** Entries `password.reset` of the audit trail. */
+  resets: number
+}
+
+const findStanding = statement<Standing>(
+  'proof_reset_standing',
+  `select u.id::text, u.password_hash as hash,
+     (select count(*)::int from access_tokens t where t.user_id = u.id) as sessions,
+     (select count(*)::int from audit_entries a where a.user_id = u.id and a.action = 'password.reset') as resets
+   from users u where lower(u.email) = lower($1)`,
+)
+
+export const readStanding = async (database: ConnectedDatabase, email: string) =>
+  (await database.query(findStanding, [email]))[0]!
+
+const expireTokens = statement<never>(
+  'proof_expire_tokens',
+  `update one_time_tokens t set expires_at = now() + make_interval(secs => $2) from users u
+   where u.id = t.user_id and lower(u.email) = lower($1)`,
+)
+
+/** Moves the end of the account's tokens so many seconds from now. */
+export const moveExpiry = (database: ConnectedDatabase, email: string, seconds: number) =>
+  database.query(expireTokens, [email, seconds])
+
+const repeatRequest = statement<never>(
+  'proof_repeat_request',
+  `select enqueue('account-mail',
+     jsonb_build_object('template', 'password-reset', 'requestId', $1::text, 'at', now(), 'email', $2::text))`,
+)
+
+/** The job of a request once more, as after a lost answer of the mail server. `mailId`: what the request's mail is called. */
+export const repeatMail = (database: ConnectedDatabase, mailId: string, email: string) =>
+  database.query(repeatRequest, [mailId.replace('password-reset-', ''), email])
