@@ -31,6 +31,16 @@ export type ScriptRunner = (script: string, send: (sql: string) => Promise<unkno
 
 let loaded: Promise<EngineModule> | undefined
 
+/** The engine leaves the alarm of its lock behind, and a process that has nothing else to do must not wait ten seconds for it. */
+const withIdleTimers = (engine: EngineModule): object =>
+  Object.fromEntries(
+    Object.entries(engine).map(([name, part]) =>
+      name.startsWith('__wbg_setTimeout_')
+        ? [name, (callback: () => void, milliseconds: number) => setTimeout(callback, milliseconds >>> 0).unref()]
+        : [name, part],
+    ),
+  )
+
 /** Importing the package's main file works too, but prints a warning about an experimental feature. */
 const loadEngine = async (): Promise<EngineModule> => {
   const glue = '@prisma/schema-engine-wasm/schema_engine_bg'
@@ -43,7 +53,7 @@ const loadEngine = async (): Promise<EngineModule> => {
       throw new Error(`Prisma's schema engine failed: ${message}`)
     },
   }
-  const { instance } = await globals.WebAssembly.instantiate(bytes, { './schema_engine_bg.js': engine })
+  const { instance } = await globals.WebAssembly.instantiate(bytes, { './schema_engine_bg.js': withIdleTimers(engine) })
   engine.__wbg_set_wasm(instance.exports)
   instance.exports.__wbindgen_start()
   return engine

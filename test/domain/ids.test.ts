@@ -2,6 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { TypeID } from 'typeid-js'
 import { describe, expect, it } from 'vitest'
 import { fromId, isNid, toId } from '../../src/domain/ids.ts'
+import { newUuid } from '../../src/domain/new-uuid.ts'
 
 describe('an identifier', () => {
   const edges = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
@@ -46,4 +47,10 @@ describe('a nid', () => {
   ])('%s: %s', (text, is) => {
     expect(isNid(text)).toBe(is)
   })
+})
+
+it('new UUIDs sort as they were made, also within a millisecond', () => {
+  const made = Array.from({ length: 10_000 }, newUuid)
+  expect(made.toSorted()).toEqual(made)
+  expect(new Set(made).size).toBe(made.length)
 })

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
@@ -13,6 +10,7 @@ import { verifyHistory } from '../../src/chain/verify.ts'
 import type { CommitData } from '../../src/domain/asset/commit-data.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { type CommandOptions, runAnnal } from '../support/annal-command.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -37,17 +35,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-async function annal(args: string[], options: { env?: Record<string, string>; input?: string } = {}) {
-  const cli = join(import.meta.dirname, '../../src/cli.ts')
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], {
-    env: { PATH: process.env.PATH, HOME: dir, ANNAL_DIR: dir, ...options.env },
-  })
-  const ended = once(child, 'exit')
-  child.stdin.end(options.input)
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  const [code] = (await ended) as [number]
-  return { code, stdout, stderr }
-}
+const annal = (args: string[], options?: CommandOptions) => runAnnal(dir, args, options)
 
 describe('annal', () => {
   it('explains itself', async () => {

@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
 import { createCustody } from '../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
+import { runAnnal, startAnnal } from '../support/annal-command.ts'
 import { insertTestUser } from '../support/user.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -41,20 +40,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-function start(args: string[], env: Record<string, string> = {}) {
-  const cli = join(import.meta.dirname, '../../src/cli.ts')
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], {
-    env: { PATH: process.env.PATH, HOME: dir, ANNAL_DIR: dir, ...env },
-  })
-}
-
-async function annal(args: string[], env?: Record<string, string>) {
-  const child = start(args, env)
-  const ended = once(child, 'exit')
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  const [code] = (await ended) as [number]
-  return { code, stdout, stderr }
-}
+const annal = (args: string[], env: Record<string, string> = {}) => runAnnal(dir, args, { env })
 
 const status = async (): Promise<{ keys: { id: string; total: number }[] }> =>
   JSON.parse((await annal(['keys', 'status', '--json'])).stdout)
@@ -81,7 +67,7 @@ describe('annal keys', () => {
   it('rotates, is killed in the middle, and goes on with what is left', async () => {
     const signatures = await signAll()
     const [first] = (await status()).keys
-    const rotation = start(['keys', 'rotate'])
+    const rotation = startAnnal(dir, ['keys', 'rotate'])
     const ended = once(rotation, 'exit')
     // The first line of progress says that it has begun; the rest is far from done.
     await once(rotation.stderr, 'data')

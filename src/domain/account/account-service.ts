@@ -1,5 +1,5 @@
 /** Signing up, in and out. Contract: `/api/v3/auth/…` and the account parts of the schema. */
-import { createHash, randomUUIDv7 } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { createBatch } from '../batch.ts'
@@ -10,6 +10,7 @@ import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { formatAmount, toUnits } from '../money.ts'
 import { newSecret } from '../new-secret.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay, assertTrusted } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
@@ -98,7 +99,7 @@ export function createAccountService(deps: Dependencies) {
     role: User['role'],
     attempt: Attempt,
   ): Promise<string> {
-    const id = randomUUIDv7()
+    const id = newUuid()
     const passwordHash = await passwords.hash(input.password)
     const key = await custody.create(id)
     const granted = role === 'USER' && toUnits(points) > 0n ? points : '0'
@@ -115,7 +116,7 @@ export function createAccountService(deps: Dependencies) {
           key.address,
           granted,
         ],
-        ...[key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey, randomUUIDv7()],
+        ...[key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey, newUuid()],
         ...markValues(attempt),
         actor.kind === 'system' ? null : actor.address,
         key.version,
@@ -200,7 +201,7 @@ export function createAccountService(deps: Dependencies) {
       const { name } = input
       await idempotency.once(actor, attempt, 'signIn', { email, user: credentials.id, name }, async () => {
         token = newToken(attempt)
-        const uuid = randomUUIDv7()
+        const uuid = newUuid()
         const [held] = await database.query(insertToken, [
           ...[uuid, credentials.id, credentials.password_hash, sha256(token), name ?? '', config.accessTokenDays],
           ...[toId('session', uuid), actor.kind === 'system' ? null : actor.address, ...markValues(attempt)],

@@ -2,9 +2,10 @@
  * The end of an account: keys, tokens and personal data go, the money is forfeited, the books and the chain keep what
  * they must. Contract: `DELETE /api/v3/auth/users/me/` and `deleteAccount`.
  */
-import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { type Actor, assertUser } from '../actor.ts'
 import { authenticationFailed, DomainError } from '../errors.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
 import type { Custody, Database, FeedNotices, Log } from '../ports.ts'
 import {
@@ -100,7 +101,7 @@ export function createDeletionService({ database, custody, notices, log }: Depen
       // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
       if (isOvertaken) throw busy()
       await query(emptyAssets, [userId])
-      await query(closeWallet, [userId, randomUUIDv7()])
+      await query(closeWallet, [userId, newUuid()])
       await query(eraseAccount, [userId, tombstoneName(), `${randomUUID()}@deleted.invalid`])
       await query(eraseArguments, [userId])
     }

@@ -1,5 +1,4 @@
 /** Registering, changing, reading and deleting assets. Contract: `/api/v3/assets/` and the asset parts of the schema. */
-import { randomUUIDv7 } from 'node:crypto'
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound, validationFailed } from '../errors.ts'
@@ -7,6 +6,7 @@ import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
 import {
   type Chain,
@@ -77,7 +77,7 @@ export function createAssetService(deps: Dependencies) {
   /** What a commit writes about itself: id, author, message, changes, and the tree with its identity. */
   function commitValues(actor: UserActor, message: string, changes: Changes, tree: string) {
     const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
-    return [randomUUIDv7(), actor.id, message, JSON.stringify(changes), tree, cid, sha256] as const
+    return [newUuid(), actor.id, message, JSON.stringify(changes), tree, cid, sha256] as const
   }
 
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
@@ -119,7 +119,7 @@ export function createAssetService(deps: Dependencies) {
     const commit = commitValues(actor, commitMessage, changes, tree)
     const [written] = await database.query(updateAsset, [
       ...commit,
-      ...[asset.id, asset.headSequence, ...fees, randomUUIDv7()],
+      ...[asset.id, asset.headSequence, ...fees, newUuid()],
       ...[after.caption, after.headline, after.tag, after.publicAccess, JSON.stringify(after.custom)],
       ...[after.signedMetadata, after.signature],
       ...markValues(attempt),
@@ -289,7 +289,7 @@ export function createAssetService(deps: Dependencies) {
       .query(insertAsset, [
         ...commitValues(actor, commitMessage, compare(nothing, metadata), tree),
         ...fees,
-        ...[randomUUIDv7(), randomUUIDv7(), file.cid, fileName, mimeType, file.size, file.sha256],
+        ...[newUuid(), newUuid(), file.cid, fileName, mimeType, file.size, file.sha256],
         ...[metadata.caption, metadata.headline, metadata.tag, metadata.publicAccess, JSON.stringify(metadata.custom)],
         ...[meta, metadata.signedMetadata, metadata.signature, uploadedAt],
         ...markValues(attempt),

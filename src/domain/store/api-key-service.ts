@@ -1,5 +1,5 @@
 /** Keys of trusted services. Contract: `/api/v3/store/api-keys/` and the key parts of the schema. */
-import { createHash, randomUUIDv7 } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiKey, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
@@ -9,6 +9,7 @@ import { type Attempt, type Idempotency, type Mark, markValues } from '../idempo
 import { fromId, toId } from '../ids.ts'
 import { parse, text } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, KeyVault } from '../ports.ts'
 import { insertApiKey, revokeApiKey } from './api-key-statements.ts'
@@ -60,7 +61,7 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
         key = newKey(attempt.mark)
         const [prefix] = key.split('.')
         const hash = createHash('sha256').update(key).digest()
-        const uuid = randomUUIDv7()
+        const uuid = newUuid()
         const [user, address] = auditValues(actor)
         const values = [uuid, input.name, prefix, hash, ...markValues(attempt), user, toId('key', uuid), address]
         const [made] = await database.query(insertApiKey, values)

@@ -1,5 +1,4 @@
 /** Telling apps about payments, and the log of it that administrators read. Contract: `/api/v3/store/webhook-deliveries/`. */
-import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import type { Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
@@ -8,6 +7,7 @@ import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, FeedNotices, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
 import { openActionArgs } from './action-args.ts'
@@ -89,7 +89,7 @@ export function createDeliveryService({ database, safe, sender, idempotency, not
       return log.info({ ...about, failure, seconds }, 'A webhook failed and is tried again')
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
-    announce(await database.query(recordGivenUp, [...facts, goneUrl, randomUUIDv7()]))
+    announce(await database.query(recordGivenUp, [...facts, goneUrl, newUuid()]))
     log.warn({ ...about, failure }, 'A webhook was given up')
   }
 

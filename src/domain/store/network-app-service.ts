@@ -1,5 +1,4 @@
 /** Paid actions, as administrators keep them. Contract: `/api/v3/store/network-apps/` and the app parts of the schema. */
-import { randomUUIDv7 } from 'node:crypto'
 import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
@@ -8,6 +7,7 @@ import { type Attempt, type Idempotency, type Mark, markValues } from '../idempo
 import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import { type Database, type KeyVault, type Safe, type Statement, violatedConstraint } from '../ports.ts'
 import {
@@ -147,7 +147,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
       attempt.isSecret = webhookUrl !== undefined
       let secret: string | undefined
       const id = await idempotency.once(actor, attempt, 'createNetworkApp', input, async () => {
-        const uuid = randomUUIDv7()
+        const uuid = newUuid()
         secret = newWebhookSecret(attempt.mark)
         const sealed = webhookUrl === undefined ? null : await sealFor(uuid, secret)
         const facts = [actor.id, name, price, webhookUrl ?? null, sealed, deliveryFailurePolicy]

@@ -1,11 +1,11 @@
 /** Buying network apps: orders, their payment and their end. Contract: `/api/v3/store/network-app-orders/`. */
-import { randomUUIDv7 } from 'node:crypto'
 import type { Order, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
 import type { Database, FeedNotices, Safe } from '../ports.ts'
 import { refusalsOf } from '../wallet/quote.ts'
@@ -87,7 +87,7 @@ export function createOrderService({ database, notices, safe, idempotency, confi
         'createOrder',
         { networkApp, actionArgs, maxCost },
         async () => {
-          const id = randomUUIDv7()
+          const id = newUuid()
           const sealed = await sealActionArgs(safe, id, actionArgs)
           ;[made] = await database.query(insertOrder, [
             ...[id, actor.id, appId, networkApp, sealed, config.orderWindowSeconds, maxCost ?? null],
@@ -125,7 +125,7 @@ export function createOrderService({ database, notices, safe, idempotency, confi
       let paid: (OrderRow & { ownerId: string }) | undefined
       await idempotency.once(actor, attempt, 'confirmOrder', { id, maxCost }, async () => {
         ;[paid] = await database.query(payOrder, [
-          ...[uuid, actor.id, randomUUIDv7(), config.platformShare, maxCost ?? null],
+          ...[uuid, actor.id, newUuid(), config.platformShare, maxCost ?? null],
           ...markValues(attempt),
         ])
         if (paid) {

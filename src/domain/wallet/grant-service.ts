@@ -1,5 +1,4 @@
 /** Points that administrators give, and that may expire. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
-import { randomUUIDv7 } from 'node:crypto'
 import type { Actor } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
@@ -7,6 +6,7 @@ import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { fromUnits, toUnits } from '../money.ts'
+import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
 import type { Database, FeedNotices } from '../ports.ts'
 import { leftOfGrants } from './grant-expiry.ts'
@@ -48,7 +48,7 @@ export function createGrantService({ database, notices, idempotency }: Dependenc
       const left = leftOfGrants(movements, terms).get(id) ?? 0n
       const points = toUnits(wallet.points)
       const back = left < points ? left : points
-      const [closed] = await database.query(expireGrant, [id, wallet.version, fromUnits(back), randomUUIDv7()])
+      const [closed] = await database.query(expireGrant, [id, wallet.version, fromUnits(back), newUuid()])
       if (closed) {
         notices.announce(userId)
         return true
@@ -68,11 +68,11 @@ export function createGrantService({ database, notices, idempotency }: Dependenc
       const id = await idempotency.once(actor, attempt, 'grantPoints', input, async () => {
         const [user] = await database.query(findGrantee, [fromId(input.userId, 'user')?.uuid ?? null, input.userId])
         if (!user) throw notFound('User')
-        const uuid = randomUUIDv7()
+        const uuid = newUuid()
         const [giver, address] = auditValues(actor)
         const [made] = await database.query(insertGrant, [
           ...[uuid, user.id, input.amount, input.reason, giver],
-          ...[input.expiresAt ?? null, randomUUIDv7(), ...markValues(attempt), toId('grant', uuid), address],
+          ...[input.expiresAt ?? null, newUuid(), ...markValues(attempt), toId('grant', uuid), address],
         ])
         if (!made) throw validationFailed({ expiresAt: ['Ensure this moment is in the future.'] })
         notices.announce(user.id)

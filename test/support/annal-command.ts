@@ -1,0 +1,36 @@
+/** The command line as an operator has it: a process of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+const root = join(import.meta.dirname, '../..')
+
+export interface CommandOptions {
+  env?: Record<string, string>
+  /** What it reads from stdin. */
+  input?: string
+}
+
+/** Starts `annal <args>` on the installation in `dir`, and leaves it to the caller. */
+export const startAnnal = (dir: string, args: readonly string[], env: Record<string, string> = {}) =>
+  spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'src/cli.ts'), ...args], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: dir,
+      ANNAL_DIR: dir,
+      // As `npm run annal` has it.
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/annal'),
+      ...env,
+    },
+  })
+
+/** Carries out `annal <args>`, and returns what it said. */
+export async function runAnnal(dir: string, args: readonly string[], { env, input }: CommandOptions = {}) {
+  const child = startAnnal(dir, args, env)
+  const ended = once(child, 'exit')
+  child.stdin.end(input)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [code] = (await ended) as [number]
+  return { code, stdout, stderr }
+}
