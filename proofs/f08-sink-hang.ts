@@ -25,6 +25,7 @@ const GRACE = 1_500
 /** Attempts that must have been cut before the judgement: three turns of the lane. */
 const LEAST_CUT = 3 * deliveryLanes.laneConcurrency
 const MOST_MEMORY = 64
+const WARM_UP = 3
 
 export async function proveSinkHang(context: ProofContext): Promise<ProofResult> {
   const events = context.setting('EVENTS', 500)
@@ -37,12 +38,16 @@ export async function proveSinkHang(context: ProofContext): Promise<ProofResult>
   const hangingApp = await addApp(parts, store, hanging.url)
   const goodApp = await addApp(parts, store, good.url)
 
-  // One gateway sells, and ends then; the other one delivers. Its memory is that of deliveries, first with nobody hanging.
+  // One gateway sells, and ends then; the other one delivers, and sells a little. Its memory is taken over the same load,
+  // first with nobody hanging, and three times: a process that is still getting warm would grow with any load.
   const [seller, deliverer] = [store.gateways[0]!, store.gateways[1]!]
   const pid = deliverer.pid()!
   const peace = watchMemory(pid)
-  const told = events + GOOD
-  await sell(store, goodApp, told)
+  const told = WARM_UP * (events + GOOD)
+  for (let round = 0; round < WARM_UP; round += 1) {
+    await sell(store, goodApp, events)
+    await sell(store, goodApp, GOOD, 1)
+  }
   await until('the load in peace is delivered', () => good.calls.length >= told || undefined)
   const before = await peace.stop()
   const memory = watchMemory(pid)
