@@ -87,7 +87,9 @@ export function createEventNotices({
       await opened.query('listen annal_events')
       ringAll()
     }
-    track(listen().catch(lose))
+    // One that is ended while it connects leaves its `connect` without an answer.
+    const ended = new Promise<void>((resolve) => opened.once('end', resolve))
+    track(Promise.race([listen().catch(lose), ended]))
   }
 
   function disconnect() {

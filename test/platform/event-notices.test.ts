@@ -1,0 +1,19 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { createEventNotices } from '../../src/platform/event-notices.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+
+it('closes at once, however far its connection has come', async () => {
+  const { databaseUrl: url, database } = app.installation
+  const closings = Array.from({ length: 60 }, async (_, turns) => {
+    const notices = createEventNotices({ url, database, log: app.log })
+    const unwatch = notices.watch('somebody', () => {})
+    for (let passed = 0; passed < turns; passed += 1) await turn()
+    unwatch()
+    await notices.close()
+    return 'closed'
+  })
+  expect(new Set(await Promise.all(closings))).toEqual(new Set(['closed']))
+})
