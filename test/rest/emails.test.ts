@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type AccountMails, createAccountMails, type MailedLink } from '../support/account-mails.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'
@@ -179,4 +180,9 @@ describe('verifying the address', () => {
     for (let i = 0; i < 5; i++) expect((await resend({ email })).status).toBe(204)
     expectError(await resend({ email: email.toUpperCase() }), 'THROTTLED')
   })
+})
+
+it('after all of it the invariants hold', async () => {
+  const broken = (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length)
+  expect(broken).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type AccountMails, createAccountMails, type MailedLink } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
@@ -307,4 +308,9 @@ describe('changing the password', () => {
     expect(Object.keys(body.error.details)).toEqual(['new_password'])
     expectError(await app.rest('POST', 'auth/users/set_password/', { json: {} }), 'NOT_AUTHENTICATED')
   })
+})
+
+it('after all of it the invariants hold', async () => {
+  const broken = (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length)
+  expect(broken).toEqual([])
 })
