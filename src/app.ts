@@ -136,7 +136,7 @@ export function createApp(deps: Dependencies): App {
   const tokens = createOneTimeTokens({ database, vault })
   const credentials = {
     ownPassword: createOwnPassword({ database, passwordCheck }),
-    mailRequests: createMailRequests({ limits, perHour: config.limits.resetsPerHour }),
+    mailRequests: createMailRequests({ database, limits, idempotency, perHour: config.limits.resetsPerHour }),
     tokens,
     idempotency,
   }

@@ -9,7 +9,7 @@ import { assertMay } from '../policy.ts'
 import type { Database, Statement } from '../ports.ts'
 import { email, username } from './account-input.ts'
 import { duplicate } from './account-refusals.ts'
-import { changeEmail, changeUsername, requestVerification, verifyEmail } from './identity-statements.ts'
+import { changeEmail, changeUsername, verifyEmail } from './identity-statements.ts'
 import type { MailRequests } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
 import { type OwnPassword, wrongPassword } from './own-password.ts'
@@ -100,11 +100,7 @@ export function createIdentityService(deps: Dependencies) {
       assertMay(actor, 'email:verify')
       const input = parse(verificationInput, rawInput)
       const address = input.email ?? ownAddress(actor)
-      await idempotency.once(actor, attempt, 'requestEmailVerification', input, async () => {
-        await mailRequests.take(actor, 'verification', address)
-        await database.query(requestVerification, [address, ...markValues(attempt)])
-        return 'requested'
-      })
+      await mailRequests.request(actor, 'email-verification', address, attempt)
       return address
     },
 

@@ -53,15 +53,6 @@ export const changeUsername = statement<{ id: string }>(
    select id from held`,
 )
 
-/** Asks for a mail, and looks at no account. $1: the address as given. */
-export const requestVerification = statement<never>(
-  'account_verification_request',
-  `with asked as (select $1::text as address),
-   ${accountMailSql({ name: 'queued', from: 'asked', template: 'email-verification', facts: { email: 'asked.address' } })},
-   ${rememberSql('$2', '$3', "'requested'", 'asked')}
-   select 1 from queued`,
-)
-
 /** No row: the token is not good any more. $1 user, $2 the token's hash, $3 the network address it came from. */
 export const verifyEmail = statement<{ id: string }>(
   'account_email_verify',

@@ -1,24 +1,57 @@
-/** How often mails can be asked for. Counted alike whether or not there is such an account, so nothing shows which it is. */
+/** Mails that whoever knows an address can ask for. Nothing here looks an account up: what is not looked up cannot differ. */
 import { createHash } from 'node:crypto'
 import type { Actor } from '../actor.ts'
+import { type Attempt, type Idempotency, markValues, rememberSql } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
+import { type Database, statement } from '../ports.ts'
 import { networkOf } from '../request-limits.ts'
+import { accountMailSql } from './account-mail-sql.ts'
 
 const HOUR = 3600
 /** To one address. Each mail holds a good link, so whoever asks in another's name locks nobody out. */
 const PER_ADDRESS = 5
 
+type Template = 'password-reset' | 'email-verification'
+
+/** $1: the address as given. */
+const ask = (name: string, template: Template) =>
+  statement<never>(
+    name,
+    `with asked as (select $1::text as address),
+     ${accountMailSql({ name: 'queued', from: 'asked', template, facts: { email: 'asked.address' } })},
+     ${rememberSql('$2', '$3', "'requested'", 'asked')}
+     select 1 from queued`,
+  )
+
+const kinds = {
+  'password-reset': { limit: 'reset', asking: ask('password_reset_request', 'password-reset') },
+  'email-verification': { limit: 'verification', asking: ask('account_verification_request', 'email-verification') },
+} satisfies Record<Template, object>
+
 /** Valid addresses are ASCII. Limits hold digests of them: they are counted for strangers, too. */
 const subjectOf = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex')
 
+interface Dependencies {
+  database: Database
+  limits: Limits
+  idempotency: Idempotency
+  /** From one network address. */
+  perHour: number
+}
+
 export type MailRequests = ReturnType<typeof createMailRequests>
 
-export const createMailRequests = ({ limits, perHour }: { limits: Limits; perHour: number }) => ({
-  /** Counts one request for a mail of this kind to a valid address. Raises THROTTLED. */
-  async take(actor: Actor, kind: 'reset' | 'verification', email: string): Promise<void> {
-    if (actor.kind !== 'system') {
-      await limits.take({ name: kind, count: perHour, seconds: HOUR }, networkOf(actor.address))
-    }
-    await limits.take({ name: `${kind}-address`, count: PER_ADDRESS, seconds: HOUR }, subjectOf(email))
+export const createMailRequests = ({ database, limits, idempotency, perHour }: Dependencies) => ({
+  /** Has a mail sent to a valid address if an account has it; counted alike whether or not there is one. Raises THROTTLED. */
+  async request(actor: Actor, template: Template, email: string, attempt: Attempt): Promise<void> {
+    const { limit, asking } = kinds[template]
+    await idempotency.once(actor, attempt, template, { email }, async () => {
+      if (actor.kind !== 'system') {
+        await limits.take({ name: limit, count: perHour, seconds: HOUR }, networkOf(actor.address))
+      }
+      await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR }, subjectOf(email))
+      await database.query(asking, [email, ...markValues(attempt)])
+      return 'requested'
+    })
   },
 })

@@ -10,7 +10,7 @@ import { email, password } from './account-input.ts'
 import type { MailRequests } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
 import { type OwnPassword, wrongPassword } from './own-password.ts'
-import { changePassword, holdCredentials, requestReset, resetPassword } from './password-statements.ts'
+import { changePassword, holdCredentials, resetPassword } from './password-statements.ts'
 
 interface Dependencies {
   database: Database
@@ -37,12 +37,8 @@ export function createPasswordService(deps: Dependencies) {
      */
     async requestReset(actor: Actor, rawInput: z.input<typeof requestInput>, attempt: Attempt): Promise<void> {
       assertMay(actor, 'password:reset')
-      const input = parse(requestInput, rawInput)
-      await idempotency.once(actor, attempt, 'requestPasswordReset', input, async () => {
-        await mailRequests.take(actor, 'reset', input.email)
-        await database.query(requestReset, [input.email, ...markValues(attempt)])
-        return 'requested'
-      })
+      const { email } = parse(requestInput, rawInput)
+      await mailRequests.request(actor, 'password-reset', email, attempt)
     },
 
     /** Where a link was sent that could be used now. */

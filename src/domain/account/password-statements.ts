@@ -5,15 +5,6 @@ import { accountMailSql } from './account-mail-sql.ts'
 import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
 import { passwordCheckKeySql } from './password-check.ts'
 
-/** Asks for a mail, and looks at no account: what is not looked up cannot differ. $1: the address as given. */
-export const requestReset = statement<never>(
-  'password_reset_request',
-  `with asked as (select $1::text as address),
-   ${accountMailSql({ name: 'queued', from: 'asked', template: 'password-reset', facts: { email: 'asked.address' } })},
-   ${rememberSql('$2', '$3', "'requested'", 'asked')}
-   select 1 from queued`,
-)
-
 export const findOwnCredentials = statement<{ email: string; password_hash: string }>(
   'password_own',
   'select email, password_hash from users where id = $1::uuid and deleted_at is null',
