@@ -11,7 +11,7 @@ import type { ChainCommit, Registry } from './registry.ts'
 export type FileNetwork = Pick<ContentStore, 'describe' | 'readBlock' | 'read'>
 
 export interface Check {
-  name: 'layout' | 'tree' | 'sha256' | 'signature' | 'asset' | 'order'
+  name: 'layout' | 'tree' | 'sha256' | 'signature' | 'author' | 'asset' | 'order'
   /** `unknown`: what it needs is not on the file network. */
   result: 'right' | 'wrong' | 'unknown'
   /** What was found, when it is not right. */
@@ -53,7 +53,6 @@ const treeShape = z.object({
   assetCid: z.string(),
   assetSha256: z.string(),
   assetTimestampCreated: z.number(),
-  creatorWallet: z.string(),
 })
 type Tree = z.output<typeof treeShape>
 
@@ -73,9 +72,10 @@ export async function verifyHistory({ nid, registry, files, recorders }: VerifyO
     : all
   const commits: VerifiedCommit[] = []
   let first: Tree | undefined
+  let registration: CommitData | undefined
   let before: CommitData | undefined
   for (const commit of trusted) {
-    const { checks, tree } = await verifyCommit(nid, commit, files, first, before)
+    const { checks, tree } = await verifyCommit(nid, commit, files, { first, registration, before })
     commits.push({
       transactionHash: commit.transactionHash,
       blockNumber: commit.blockNumber,
@@ -84,6 +84,7 @@ export async function verifyHistory({ nid, registry, files, recorders }: VerifyO
       checks,
     })
     first ??= tree
+    registration ??= commit.commitData
     before = commit.commitData ?? before
   }
   const file = await verifyFile(nid, files, first)
@@ -92,21 +93,28 @@ export async function verifyHistory({ nid, registry, files, recorders }: VerifyO
   return { nid, agrees, file, commits, foreign: all.length - trusted.length }
 }
 
+/** What the commits before it told: the first tree, the first commit and the last one. */
+interface Earlier {
+  first: Tree | undefined
+  registration: CommitData | undefined
+  before: CommitData | undefined
+}
+
 async function verifyCommit(
   nid: string,
   { commitData }: ChainCommit,
   files: FileNetwork,
-  first: Tree | undefined,
-  before: CommitData | undefined,
+  { first, registration, before }: Earlier,
 ): Promise<{ checks: Check[]; tree?: Tree }> {
   if (!commitData) return { checks: [{ name: 'layout', ...wrong('The text in the log is not in the known layout.') }] }
   const signature: Check = { name: 'signature', ...verifySignature(commitData) }
+  const author: Check = { name: 'author', ...verifyAuthor(commitData, registration) }
   const order: Check = { name: 'order', ...verifyOrder(commitData, before) }
   const bytes = await readTree(files, commitData.assetTreeCid)
   if (!bytes) {
     const missing = unknown('The tree is not on the file network, or not public.')
     const waiting = (['tree', 'sha256', 'asset'] as const).map((name) => ({ name, ...missing }))
-    return { checks: [...waiting, signature, order] }
+    return { checks: [...waiting, signature, author, order] }
   }
   // Readers need not trust whoever handed them the bytes: the identifier is made from them.
   const { cid, sha256 } = files.describe(bytes)
@@ -116,8 +124,9 @@ async function verifyCommit(
     checks: [
       { name: 'tree', ...holds(cid === commitData.assetTreeCid, `The bytes are those of ${cid}.`) },
       { name: 'sha256', ...holds(sha256 === commitData.assetTreeSha256, `The tree's SHA-256 is ${sha256}.`) },
-      { name: 'asset', ...verifyTree(nid, tree, commitData, first) },
+      { name: 'asset', ...verifyTree(nid, tree, first) },
       signature,
+      author,
       order,
     ],
   }
@@ -157,14 +166,20 @@ function verifyOrder({ actionName, timestampCreated }: CommitData, before: Commi
   return holds(!before || timestampCreated >= before.timestampCreated, 'It is older than the commit before it.')
 }
 
-/** The tree is about this asset and its creator, and tells the same of them as the first one. */
-function verifyTree(nid: string, tree: Tree | undefined, { author }: CommitData, first: Tree | undefined): Finding {
+/**
+ * The author is who signed the registration's tree. A tree's own word on its creator is its owner's description of the
+ * asset, and proves nothing.
+ */
+function verifyAuthor({ author, committer }: CommitData, registration: CommitData | undefined): Finding {
+  const registrant = registration?.author ?? committer
+  return holds(sameAddress(author, registrant), `The asset was registered by ${registrant}, the author is ${author}.`)
+}
+
+/** The tree is about this asset, and tells the same of its file as the first one. */
+function verifyTree(nid: string, tree: Tree | undefined, first: Tree | undefined): Finding {
   if (!tree) return wrong('The tree is not in the known layout.')
   if (tree.assetCid !== nid) return wrong(`The tree is about ${tree.assetCid}.`)
-  if (!sameAddress(tree.creatorWallet, author)) return wrong(`The tree names ${tree.creatorWallet} as creator.`)
-  const agrees =
-    !first || (tree.assetSha256 === first.assetSha256 && sameAddress(tree.creatorWallet, first.creatorWallet))
-  return holds(agrees, 'File or creator differ from the first tree.')
+  return holds(!first || tree.assetSha256 === first.assetSha256, 'The file differs from that of the first tree.')
 }
 
 async function verifyFile(nid: string, files: FileNetwork, tree: Tree | undefined): Promise<Finding> {

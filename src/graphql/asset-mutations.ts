@@ -21,11 +21,16 @@ const metadataFields = (t: InputFields) => ({
   ...costFields(t),
 })
 
+/** What custom fields may be, for both inputs. */
+const customRules =
+  'Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify ' +
+  'the file: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep.'
+
 /** Of a registration, all but the file. */
 export const registrationFields = (t: InputFields) => ({
   assetFileMimeType: t.string({ description: 'MIME type; that of the upload when left out.' }),
   meta: t.string({ description: 'JSON text kept as it is.' }),
-  nitCommitCustom: t.field({ type: 'JSONObject', description: 'Custom fields, at most 10 KB and 16 levels deep.' }),
+  nitCommitCustom: t.field({ type: 'JSONObject', description: `Custom fields of the asset tree. ${customRules}` }),
   ...metadataFields(t),
 })
 
@@ -46,8 +51,7 @@ export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataIn
     }),
     nitCommitCustom: t.field({
       type: 'JSONObject',
-      description:
-        'Custom fields to set or replace by top-level key; null removes a key. At most 10 KB and 16 levels deep.',
+      description: `Custom fields of the asset tree to set or replace by top-level key; null removes a key. ${customRules}`,
     }),
     ...metadataFields(t),
   }),

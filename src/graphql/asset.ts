@@ -156,7 +156,9 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
 const AssetFilter = builder.inputType('AssetFilter', {
   description: 'Conditions that all hold.',
   fields: (t) => ({
-    owner: t.string({ description: "The owner's e-mail address." }),
+    owner: t.string({
+      description: "The owner's e-mail address; left out, the list is your own when you are signed in.",
+    }),
     proofHash: t.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
     tag: t.string({ description: 'The tag.' }),
     isOriginalOwner: t.boolean({ description: 'Whether the owner registered it.' }),
@@ -177,7 +179,7 @@ builder.queryFields((t) => ({
       cursor: 'id',
       maxSize: 1000,
       description:
-        'Your assets, or the public ones when you are not signed in; with a filter, all assets you may see that fit it. Newest first.',
+        'Your assets, or the public ones when you are not signed in; with an owner in the filter, those of theirs that you may see. Newest first.',
       args: {
         filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
         offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),

@@ -44,6 +44,20 @@ describe('the asset tree', () => {
 }`)
   })
 
+  it('has the custom fields in the place of ours where they describe the asset, never where they identify the file', () => {
+    const custom = {
+      headline: 'Theirs',
+      abstract: { en: 'theirs' },
+      creatorWallet: '0xTheirs',
+      assetCreator: 'Bob',
+      assetCid: 'bafkreiother',
+      digitalSourceType: 'digitalCapture',
+    }
+    const tree = JSON.parse(writeTree({ ...facts, custom }))
+    expect(tree).toEqual({ ...JSON.parse(writeTree(facts)), ...custom, assetCid: 'bafkreinid' })
+    expect(Object.keys(tree)).toEqual([...Object.keys(JSON.parse(writeTree(facts))), 'digitalSourceType'])
+  })
+
   it('leaves out what the asset does not say', () => {
     expect(Object.keys(JSON.parse(writeTree(facts)))).toEqual([
       'assetCid',

@@ -204,6 +204,41 @@ describe('updating', () => {
     expectError(await send({ more: 'x' }), 'VALIDATION_FAILED')
   })
 
+  it('lets its owner set every key of the tree that describes the asset, by both doors, and none that identifies the file', async () => {
+    const custom = {
+      assetCreator: 'A. Photographer',
+      creatorWallet: 'elsewhere',
+      license: { name: 'CC-BY-4.0' },
+      usedBy: 'https://example.org',
+      digitalSourceType: 'digitalCapture',
+      parentAssetCid: `bafkrei${'a'.repeat(52)}`,
+      abstract: 'Theirs',
+      headline: 'A headline of more than 25 characters',
+    }
+    const { id, proof_hash } = await user.register({ caption: 'Ours', nit_commit_custom: JSON.stringify(custom) })
+    const treeOf = async () => {
+      const { commits } = expectOk(await user.rest('GET', `assets/${id}/history/`))
+      const [{ tree }] = (await app.sql('select tree from commits where tree_cid = $1', [
+        commits.at(-1).assetTreeCid,
+      ])) as [{ tree: string }]
+      return JSON.parse(tree)
+    }
+    expect(await treeOf()).toMatchObject({ ...custom, assetCid: id, assetSha256: proof_hash })
+    const set = { assetCreator: 'Somebody', abstract: null }
+    expectOk(
+      await user.graphql(
+        'mutation ($input: UpdateAssetMetadataInput!) { updateAssetMetadata(input: $input) { asset { id } } }',
+        { input: { id, nitCommitCustom: set } },
+      ),
+    )
+    // What is taken back is ours again.
+    expect(await treeOf()).toMatchObject({ ...custom, assetCreator: 'Somebody', abstract: 'Ours' })
+    for (const key of ['assetCid', 'assetSha256', 'encodingFormat', 'assetTimestampCreated']) {
+      const refused = await user.rest('PATCH', `assets/${id}/`, { json: { nit_commit_custom: { [key]: 'x' } } })
+      expect(expectError(refused, 'VALIDATION_FAILED').body.error.details).toHaveProperty('nit_commit_custom')
+    }
+  })
+
   it('of an asset that somebody else shows is forbidden, of one that nobody shows it is not found', async () => {
     const shown = await user.register({ public_access: 'true' })
     const hidden = await user.register()

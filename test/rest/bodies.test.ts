@@ -165,7 +165,7 @@ describe('a field', () => {
     [{ public_access: 'perhaps' }, 'public_access'],
     [{ nit_commit_custom: '[1]' }, 'nit_commit_custom'],
     [{ nit_commit_custom: 'no JSON' }, 'nit_commit_custom'],
-    [{ nit_commit_custom: { abstract: 'posing' } }, 'nit_commit_custom'],
+    [{ nit_commit_custom: { assetCid: 'posing' } }, 'nit_commit_custom'],
     [{ headline: 'x'.repeat(26) }, 'headline'],
     [{ signed_metadata: 'no JSON' }, 'signed_metadata'],
     [{ caption: 'a\u0000b' }, 'caption'],

@@ -89,6 +89,7 @@ describe('a filter', () => {
     ['owner in another case', () => `?owner=${encodeURIComponent(user.email.toUpperCase())}`, 5],
     ['an unknown owner', () => '?owner=nobody@example.org', 0],
     ['proof_hash', () => `?proof_hash=${own[3]!.proof_hash}`, 1],
+    ['proof_hash in capitals', () => `?proof_hash=${own[3]!.proof_hash.toUpperCase()}`, 1],
     ['tag', () => '?tag=even', 3],
     ['is_original_owner', () => `?is_original_owner=true&owner=${encodeURIComponent(user.email)}`, 5],
     ['is_original_owner', () => '?is_original_owner=false', 0],
@@ -103,7 +104,27 @@ describe('a filter', () => {
     expect((await list(byOwner, other.rest)).count).toBe(2)
     expect((await list(byOwner, app.rest)).count).toBe(2)
     expect((await list(`?proof_hash=${own[4]!.proof_hash}`, other.rest)).count).toBe(0)
-    // Two of the user's, and the other's one that is public.
-    expect((await list('?tag=odd')).count).toBe(3)
   })
+
+  it.each([
+    ['is_original_owner=true', { isOriginalOwner: true }],
+    ['tag=odd', { tag: 'odd' }],
+    ['proof_hash', { proofHash: own[0]!.proof_hash }],
+  ])(
+    'by %s narrows a user’s own assets by both doors: strangers’ public ones are not among them',
+    async (name, filter) => {
+      const query = name === 'proof_hash' ? `?proof_hash=${own[0]!.proof_hash}` : `?${name}`
+      const newcomer = await app.newUser()
+      const LIST = 'query ($filter: AssetFilter) { assets(filter: $filter) { totalCount nodes { isOwn } } }'
+      expect((await list(query, newcomer.rest)).count).toBe(0)
+      expect(expectOk(await newcomer.graphql(LIST, { filter })).assets).toEqual({ totalCount: 0, nodes: [] })
+      expect((await list(query, app.rest)).count).toBeGreaterThan(0)
+      expect(expectOk(await app.graphql(LIST, { filter })).assets.totalCount).toBeGreaterThan(0)
+      const mine = await list(query)
+      expect(mine.count).toBeGreaterThan(0)
+      expect(mine.results.every(({ owner }: { owner?: string }) => owner === user.email)).toBe(true)
+      const { nodes } = expectOk(await user.graphql(LIST, { filter })).assets
+      expect(nodes).toEqual(mine.results.map(() => ({ isOwn: true })))
+    },
+  )
 })

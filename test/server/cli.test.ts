@@ -168,7 +168,8 @@ describe('verifyHistory', () => {
       assetCid: nid,
       assetSha256: fileSha256,
       assetTimestampCreated: 1,
-      creatorWallet: address,
+      // Its owner may write what they like here.
+      creatorWallet: sequence === 1 ? address : 'a wallet elsewhere',
       serial: sequence,
     }
     const bytes = Buffer.from(JSON.stringify(tree))
@@ -210,7 +211,7 @@ describe('verifyHistory', () => {
     ['sha256', 'wrong', () => ({ assetTreeSha256: '0'.repeat(64) })],
     ['signature', 'wrong', () => ({ assetTreeSignature: signText(createKeyPair().privateKey, 'another') })],
     ['signature', 'wrong', () => ({ assetTreeSignature: null })],
-    ['asset', 'wrong', () => ({ author: createKeyPair().address })],
+    ['author', 'wrong', () => ({ author: createKeyPair().address })],
     ['order', 'wrong', () => ({ timestampCreated: 1 })],
     ['order', 'wrong', () => ({ actionName: 'action-initial-registration' })],
     ['tree', 'unknown', () => ({ assetTreeCid: files.describe(Buffer.from('nobody has this')).cid })],
@@ -220,10 +221,23 @@ describe('verifyHistory', () => {
     expect(commits[1]?.checks).toContainEqual(expect.objectContaining({ name, result }))
   })
 
+  it('finds a registration whose author is not who signed it', async () => {
+    const { agrees, commits } = await verify([await commit(1, () => ({ author: createKeyPair().address }))])
+    expect(agrees).toBe(false)
+    expect(commits[0]?.checks).toContainEqual(expect.objectContaining({ name: 'author', result: 'wrong' }))
+  })
+
   it('finds bytes that were swapped on the file network', async () => {
     const liar = { ...files, readBlock: async () => Buffer.from('{}') }
     const found = await verifyHistory({ nid, registry: { readCommits: async () => [await commit(1)] }, files: liar })
-    expect(found.commits[0]?.checks.map(({ result }) => result)).toEqual(['wrong', 'wrong', 'wrong', 'right', 'right'])
+    expect(found.commits[0]?.checks.map(({ result }) => result)).toEqual([
+      'wrong',
+      'wrong',
+      'wrong',
+      'right',
+      'right',
+      'right',
+    ])
   })
 
   it('leaves out what strangers wrote', async () => {

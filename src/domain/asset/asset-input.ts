@@ -2,22 +2,14 @@ import { z } from 'zod'
 import { validationFailed } from '../errors.ts'
 import { jsonText, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
+import { identifyingKeys } from './asset-tree.ts'
 
 export const MAX_FILE_BYTES = 250_000_000
 const MAX_CUSTOM_BYTES = 10 * 1024
 const MAX_CUSTOM_DEPTH = 16
 
-/** Keys of the asset tree that are the platform's own; custom fields may not pose as them. */
-const reservedKeys = new Set([
-  'assetCid',
-  'assetSha256',
-  'encodingFormat',
-  'assetTimestampCreated',
-  'assetCreator',
-  'creatorWallet',
-  'abstract',
-  'headline',
-])
+/** Keys of the asset tree that identify the file. Every other one is its owner's to set, and wins over ours. */
+const reservedKeys = new Set<string>(identifyingKeys)
 
 const depth = (value: unknown): number =>
   value && typeof value === 'object' ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0
@@ -77,7 +69,7 @@ export const fileNameOf = (name: string | undefined) => {
 
 export const filterInput = given({
   owner: text(254),
-  proofHash: text(64),
+  proofHash: text(64).transform((hash) => hash.toLowerCase()),
   tag: text(255),
   isOriginalOwner: z.boolean(),
 })

@@ -164,7 +164,7 @@ export function createAssetService(deps: Dependencies) {
     },
 
     /**
-     * A user's own assets, or the public ones for an anonymous actor; with a filter, every visible asset that fits it.
+     * A user's own assets, or the public ones for an anonymous actor; of an owner that is named, those the actor may see.
      * Newest first. Raises VALIDATION_FAILED.
      */
     async list(actor: Actor, filter: AssetFilter, query: AssetQuery): Promise<Asset[]> {
@@ -251,8 +251,8 @@ export function createAssetService(deps: Dependencies) {
 
   async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {
     const filter = parse(filterInput, rawFilter)
-    const filtered = Object.values(filter).some((value) => value !== undefined)
-    const scope = actor.kind === 'user' && !filtered ? { ownerId: actor.id } : {}
+    // Callers narrow their own collection by filters: strangers' assets come only to who asks for a stranger.
+    const scope = actor.kind === 'user' && filter.owner === undefined ? { ownerId: actor.id } : {}
     const [owner] = filter.owner === undefined ? [] : await database.query(findOwner, [filter.owner])
     return {
       ...visibleAssets(actor),

@@ -11,23 +11,30 @@ export interface TreeFacts {
   custom: Record<string, unknown>
 }
 
-/** The exact bytes, as text: `JSON.stringify(tree, null, 2)` with the public layout's keys first and the custom fields beside them. */
+/** What says which file a tree is about. */
+export const identifyingKeys = ['assetCid', 'assetSha256', 'encodingFormat', 'assetTimestampCreated'] as const
+
+/**
+ * The exact bytes, as text: `JSON.stringify(tree, null, 2)` with the public layout's keys first. Custom fields stand beside
+ * them, or in their place where they have the same name: what describes an asset is its owner's word.
+ */
 export function writeTree(facts: TreeFacts): string {
-  const { license, usedBy, ...custom } = facts.custom
-  const tree = {
+  const identity: Record<(typeof identifyingKeys)[number], unknown> = {
     assetCid: facts.nid,
     assetSha256: facts.sha256,
     encodingFormat: facts.mimeType,
     assetTimestampCreated: Math.floor(facts.uploadedAt.getTime() / 1000),
+  }
+  const description = {
     assetCreator: facts.creatorName,
     creatorWallet: facts.creatorAddress,
-    license,
-    usedBy,
+    // Their place, should they be given.
+    license: undefined,
+    usedBy: undefined,
     abstract: facts.caption,
     headline: facts.headline,
-    ...custom,
   }
-  return JSON.stringify(tree, null, 2)
+  return JSON.stringify({ ...identity, ...description, ...facts.custom, ...identity }, null, 2)
 }
 
 /** What a commit may change of an asset, by column, and the name the interface has for it. */

@@ -8,7 +8,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 export type AssetFilter = {
   /** Whether the owner registered it. */
   isOriginalOwner?: boolean | null | undefined;
-  /** The owner's e-mail address. */
+  /** The owner's e-mail address; left out, the list is your own when you are signed in. */
   owner?: string | null | undefined;
   /** SHA-256 of the file, 64 hexadecimal digits. */
   proofHash?: string | null | undefined;
@@ -189,7 +189,7 @@ export type RegisterAssetInput = {
   maxCost?: string | null | undefined;
   /** JSON text kept as it is. */
   meta?: string | null | undefined;
-  /** Custom fields, at most 10 KB and 16 levels deep. */
+  /** Custom fields of the asset tree. Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify the file: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep. */
   nitCommitCustom?: Record<string, unknown> | null | undefined;
   /** Whether everybody may see it. */
   publicAccess?: boolean | null | undefined;
@@ -308,7 +308,7 @@ export type UpdateAssetMetadataInput = {
   id: string | number;
   /** Refuses a higher total with PRICE_EXCEEDS_MAX_COST. */
   maxCost?: string | null | undefined;
-  /** Custom fields to set or replace by top-level key; null removes a key. At most 10 KB and 16 levels deep. */
+  /** Custom fields of the asset tree to set or replace by top-level key; null removes a key. Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify the file: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep. */
   nitCommitCustom?: Record<string, unknown> | null | undefined;
   /** Whether everybody may see it. */
   publicAccess?: boolean | null | undefined;
