@@ -5,7 +5,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -18,6 +17,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql'
+import { fragmentsOf, isIntrospection } from './document-parts.ts'
 
 type Variables = Readonly<Record<string, unknown>>
 type Cost = number | ((variables: Variables) => number)
@@ -69,13 +69,11 @@ function pageOf({ arguments: given = [] }: FieldNode, operation: OperationDefini
 const isConnection = (name: string) => name.endsWith('Connection')
 
 function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
-  const fragments = new Map(
-    document.definitions
-      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
-      .map((node) => [node.name.value, node]),
-  )
+  const fragments = fragmentsOf(document)
 
   function ofField(node: FieldNode, parent: GraphQLObjectType | undefined, page: Cost): Cost {
+    // Counted by itself: see introspection-cost.ts.
+    if (isIntrospection(node)) return 1
     const type = parent && schema.getField(parent, node.name.value)?.type
     if (!type) return 1
     if (!node.selectionSet) return node.name.value === 'totalCount' ? STATEMENT : 1

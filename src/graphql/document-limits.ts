@@ -1,13 +1,13 @@
 /** How much a document may ask. Told by its syntax alone, before it is validated, for validation is work already. */
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   Kind,
   OperationTypeNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
+import { fragmentsOf, isIntrospection } from './document-parts.ts'
 
 export const documentLimits = {
   /** UTF-16 units. */
@@ -17,8 +17,10 @@ export const documentLimits = {
   fragments: 50,
   /** With fragments counted wherever they are spread, as are aliases and directives. */
   fields: 400,
-  /** Fields inside each other; of the schema's description see `MaxIntrospectionDepthRule`. */
+  /** Fields inside each other. */
   depth: 12,
+  /** The same inside `__schema` and `__type`: the query that tools send goes down 15, eight of them through lists and non-nulls. */
+  schemaDepth: 20,
   aliases: 30,
   rootFields: 15,
   directives: 20,
@@ -36,6 +38,7 @@ const nouns: Record<Limited, string> = {
   fragments: 'fragments',
   fields: 'fields',
   depth: 'levels of fields',
+  schemaDepth: 'levels of the description of the schema',
   aliases: 'aliases',
   rootFields: 'fields at the root',
   directives: 'directives',
@@ -61,15 +64,11 @@ interface Measure {
 
 const nothing: Measure = { fields: 0, aliases: 0, directives: 0, depth: 0 }
 
-/** Where the description of the schema begins. */
-const INTROSPECTION = /^__(schema|type)$/
+/** Which of the limits of depth holds: a description of the schema is deeper than any data. */
+type DepthLimit = 'depth' | 'schemaDepth'
 
-function createMeter({ definitions }: DocumentNode) {
-  const fragments = new Map(
-    definitions
-      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
-      .map((node) => [node.name.value, node]),
-  )
+function createMeter(document: DocumentNode) {
+  const fragments = fragmentsOf(document)
   const measured = new Map<string, Measure>()
 
   function ofFragment(name: string): Measure {
@@ -78,28 +77,32 @@ function createMeter({ definitions }: DocumentNode) {
     // A fragment that spreads itself counts as nothing there: validation refuses it.
     measured.set(name, nothing)
     const fragment = fragments.get(name)
-    const measure = fragment ? ofSelections(fragment.selectionSet) : nothing
+    const depthLimit = fragment?.typeCondition.name.value.startsWith('__') ? 'schemaDepth' : 'depth'
+    const measure = fragment ? ofSelections(fragment.selectionSet, depthLimit) : nothing
     measured.set(name, measure)
     return measure
   }
 
-  function ofSelection(node: SelectionNode): Measure {
+  function ofSelection(node: SelectionNode, depthLimit: DepthLimit): Measure {
     if (node.kind === Kind.FRAGMENT_SPREAD) return ofFragment(node.name.value)
-    const inner = node.selectionSet ? ofSelections(node.selectionSet) : nothing
+    const introspects = node.kind === Kind.FIELD && isIntrospection(node)
+    const inner = node.selectionSet
+      ? ofSelections(node.selectionSet, introspects ? 'schemaDepth' : depthLimit)
+      : nothing
     if (node.kind === Kind.INLINE_FRAGMENT) return inner
     return {
       ...inner,
       fields: inner.fields + 1,
       aliases: inner.aliases + (node.alias ? 1 : 0),
-      depth: INTROSPECTION.test(node.name.value) ? 1 : inner.depth + 1,
+      depth: introspects ? 1 : inner.depth + 1,
     }
   }
 
-  function ofSelections({ selections }: SelectionSetNode): Measure {
+  function ofSelections({ selections }: SelectionSetNode, depthLimit: DepthLimit): Measure {
     const sum = { ...nothing }
     const seen = new Map<string, number>()
     for (const node of selections) {
-      const { fields, aliases, directives, depth } = ofSelection(node)
+      const { fields, aliases, directives, depth } = ofSelection(node, depthLimit)
       const own = node.directives?.length ?? 0
       sum.fields += fields
       sum.aliases += aliases
@@ -113,7 +116,7 @@ function createMeter({ definitions }: DocumentNode) {
       assertWithin('repetitions', times)
       seen.set(key, times + 1)
     }
-    assertWithin('depth', sum.depth)
+    assertWithin(depthLimit, sum.depth)
     assertWithin('aliases', sum.aliases)
     assertWithin('directives', sum.directives)
     return sum
@@ -148,7 +151,7 @@ export function assertDocumentFits(document: DocumentNode): void {
   }
   for (const name of fragments.keys()) ofFragment(name)
   for (const { operation, selectionSet } of operations) {
-    ofSelections(selectionSet)
+    ofSelections(selectionSet, 'depth')
     const level = levelOf(selectionSet)
     assertWithin('rootFields', level)
     if (operation === OperationTypeNode.MUTATION && level > 1) {

@@ -13,6 +13,7 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import { createCostOf } from './document-cost.ts'
 import { assertDocumentFits, documentLimits, tooMuch } from './document-limits.ts'
+import { createIntrospectionCheck } from './introspection-cost.ts'
 import { assertVariablesFit } from './variable-limits.ts'
 import { createNameCheck } from './variable-names.ts'
 
@@ -66,6 +67,7 @@ export function useDocumentLimits({
   introspection: boolean
 }): Plugin {
   const costOf = createCostOf(schema)
+  const assertIntrospectionFits = createIntrospectionCheck(schema)
 
   const nameChecks = new WeakMap<OperationDefinitionNode, ReturnType<typeof createNameCheck>>()
 
@@ -83,6 +85,7 @@ export function useDocumentLimits({
     if (!operation) return undefined
     try {
       assertNames(operation, variableValues ?? {})
+      assertIntrospectionFits(document, operation)
       const cost = costOf(document, operation, variableValues)
       if (cost <= MAX_COST) return undefined
       throw tooMuch(`The answer may hold ${cost} values; at most ${MAX_COST} can be asked for at once.`)

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { buildClientSchema, lexicographicSortSchema, printSchema } from 'graphql'
+import { buildClientSchema as buildWith16, printSchema as printWith16 } from 'graphql-16'
+import { describe, expect, it } from 'vitest'
+import { documentLimits } from '../../src/graphql/document-limits.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { dialects, probe } from './dialects.ts'
+
+const app = await createTestApp()
+const committed = readFileSync('schema.graphql', 'utf8')
+const full = dialects[0]!.query
+
+describe('the schema', () => {
+  it.each(dialects)('is told whole to $name', async ({ query, unasked }) => {
+    const told = expectOk(await app.graphql(query))
+    const printed = `${printSchema(lexicographicSortSchema(buildClientSchema(told)))}\n`
+    expect(printed).toBe(committed.replace(unasked, ''))
+    expect(printWith16(buildWith16(told)).length).toBeGreaterThan(10_000)
+  })
+
+  it('is told by GET', async () => {
+    const url = `${app.url}/graphql?${new URLSearchParams({ query: full })}`
+    const answer = await fetch(url, { headers: { Accept: 'application/json' } })
+    const { data } = (await answer.json()) as { data: never }
+    expect(printSchema(lexicographicSortSchema(buildClientSchema(data)))).toBe(committed.trimEnd())
+  })
+
+  it('tells tools beforehand what can be asked of it', async () => {
+    const { type } = expectOk(await app.graphql(probe))
+    expect(type.fields.map(({ name }: { name: string }) => name)).toContain('specifiedByURL')
+  })
+
+  it('tells a single type, whose name may be a variable', async () => {
+    const document = 'query ($name: String!) { __type(name: $name) { name fields { name } } }'
+    expect(expectOk(await app.graphql(document, { name: 'Asset' })).__type.name).toBe('Asset')
+    expect(expectOk(await app.graphql(document, { name: 'Nobody' })).__type).toBeNull()
+  })
+})
+
+describe('what is asked of the schema', () => {
+  const selection = full.slice(full.indexOf('__schema'), full.indexOf('fragment FullType')).trim().slice(0, -1)
+  const fragments = full.slice(full.indexOf('fragment FullType'))
+  const tenTimes = (field: string) => Array.from({ length: 10 }, (_, i) => `n${i}: ${field}`).join(' ')
+  const T = 'fragment T on __Type { name fields { name description type { name } args { name description } } }'
+  const chain = (depth: number) => `{ __schema { types { ${'ofType { '.repeat(depth)} name ${'} '.repeat(depth)} } } }`
+  const loop = (times: number) =>
+    `{ __schema { types { ${'fields { type { '.repeat(times)} name ${'} } '.repeat(times)} } } }`
+
+  it.each([
+    ['all of it twice', `{ a: ${selection} b: ${selection} } ${fragments}`, 'fields'],
+    ['its types by ten names', `{ __schema { ${tenTimes('types { ...T }')} } } ${T}`, 'values of the schema'],
+    ['itself by ten names', `{ ${tenTimes('__schema { types { ...T } }')} } ${T}`, 'values of the schema'],
+    [
+      'types of any name by ten names',
+      `query ($n: String!) { ${tenTimes('__type(name: $n) { ...T }')} } ${T}`,
+      'values of the schema',
+    ],
+    ['a long chain of wrapped types', chain(documentLimits.schemaDepth), 'levels of the description of the schema'],
+    [
+      'a long chain in a fragment',
+      `{ __schema { types { ...T } } } fragment T on __Type { ${'ofType { '.repeat(20)} name ${'} '.repeat(20)} }`,
+      'levels of the description of the schema',
+    ],
+    ['types of fields of types, going round', loop(3), 'Maximum introspection depth exceeded'],
+    [
+      'the same in fragments',
+      '{ __schema { types { ...A } } } fragment A on __Type { fields { type { ...B } } } fragment B on __Type { fields { type { ...C } } } fragment C on __Type { fields { name } }',
+      'Maximum introspection depth exceeded',
+    ],
+    [
+      'possible types of interfaces of possible types',
+      '{ __type(name: "Node") { possibleTypes { interfaces { possibleTypes { fields { name } } } } } }',
+      'Maximum introspection depth exceeded',
+    ],
+  ])('is bounded: %s', async (_what, document, named) => {
+    const { body } = expectError(await app.graphql(document, { n: 'Asset' }), 'VALIDATION_FAILED')
+    expect(body.errors[0].message).toContain(named)
+    expect(body.data).toBeUndefined()
+  })
+
+  it('does not make data cheaper beside it', async () => {
+    const document = `{ ${selection} assets(first: 100) { nodes { commits(first: 100) { nodes { id } } } } } ${fragments}`
+    const { body } = expectError(await app.graphql(document), 'VALIDATION_FAILED')
+    expect(body.errors[0].message).toContain('The answer may hold')
+    expectError(
+      await app.graphql(
+        '{ me { ...T } } fragment T on User { assets { nodes { owner { __typename } } } } fragment U on __Type { name }',
+      ),
+      'VALIDATION_FAILED',
+    )
+  })
+})
