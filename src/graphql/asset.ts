@@ -25,6 +25,10 @@ export const AssetType = builder.prismaObject('Asset', {
   fields: (t) => ({
     id: t.id({ description: "The nid: the CID of the file's bytes.", resolve: ({ nid }) => nid }),
     nid: t.field({ type: 'CID', description: 'The same as `id`.', resolve: ({ nid }) => nid }),
+    uuid: t.string({
+      description: 'UUID of this registration: another one when the file is registered anew after a deletion.',
+      resolve: ({ id }) => id,
+    }),
     assetFileName: t.string({
       description: 'File name.',
       select: { fileName: true },
@@ -97,6 +101,11 @@ export const AssetType = builder.prismaObject('Asset', {
       resolve: ({ updatedAt }) => updatedAt,
     }),
     isOwn: t.boolean({ description: 'Whether it is yours.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
+    isOriginalOwner: t.boolean({
+      description: 'Whether its owner is who registered it.',
+      select: { creatorId: true },
+      resolve: ({ ownerId, creatorId }) => ownerId === creatorId,
+    }),
     owner: t.relation('owner', { type: UserType, description: 'Whose asset it is.' }),
     creator: t.relation('creator', { type: UserType, description: 'Who registered it.' }),
     registration: t.field({

@@ -9,16 +9,18 @@ const other = await app.newUser()
 
 const notOurs = {
   asset_file_thumbnail: null,
-  nft_token_id: null,
-  nft_chain_id: null,
-  nft_contract_address: null,
+  post_creation_workflow_id: '',
   mint_workflow_id: null,
+  nft_token_id: null,
+  nft_token_uri: '',
+  nft_chain_id: null,
+  nft_blockchain_name: '',
+  nft_contract_address: null,
   source_type: 'original',
   source_transaction: null,
-  digital_source_type: null,
-  parent_asset_cid: null,
   supporting_file: null,
 }
+const isUuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 describe('registering', () => {
@@ -41,10 +43,13 @@ describe('registering', () => {
     expect(record).toEqual({
       id: record.cid,
       cid: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/),
+      uuid: isUuid,
+      type: 'image',
       asset_file_name: 'été.png',
       asset_file_mime_type: 'image/x-own',
       asset_file_size: bytes.length,
       asset_file: `${app.url}/ipfs/${record.cid}`,
+      sharable_copy: `${app.url}/ipfs/${record.cid}`,
       proof_hash: createHash('sha256').update(bytes).digest('hex'),
       caption: 'Caption',
       headline: 'Headline',
@@ -54,12 +59,17 @@ describe('registering', () => {
       updated_at: record.uploaded_at,
       owner: user.email,
       owner_name: user.username,
+      owner_profile_display_name: user.username,
       owner_addresses: { asset_wallet_address: user.address },
       creator_name: user.username,
+      creator_profile_display_name: user.username,
       creator_addresses: { asset_wallet_address: user.address },
-      information: {},
+      is_original_owner: true,
+      information: { information: [{ name: 'a' }] },
       parsed_meta: { information: [{ name: 'a' }] },
-      signature: '[{"signature":"0x"}]',
+      signature: [{ signature: '0x' }],
+      digital_source_type: null,
+      parent_asset_cid: null,
       signed_metadata: '{"proof":1}',
       nit_commit_custom: { license: { name: 'CC0', document: null }, own: 1 },
       integrity_info: [],
@@ -68,6 +78,37 @@ describe('registering', () => {
     const { owner, ...shown } = record
     expect(expectOk(await app.rest('GET', `assets/${record.cid}/`))).toEqual(shown)
     expect(expectOk(await user.rest('GET', `assets/${record.cid}/`))).toEqual({ owner, ...shown })
+  })
+
+  it('takes the facts that old readers look for from its custom fields', async () => {
+    const custom = { digitalSourceType: 'digitalCapture', parentAssetCid: `bafkrei${'b'.repeat(52)}` }
+    expect(await user.register({ nit_commit_custom: JSON.stringify(custom) })).toMatchObject({
+      digital_source_type: custom.digitalSourceType,
+      parent_asset_cid: custom.parentAssetCid,
+    })
+    const other = { digitalSourceType: { not: 'a text' } }
+    expect(await user.register({ nit_commit_custom: JSON.stringify(other) })).toMatchObject({
+      digital_source_type: null,
+      parent_asset_cid: null,
+    })
+  })
+
+  it.each([
+    ['nothing', {}, {}, []],
+    ['an empty object and an empty list', { meta: '{}', signature: '[]' }, {}, []],
+    ['no list of signatures', { meta: '{"a":1}', signature: '{"signature":"0x"}' }, { a: 1 }, []],
+    ['null', { meta: 'null', signature: 'null' }, {}, []],
+  ])(
+    'sent with %s, shows information and signatures that readers can walk through',
+    async (_, sent, information, signature) => {
+      expect(await user.register(sent as Record<string, string>)).toMatchObject({ information, signature })
+    },
+  )
+
+  it('tells by GraphQL, too, which registration it is and whose it was at first', async () => {
+    const { id, uuid } = await user.register()
+    const answer = await user.graphql(`{ asset(id: "${id}") { uuid isOriginalOwner } }`)
+    expect(expectOk(answer).asset).toEqual({ uuid, isOriginalOwner: true })
   })
 
   it('needs only the file, and is private then', async () => {

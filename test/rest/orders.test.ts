@@ -42,7 +42,9 @@ describe('ordering', () => {
       points_paid: '0',
       total_cost: '2.5',
       quantity: 1,
+      fund_crypto_transaction_id: null,
       fund_tx_hash: null,
+      payment_crypto_transaction_id: null,
       payment_tx_hash: null,
       workflow_id: null,
       owner: buyer.email,
@@ -132,6 +134,7 @@ describe('confirming', () => {
     const paid = expectOk(await own.confirm(buyer, order.id))
     expect(paid).toMatchObject({ status: 'success', points_paid: '0.5', num_paid: '1.5' })
     expect(paid.payment_tx_hash).toMatch(/^transfer_/)
+    expect(paid.payment_crypto_transaction_id).toBe(paid.payment_tx_hash)
     expect(await transfersOf(order.id)).toEqual([
       { account: buyer.id, currency: 'POINTS', amount: '-0.5' },
       { account: buyer.id, currency: 'NUM', amount: '-1.5' },

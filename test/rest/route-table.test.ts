@@ -41,6 +41,7 @@ const published = [
   'DELETE auth/users/me',
   'PATCH auth/users/me',
   'PATCH auth/users/profile',
+  'GET auth/users/profile',
   'GET auth/users/me/audit-entries',
   'GET auth/sessions',
   'DELETE auth/sessions/:id',

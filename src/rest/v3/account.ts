@@ -1,7 +1,7 @@
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { presentPage } from '../pagination.ts'
-import { presentUser } from './present-user.ts'
+import { presentMe, presentUser } from './present-user.ts'
 
 const signUp = defineRoute({
   method: 'POST',
@@ -83,7 +83,7 @@ const me = defineRoute({
   action: 'account:read',
   operation: meOperation,
   variables: () => ({}),
-  present: ({ me }) => presentUser(me),
+  present: ({ me }) => presentMe(me),
 })
 
 const deleteMe = defineRoute({

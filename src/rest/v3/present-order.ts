@@ -49,8 +49,11 @@ export const presentOrder = (order: OrderRecordFragment) => ({
   points_paid: order.pointsPaid,
   total_cost: order.price,
   quantity: 1,
+  // Wallets are funded before an order, not for it.
+  fund_crypto_transaction_id: null,
   fund_tx_hash: null,
   // The charge as it stands in the wallet's transfers.
+  payment_crypto_transaction_id: order.transferId,
   payment_tx_hash: order.transferId,
   workflow_id: null,
   owner: order.buyer.email,

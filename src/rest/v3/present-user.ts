@@ -1,6 +1,13 @@
 import { formatAmount } from '../../domain/money.ts'
-import type { UserRecordFragment } from '../generated/graphql.ts'
+import type { ProfileRecordFragment, UserRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+
+export const ProfileRecord = graphql(/* GraphQL */ `
+  fragment ProfileRecord on User {
+    displayName
+    description
+  }
+`)
 
 export const UserRecord = graphql(/* GraphQL */ `
   fragment UserRecord on User {
@@ -14,8 +21,7 @@ export const UserRecord = graphql(/* GraphQL */ `
     referralCode
     defaultTag
     allowC2paDownload
-    displayName
-    description
+    ...ProfileRecord
     wallet {
       address
       num
@@ -23,6 +29,16 @@ export const UserRecord = graphql(/* GraphQL */ `
     }
   }
 `)
+
+export const presentProfile = (user: ProfileRecordFragment) => ({
+  display_name: user.displayName,
+  description: user.description,
+  phone_number: '',
+  profile_picture: null,
+  profile_picture_thumbnail: null,
+  profile_background: null,
+  profile_background_thumbnail: null,
+})
 
 export function presentUser(user: UserRecordFragment) {
   const num = formatAmount(user.wallet!.num, 1)
@@ -39,15 +55,7 @@ export function presentUser(user: UserRecordFragment) {
     referral_code: user.referralCode,
     default_tag: user.defaultTag,
     allow_c2pa_download: user.allowC2paDownload,
-    profile: {
-      display_name: user.displayName,
-      description: user.description,
-      phone_number: '',
-      profile_picture: null,
-      profile_picture_thumbnail: null,
-      profile_background: null,
-      profile_background_thumbnail: null,
-    },
+    profile: presentProfile(user),
     user_wallet: {
       asset_wallet: user.wallet!.address,
       asset_wallet_num: num,
@@ -61,4 +69,10 @@ export function presentUser(user: UserRecordFragment) {
     asset_wallet_num: num,
     points,
   }
+}
+
+/** The record of who asks: older scripts look for it in a list. */
+export const presentMe = (user: UserRecordFragment) => {
+  const self = presentUser(user)
+  return { ...self, results: [self] }
 }

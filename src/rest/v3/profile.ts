@@ -1,22 +1,20 @@
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { presentUser } from './present-user.ts'
-
-const operation = graphql(/* GraphQL */ `
-  mutation RestUpdateProfile($input: UpdateProfileInput!) {
-    updateProfile(input: $input) {
-      user {
-        ...UserRecord
-      }
-    }
-  }
-`)
+import { presentMe, presentProfile } from './present-user.ts'
 
 const updateMe = defineRoute({
   method: 'PATCH',
   path: 'auth/users/me',
   action: 'account:update',
-  operation,
+  operation: graphql(/* GraphQL */ `
+    mutation RestUpdateMe($input: UpdateProfileInput!) {
+      updateProfile(input: $input) {
+        user {
+          ...UserRecord
+        }
+      }
+    }
+  `),
   variables: ({ body }) => ({
     input: {
       language: body.text('language'),
@@ -24,18 +22,41 @@ const updateMe = defineRoute({
       allowC2paDownload: body.flag('allow_c2pa_download'),
     },
   }),
-  present: ({ updateProfile: { user } }) => presentUser(user),
+  present: ({ updateProfile: { user } }) => presentMe(user),
 })
 
 const updateProfile = defineRoute({
   method: 'PATCH',
   path: 'auth/users/profile',
   action: 'account:update',
-  operation,
+  operation: graphql(/* GraphQL */ `
+    mutation RestUpdateProfile($input: UpdateProfileInput!) {
+      updateProfile(input: $input) {
+        user {
+          ...ProfileRecord
+        }
+      }
+    }
+  `),
   variables: ({ body }) => ({
     input: { displayName: body.text('display_name'), description: body.text('description') },
   }),
-  present: ({ updateProfile: { user } }) => presentUser(user),
+  present: ({ updateProfile: { user } }) => presentProfile(user),
 })
 
-export const profileRoutes = [updateMe, updateProfile]
+const readProfile = defineRoute({
+  method: 'GET',
+  path: 'auth/users/profile',
+  action: 'account:read',
+  operation: graphql(/* GraphQL */ `
+    query RestProfile {
+      me {
+        ...ProfileRecord
+      }
+    }
+  `),
+  variables: () => ({}),
+  present: ({ me }) => presentProfile(me),
+})
+
+export const profileRoutes = [updateMe, updateProfile, readProfile]
