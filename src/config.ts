@@ -39,7 +39,15 @@ const variables = {
     secret: true,
   },
   DATABASE_POOL: { schema: count.prefault('10'), doc: 'Connections of one process.' },
-  CHAIN_RPC_URL: { schema: url.optional(), doc: 'JSON-RPC of an EVM chain. Default: embedded anvil.', secret: true },
+  ANNAL_EMBEDDED_DEPOSITS: {
+    schema: flag.default(false),
+    doc: 'Credits coins that come in over the embedded chain, where whoever runs Annal makes as many as they like. For trying it out.',
+  },
+  CHAIN_RPC_URL: {
+    schema: url.refine((text) => /^(https?|ipc):/.test(text), 'Expected an http:, https: or ipc: URL.').optional(),
+    doc: 'JSON-RPC of an EVM chain: http(s)://…, or ipc:///path/of/its/socket. Default: embedded anvil.',
+    secret: true,
+  },
   CHAIN_ID: {
     schema: count.optional(),
     doc: 'The chain that CHAIN_RPC_URL must be; nothing is signed for another one.',
@@ -225,6 +233,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       confirmations: values.CHAIN_CONFIRMATIONS,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
       provider: values.PROVIDER,
+      embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,
     },
     files: { ipfsApiUrl: values.IPFS_API_URL },
     keys: {

@@ -56,7 +56,6 @@ export interface ChainConnection {
   registry: Registry
   relay: Relay
   deposits: DepositWatcher
-  rpcUrl: string
   close(): Promise<void>
 }
 
@@ -105,13 +104,21 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
   }
 }
 
+const noDeposits: DepositWatcher = { start() {}, async stop() {} }
+
 /** Connects to the chain, starting the embedded one if none is configured. Relay and watcher are not started yet. */
 export async function connectChain(
   { config, log, ...installation }: Installation,
   publicUrl: string,
 ): Promise<ChainConnection> {
-  const { rpcUrl, registryAddress, id, relayKeys, confirmations, provider } = config.chain
+  const { rpcUrl, registryAddress, id, relayKeys, confirmations, provider, embeddedDeposits } = config.chain
   const anvil = rpcUrl ? undefined : await startEmbeddedAnvil({ dir: config.dir, log, confirmations })
+  if (anvil && embeddedDeposits && !anvil.isPrivate) {
+    await anvil.stop()
+    throw new Error(
+      'ANNAL_EMBEDDED_DEPOSITS is refused: on this system other programs can make coins on the embedded chain. Set CHAIN_RPC_URL.',
+    )
+  }
   const url = rpcUrl ?? anvil!.rpcUrl
   const registry = createRegistry({
     rpcUrl: url,
@@ -127,7 +134,7 @@ export async function connectChain(
     relayKeys: relayKeys ?? [developmentKey],
     confirmations,
   })
-  const deposits = createDepositWatcher({
+  const watcher = createDepositWatcher({
     registry,
     books: createDepositService(installation),
     databaseUrl: installation.databaseUrl,
@@ -137,10 +144,10 @@ export async function connectChain(
   return {
     registry,
     relay,
-    deposits,
-    rpcUrl: url,
+    // Whoever reaches an embedded chain makes as many coins on it as they like.
+    deposits: anvil && !embeddedDeposits ? noDeposits : watcher,
     async close() {
-      await Promise.all([relay.stop(), deposits.stop()])
+      await Promise.all([relay.stop(), watcher.stop()])
       await anvil?.stop()
     },
   }

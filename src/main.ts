@@ -58,7 +58,7 @@ async function main() {
   REST        ${publicUrl}/api/v3
   Data        ${config.dir}
     database  ${parts.database}
-    chain     ${parts.chain} (${new URL(chain.rpcUrl).host})
+    chain     ${parts.chain} (${chain.registry.rpc.host})
     files     ${parts.files}
     keys      ${parts.keys}
     mail      ${parts.mail}

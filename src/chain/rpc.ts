@@ -3,6 +3,7 @@
  * must know what was answered and what was not.
  */
 import { unavailable } from '../domain/errors.ts'
+import { askLocalSocket, socketPathOf } from '../platform/local-socket.ts'
 
 /** The node understood and said no. */
 export class RpcError extends Error {
@@ -22,7 +23,7 @@ export interface RpcCall {
 export type RpcOutcome = { result: unknown; error?: undefined } | { result?: undefined; error: RpcError }
 
 export interface Rpc {
-  /** For messages: the host alone, because providers put their secrets into the path. */
+  /** For messages: the host alone, because providers put their secrets into the path. Of a socket, where it is. */
   readonly host: string
   /** Raises RpcError for a refusal, UNAVAILABLE when there was no usable answer. */
   call<T>(method: string, ...params: unknown[]): Promise<T>
@@ -33,6 +34,7 @@ export interface Rpc {
 }
 
 export interface RpcOptions {
+  /** `http:`, `https:`, or `ipc:` with the path of a node's socket. */
   url: string
   /** Milliseconds until a request counts as unanswered. */
   timeout?: number
@@ -55,6 +57,7 @@ const isReply = (value: unknown): value is Reply => typeof value === 'object' &&
 export function createRpc(options: RpcOptions): Rpc {
   const { url, timeout = 10_000, batchSize = 50 } = options
   const { username, password, ...target } = splitCredentials(url)
+  const socketPath = socketPathOf(url)
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   // `fetch` refuses credentials inside an address.
   if (username) headers.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -64,26 +67,23 @@ export function createRpc(options: RpcOptions): Rpc {
   const noAnswer = (why: string, cause?: unknown) =>
     unavailable('The chain', new Error(`${target.host} ${why}`, { cause }))
 
+  const ask = async (body: string, signal: AbortSignal) => {
+    if (socketPath) return { text: await askLocalSocket(socketPath, body, signal), ok: true, status: 200 }
+    const response = await fetch(target.href, { method: 'POST', headers, body, signal, redirect: 'error' })
+    return { text: await response.text(), ok: response.ok, status: response.status }
+  }
+
   const post = async (body: object): Promise<unknown> => {
     try {
       const deadline = AbortSignal.timeout(timeout)
       const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
-      const response = await fetch(target.href, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-        signal,
-        redirect: 'error',
-      })
-      const text = await response.text()
+      const { text, ok, status } = await ask(JSON.stringify(body), signal)
       const parsed = parseJson(text)
       // Some nodes answer a JSON-RPC error with an HTTP error status; the error inside says more.
-      if (parsed !== undefined && (response.ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))) {
-        if (response.status !== 429) return parsed
+      if (parsed !== undefined && (ok || Array.isArray(parsed) || (isReply(parsed) && parsed.error))) {
+        if (status !== 429) return parsed
       }
-      throw new Error(
-        response.ok ? 'answered with something other than JSON' : `answered with status ${response.status}`,
-      )
+      throw new Error(ok ? 'answered with something other than JSON' : `answered with status ${status}`)
     } catch (error) {
       const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error
       throw noAnswer(reason instanceof Error ? reason.message : 'did not answer', error)
@@ -160,7 +160,7 @@ function splitCredentials(text: string) {
   const password = decodeURIComponent(url.password)
   url.username = ''
   url.password = ''
-  return { username, password, host: url.host, href: url.href }
+  return { username, password, host: url.host || url.pathname, href: url.href }
 }
 
 /** The result of an outcome. Raises its RpcError. */

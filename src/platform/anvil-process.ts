@@ -1,38 +1,52 @@
 /** The anvil process itself: find it, start it from its state file, or take over one that lives. */
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { gzip } from 'node:zlib'
 import type { Log } from '../domain/ports.ts'
-import { findFreePort, isServerAlive, readLogTail, replaceFile, spawnServer, waitFor } from './child-process.ts'
+import { isServerAlive, readLogTail, replaceFile, spawnServer, waitFor } from './child-process.ts'
+import { askLocalSocket } from './local-socket.ts'
 
 export const chainId = 31337
 
 const startMilliseconds = 20_000
+const loadMilliseconds = 120_000
 
-/** JSON-RPC over HTTP. Raises an Error with the method and the server's sentence. */
+/**
+ * anvil always listens on TCP as well, asks nobody for a credential there, and does for any caller what it does for us: it
+ * makes money, forges senders, turns back the chain. So it is given an address that can be listened on and never be
+ * connected to: Linux lets a server bind a multicast address, and refuses every TCP connection to one.
+ */
+const unreachableHost = '224.0.0.1'
+/** Where a system does not let it bind that: closed to web pages, not to the programs of this machine. */
+const loopbackHost = '127.0.0.1'
+
+/** A socket's path may have 103 bytes on some systems, and ours carries an ending at first. */
+const longestSocketPath = 96
+
+/** JSON-RPC over anvil's socket. Raises an Error with the method and the server's sentence. */
 export type Rpc = <T>(method: string, params?: unknown[]) => Promise<T>
 
 export const createRpc =
-  (url: string, timeoutMilliseconds = 30_000): Rpc =>
+  (socket: string, timeoutMilliseconds = 30_000): Rpc =>
   async <T>(method: string, params: unknown[] = []) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(timeoutMilliseconds),
-    })
-    const answer = (await response.json()) as { result: T; error?: { message: string } }
+    const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const text = await askLocalSocket(socket, request, AbortSignal.timeout(timeoutMilliseconds))
+    const answer = JSON.parse(text) as { result: T; error?: { message: string } }
     if (answer.error) throw new Error(`${method}: ${answer.error.message}`)
     return answer.result
   }
 
 export interface AnvilFiles {
   folder: string
-  /** Port and process number of the one that runs, or ran last. */
+  /** Socket and process number of the one that runs, or ran last. */
   record: string
+  /** Compressed, as anvil dumps it. */
   state: string
+  /** The same as earlier versions wrote it. */
+  plainState: string
   log: string
   users: string
 }
@@ -42,7 +56,8 @@ export const anvilFiles = (dir: string): AnvilFiles => {
   return {
     folder,
     record: join(folder, 'anvil.json'),
-    state: join(folder, 'state.json'),
+    state: join(folder, 'state.json.gz'),
+    plainState: join(folder, 'state.json'),
     log: join(folder, 'anvil.log'),
     users: join(folder, 'users'),
   }
@@ -50,7 +65,10 @@ export const anvilFiles = (dir: string): AnvilFiles => {
 
 export interface AnvilProcess {
   pid: number
-  port: number
+  /** Path of the socket that it answers on, in a folder that only this account enters. */
+  socket: string
+  /** Whether only this account reaches it. */
+  isPrivate: boolean
 }
 
 /** The platform's binary: the package's own command wraps it in a second Node process. */
@@ -71,71 +89,105 @@ const findBinary = () => {
   }
 }
 
-const answers = async (port: number, timeoutMilliseconds: number) => {
-  const rpc = createRpc(`http://127.0.0.1:${port}`, timeoutMilliseconds)
-  const id = await rpc<string>('eth_chainId').catch(() => undefined)
+const answers = async (socket: string, timeoutMilliseconds: number) => {
+  const id = await createRpc(socket, timeoutMilliseconds)<string>('eth_chainId').catch(() => undefined)
   return id === undefined ? undefined : Number(id) === chainId
 }
 
-const readRecord = async (files: AnvilFiles): Promise<AnvilProcess | undefined> => {
+const readRecord = async (files: AnvilFiles): Promise<Partial<AnvilProcess> | undefined> => {
   const text = await readFile(files.record, 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : (JSON.parse(text) as AnvilProcess)
+  return text === undefined ? undefined : (JSON.parse(text) as Partial<AnvilProcess>)
 }
 
 /** The one of ours that runs, if any. One that lives but does not answer is ended: what counts is in the state file. */
 export const findRunning = async (files: AnvilFiles, log: Log): Promise<AnvilProcess | undefined> => {
-  const record = await readRecord(files)
-  if (!record || !(await isServerAlive(record.pid, files.folder))) return undefined
-  if (await waitFor(5_000, () => answers(record.port, 2_000))) return record
-  log.warn({ pid: record.pid }, 'The embedded chain lives but does not answer; starting a new one.')
-  process.kill(record.pid, 'SIGKILL')
-  await waitFor(5_000, async () => ((await isServerAlive(record.pid, files.folder)) ? undefined : true))
+  const { pid, socket, isPrivate = false } = (await readRecord(files)) ?? {}
+  if (pid === undefined || !(await isServerAlive(pid, files.folder))) return undefined
+  // Without a socket it is one that an earlier version started, open to everybody.
+  if (socket && (await waitFor(5_000, () => answers(socket, 2_000)))) return { pid, socket, isPrivate }
+  log.warn({ pid }, 'The embedded chain lives but does not answer on its socket; starting a new one.')
+  process.kill(pid, 'SIGKILL')
+  await waitFor(5_000, async () => ((await isServerAlive(pid, files.folder)) ? undefined : true))
   return undefined
 }
 
-/** Starts anvil from the state file, if there is one, on the port it had before, if that is free. */
-export const startAnvil = async (files: AnvilFiles): Promise<AnvilProcess> => {
-  await mkdir(files.folder, { recursive: true })
-  const saved = await stat(files.state).then(
-    () => true,
-    () => false,
+/** Whether nobody else can enter the folder, nor could have put it there. */
+const isOurs = async (folder: string) => {
+  const found = await lstat(folder).catch(() => undefined)
+  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o077) === 0
+}
+
+/** Where the socket goes: the same path as before where that can be, so that others of our processes find it again. */
+const placeSocket = async (files: AnvilFiles): Promise<string> => {
+  const beside = join(files.folder, 'anvil.ipc')
+  if (Buffer.byteLength(beside) <= longestSocketPath) return beside
+  const previous = (await readRecord(files))?.socket
+  if (previous && (await isOurs(dirname(previous)))) return previous
+  return join(await mkdtemp(join(tmpdir(), 'annal-')), 'anvil.ipc')
+}
+
+const readState = async (files: AnvilFiles): Promise<Buffer | undefined> => {
+  const compressed = await readFile(files.state).catch(() => undefined)
+  if (compressed) return compressed
+  const plain = await readFile(files.plainState).catch(() => undefined)
+  return plain && (await promisify(gzip)(plain))
+}
+
+/** Raises with the reason when it ends before it answers. */
+const launch = async (files: AnvilFiles, socket: string, host: string): Promise<number> => {
+  // What a killed one left.
+  await rm(socket, { force: true })
+  const server = await spawnServer({
+    binary: findBinary(),
+    args: [
+      ...['--ipc', socket, '--host', host, '--port', '0', '--no-cors'],
+      // No account whose transactions it would sign for a caller.
+      ...['--chain-id', String(chainId), '--accounts', '0'],
+      // Blocks come from `mineWhenNeeded`. Enough states stay in memory for a reorganisation; none goes to disk.
+      ...['--no-mining', '--prune-history', '128'],
+      // Also tells our process from others, see `findRunning`.
+      ...['--cache-path', files.folder],
+      '--quiet',
+    ],
+    env: { HOME: files.folder },
+    cwd: files.folder,
+    logFile: files.log,
+  })
+  let failure: string | undefined
+  void server.ended.then((reason) => {
+    failure = reason
+  })
+  const started = await waitFor(startMilliseconds, async () =>
+    failure === undefined ? await answers(socket, 1_000) : false,
   )
-  const previous = (await readRecord(files))?.port
-  for (const port of [...(previous ? [previous] : []), await findFreePort()]) {
-    const server = await spawnServer({
-      binary: findBinary(),
-      args: [
-        ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--accounts', '1'],
-        ...(saved ? ['--load-state', files.state] : []),
-        // Blocks come from `mineWhenNeeded`. Enough states stay in memory for a reorganisation; none goes to disk.
-        ...['--no-mining', '--prune-history', '128'],
-        // Also tells our process from others, see `findRunning`.
-        ...['--cache-path', files.folder],
-        '--quiet',
-      ],
-      env: { HOME: files.folder },
-      cwd: files.folder,
-      logFile: files.log,
-    })
-    let failure: string | undefined
-    void server.ended.then((reason) => {
-      failure = reason
-    })
-    const started = await waitFor(startMilliseconds, async () => {
-      if (failure !== undefined) return false
-      // A foreign server on the port would answer too, while ours is about to fail.
-      return (await answers(port, 1_000)) && (await isServerAlive(server.pid, files.folder)) ? true : undefined
-    })
-    if (started && failure === undefined) {
-      const running = { pid: server.pid, port }
-      await replaceFile(files.record, JSON.stringify(running))
-      return running
-    }
-    const tail = await readLogTail(files.log)
-    if (/Address already in use/.test(tail) && port === previous) continue
-    throw new Error(`The embedded chain did not start (${failure ?? 'too slow'}). The end of ${files.log}:\n${tail}`)
+  if (started && failure === undefined) return server.pid
+  throw new Error(
+    `The embedded chain did not start (${failure ?? 'too slow'}). The end of ${files.log}:\n${await readLogTail(files.log)}`,
+  )
+}
+
+/** Starts anvil from the state file, if there is one. */
+export const startAnvil = async (files: AnvilFiles, log: Log): Promise<AnvilProcess> => {
+  await mkdir(files.folder, { recursive: true, mode: 0o700 })
+  await chmod(files.folder, 0o700)
+  const socket = await placeSocket(files)
+  const state = await readState(files)
+  // Until its state is loaded it answers for an empty chain, so nobody may find it.
+  const aside = `${socket}.new`
+  const hidden = await launch(files, aside, unreachableHost).catch(() => undefined)
+  if (hidden === undefined) {
+    log.warn(
+      {},
+      'On this system every program of this machine can reach the embedded chain. Do not take money over it.',
+    )
   }
-  throw new Error('No free port for the embedded chain on 127.0.0.1.')
+  const pid = hidden ?? (await launch(files, aside, loopbackHost))
+  const rpc = createRpc(aside, loadMilliseconds)
+  if (state) await rpc('anvil_loadState', [`0x${state.toString('hex')}`])
+  await rename(aside, socket)
+  const running = { pid, socket, isPrivate: hidden !== undefined }
+  await replaceFile(files.record, JSON.stringify(running))
+  return running
 }
 
 /**
@@ -144,5 +196,6 @@ export const startAnvil = async (files: AnvilFiles): Promise<AnvilProcess> => {
  */
 export const saveState = async (files: AnvilFiles, rpc: Rpc) => {
   const dump = await rpc<string>('anvil_dumpState')
-  await replaceFile(files.state, await promisify(gunzip)(Buffer.from(dump.slice(2), 'hex')))
+  await replaceFile(files.state, Buffer.from(dump.slice(2), 'hex'))
+  await rm(files.plainState, { force: true })
 }

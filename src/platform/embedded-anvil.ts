@@ -1,4 +1,7 @@
-/** An EVM chain for a machine that has none: anvil on 127.0.0.1, with its chain in `<dir>/chain/state.json`. */
+/**
+ * An EVM chain for a machine that has none: anvil behind a socket that only this account opens, with its chain in
+ * `<dir>/chain/state.json.gz`.
+ */
 import { mkdir, realpath } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../domain/ports.ts'
@@ -14,6 +17,7 @@ import {
   startAnvil,
 } from './anvil-process.ts'
 import { enterPresence, isServerAlive, waitFor } from './child-process.ts'
+import { socketUrlOf } from './local-socket.ts'
 
 export interface EmbeddedAnvilOptions {
   /** The installation's directory. */
@@ -26,16 +30,30 @@ export interface EmbeddedAnvilOptions {
 }
 
 export interface EmbeddedAnvil {
+  /** `ipc:` and the path of its socket. */
   rpcUrl: string
   chainId: number
+  /** Whether only this account reaches the chain. Whoever else did could make money on it. */
+  isPrivate: boolean
   /** Another process had started it: it was running, or outlived its parent. */
   joined: boolean
   /** Gives the chain up. The last process that uses it saves the state and stops it. */
   stop(): Promise<void>
 }
 
-/** The key of the first development account, which anvil funds. Worth nothing anywhere else. */
+/** A key that everybody knows. Its account has coins on the embedded chain alone, where nobody else can send from it. */
 export const developmentKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const developmentAddress = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+/** Wei: ten thousand coins. */
+const developmentFunds = '0x21e19e0c9bab2400000'
+
+/**
+ * A dump holds the whole history, and takes as long as that is long. So it may take this share of the time at most; what
+ * a killed anvil loses in between, the relay sends again.
+ */
+const savingShare = 1 / 20
+/** Milliseconds that a block waits at most for the dump that holds it. */
+const longestUnsaved = 60_000
 
 /** Whether a block is wanted: transactions wait, or the newest block that carries one is not deep enough. */
 const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => {
@@ -51,36 +69,47 @@ const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => 
 
 /**
  * Mines where it is needed: an endless stream of empty blocks would let the state grow, and blocks on demand alone would
- * never make a transaction deep. Each block is on disk before the next one comes, so what counts as final cannot be
- * lost with a killed anvil.
+ * never make a transaction deep. While a dump is quick each block is on disk before the next one comes; a chain at rest
+ * is on disk whole.
  */
 const createMiner = (files: AnvilFiles, confirmations: number) => {
   let savedHead: string | undefined
+  let savedAt = -Infinity
+  let tookToSave = 0
   const save = async (rpc: Rpc) => {
     const { hash } = await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
     if (hash === savedHead) return
+    const before = performance.now()
     await saveState(files, rpc)
+    savedAt = performance.now()
+    tookToSave = savedAt - before
     savedHead = hash
   }
+  const isSaveDue = () =>
+    performance.now() - savedAt >= Math.min(tookToSave / savingShare, Math.max(longestUnsaved, tookToSave))
   return {
     save,
     mineWhenNeeded: async (rpc: Rpc) => {
-      await save(rpc)
-      if (!(await needsBlock(rpc, confirmations))) return
-      await rpc('evm_mine')
-      await save(rpc)
+      const isWanted = await needsBlock(rpc, confirmations)
+      if (isWanted) await rpc('evm_mine')
+      if (!isWanted || isSaveDue()) await save(rpc)
     },
   }
 }
 
+/** Anew on a fresh chain only: a balance is part of the state. */
+const fundRelay = async (rpc: Rpc) => {
+  if (Number(await rpc<string>('eth_getBalance', [developmentAddress, 'latest'])) > 0) return
+  await rpc('anvil_setBalance', [developmentAddress, developmentFunds])
+}
+
 /**
  * Starts anvil on the directory, or joins the one that runs there: of another process of ours, or one that outlived a
- * killed parent. One that dies is started again from its state, on the same port if that is free. Raises when it cannot
- * start.
+ * killed parent. One that dies is started again from its state, on the same socket. Raises when it cannot start.
  */
 export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise<EmbeddedAnvil> => {
   const { log, confirmations = 2, blockTime = 1_000 } = options
-  await mkdir(options.dir, { recursive: true })
+  await mkdir(options.dir, { recursive: true, mode: 0o700 })
   const files = anvilFiles(await realpath(options.dir))
   const presence = await enterPresence(files.users)
   const miner = createMiner(files, confirmations)
@@ -93,7 +122,7 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     const found = await waitFor(30_000, async () => {
       const other = await findRunning(files, log)
       if (other) return { ...other, joined: true }
-      return (await presence.isFirst()) ? { ...(await startAnvil(files)), joined: false } : undefined
+      return (await presence.isFirst()) ? { ...(await startAnvil(files, log)), joined: false } : undefined
     })
     if (!found) throw new Error(`The embedded chain in ${files.folder} does not answer. Look at ${files.log}.`)
     return found
@@ -104,16 +133,15 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
     throw error
   })
   let current: AnvilProcess = started
-  const rpcUrl = `http://127.0.0.1:${started.port}`
-  const rpc = createRpc(rpcUrl)
+  const rpc = createRpc(started.socket)
 
   const tick = async () => {
     if (!(await isServerAlive(current.pid, files.folder))) {
       log.warn({}, 'The embedded chain went away; starting it again.')
       current = await startOrJoin()
     }
-    if (current.port !== started.port)
-      throw new Error(`The embedded chain moved to port ${current.port}: restart to follow it.`)
+    if (current.socket !== started.socket)
+      throw new Error(`The embedded chain moved to ${current.socket}: restart to follow it.`)
     if (await presence.isFirst()) await miner.mineWhenNeeded(rpc)
   }
 
@@ -126,6 +154,7 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
       await delay(Math.max(blockTime - took, took), undefined, { signal: stopping.signal }).catch(() => undefined)
     }
   }
+  await fundRelay(rpc)
   const driving = drive()
 
   const stop = async () => {
@@ -142,8 +171,9 @@ export const startEmbeddedAnvil = async (options: EmbeddedAnvilOptions): Promise
   let stopped: Promise<void> | undefined
 
   return {
-    rpcUrl,
+    rpcUrl: socketUrlOf(started.socket),
     chainId,
+    isPrivate: started.isPrivate,
     joined: started.joined,
     stop: () => {
       stopped ??= stop()

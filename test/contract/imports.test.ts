@@ -53,6 +53,8 @@ const prismaTypes = /^platform\/prisma\//
 const commitLayout = 'domain/asset/commit-data\\.ts'
 /** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */
 const internalAddress = 'domain/store/internal-address\\.ts'
+/** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
+const localSocket = 'platform/local-socket\\.ts'
 
 const rules: Record<string, Rule> = {
   domain: {
@@ -63,7 +65,7 @@ const rules: Record<string, Rule> = {
       'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
   },
   chain: {
-    local: new RegExp(`^(chain/|${ports}|${commitLayout})`),
+    local: new RegExp(`^(chain/|${ports}|${commitLayout}|${localSocket})`),
     packages: /^/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },

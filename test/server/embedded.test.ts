@@ -1,14 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { Wallet } from 'ethers'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRpc } from '../../src/platform/anvil-process.ts'
+import { createRpc } from '../../src/chain/rpc.ts'
 import { waitFor } from '../../src/platform/child-process.ts'
-import { startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
+import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
@@ -141,41 +146,128 @@ describe('embedded PostgreSQL', { timeout: 60_000 }, () => {
 })
 
 describe('the embedded chain', { timeout: 60_000 }, () => {
+  const relay = new Wallet(developmentKey)
+
   /** Sends a transaction that carries a log, and waits until it is `depth` blocks deep. */
   const transact = async (url: string, depth = 2) => {
-    const rpc = createRpc(url)
-    const [from] = await rpc<string[]>('eth_accounts')
+    const rpc = createRpc({ url })
+    const nonce = Number(await rpc.call<string>('eth_getTransactionCount', relay.address, 'latest'))
+    const fees = { gasPrice: 3_000_000_000n, gasLimit: 100_000n, chainId: 31337 }
     // Creates a contract; its constructor emits an empty log.
-    const hash = await rpc<string>('eth_sendTransaction', [{ from, data: '0x60006000a0', gas: '0x100000' }])
+    const raw = await relay.signTransaction({ nonce, data: '0x60006000a0', type: 0, ...fees })
+    const hash = await rpc.call<string>('eth_sendRawTransaction', raw)
     const receipt = await waitFor(20_000, async () => {
-      const found = await rpc<{ blockNumber: string; blockHash: string } | null>('eth_getTransactionReceipt', [hash])
-      const head = Number(await rpc<string>('eth_blockNumber'))
+      const found = await rpc.call<{ blockNumber: string; blockHash: string } | null>('eth_getTransactionReceipt', hash)
+      const head = Number(await rpc.call<string>('eth_blockNumber'))
       return found && head - Number(found.blockNumber) >= depth ? found : undefined
     })
     expect(receipt).toBeDefined()
     return { hash, receipt }
   }
 
+  /** Ports on which the process listens for TCP, from the kernel's own table. */
+  const listeningPorts = async (pid: number) => {
+    const sockets = new Set<string>()
+    for (const fd of await readdir(`/proc/${pid}/fd`)) {
+      const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')
+      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1]
+      if (inode) sockets.add(inode)
+    }
+    const table = (await readFile('/proc/net/tcp', 'utf8')).split('\n').slice(1)
+    const rows = table.map((line) => line.trim().split(/\s+/))
+    return rows.flatMap(([, local, , state, , , , , , inode]) =>
+      state === '0A' && sockets.has(inode ?? '') ? [Number.parseInt(local!.split(':')[1]!, 16)] : [],
+    )
+  }
+
+  const connects = (port: number, host: string) =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect({ port, host })
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+      socket.setTimeout(2_000, () => resolve(false))
+      socket.once('close', () => socket.destroy())
+    })
+
   const anvilPid = async () =>
     (JSON.parse(await readFile(join(dir, 'chain', 'anvil.json'), 'utf8')) as { pid: number }).pid
 
+  const savedState = async () => {
+    const dump = await readFile(join(dir, 'chain', 'state.json.gz')).catch(() => undefined)
+    return dump ? String(await promisify(gunzip)(dump)) : ''
+  }
+
   const readBack = async (url: string, hash: string) => {
-    const rpc = createRpc(url)
-    const transaction = await rpc<{ hash: string } | null>('eth_getTransactionByHash', [hash])
-    const logs = await rpc<{ transactionHash: string }[]>('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }])
-    const receipt = await rpc<{ blockHash: string } | null>('eth_getTransactionReceipt', [hash])
+    const rpc = createRpc({ url })
+    const transaction = await rpc.call<{ hash: string } | null>('eth_getTransactionByHash', hash)
+    const range = { fromBlock: '0x0', toBlock: 'latest' }
+    const logs = await rpc.call<{ transactionHash: string }[]>('eth_getLogs', range)
+    const receipt = await rpc.call<{ blockHash: string } | null>('eth_getTransactionReceipt', hash)
     return { hash: transaction?.hash, logs: logs.map((log) => log.transactionHash), blockHash: receipt?.blockHash }
   }
+
+  it.runIf(process.platform === 'linux')(
+    'is reached over a socket of its owner alone, holds no account, and nobody connects to it by TCP',
+    async () => {
+      await mkdir(join(dir, 'chain'), { mode: 0o755 })
+      await chmod(join(dir, 'chain'), 0o755)
+      const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+      const path = fileURLToPath(anvil.rpcUrl.replace('ipc:', 'file:'))
+      expect(anvil.isPrivate).toBe(true)
+      expect((await stat(path)).isSocket()).toBe(true)
+      expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
+      expect(await createRpc({ url: anvil.rpcUrl }).call('eth_accounts')).toEqual([])
+
+      const ports = await listeningPorts(await anvilPid())
+      expect(ports.length).toBeGreaterThan(0)
+      const own = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+        addresses.map(({ address }) => address),
+      )
+      for (const port of ports) {
+        for (const host of ['127.0.0.1', '::1', '0.0.0.0', '224.0.0.1', ...own]) {
+          expect([port, host, await connects(port, host)]).toEqual([port, host, false])
+        }
+      }
+      await anvil.stop()
+    },
+  )
+
+  it('is found where the path of its folder is longer than a socket’s may be, by two at once', async () => {
+    const deep = join(dir, 'd'.repeat(120))
+    const first = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
+    const second = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
+    expect([second.joined, second.rpcUrl]).toEqual([true, first.rpcUrl])
+    await transact(second.rpcUrl)
+    await second.stop()
+    await first.stop()
+    const again = await startEmbeddedAnvil({ dir: deep, log, blockTime: 20 })
+    expect(again.rpcUrl).toBe(first.rpcUrl)
+    await again.stop()
+    await rm(dirname(fileURLToPath(first.rpcUrl.replace('ipc:', 'file:'))), { recursive: true })
+  })
+
+  it('goes on with the state that an earlier version wrote uncompressed', async () => {
+    const first = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash, receipt } = await transact(first.rpcUrl)
+    await first.stop()
+    const state = join(dir, 'chain', 'state.json')
+    await writeFile(state, await promisify(gunzip)(await readFile(`${state}.gz`)))
+    await rm(`${state}.gz`)
+    const second = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    expect(await readBack(second.rpcUrl, hash)).toEqual({ hash, logs: [hash], blockHash: receipt?.blockHash })
+    await transact(second.rpcUrl)
+    await second.stop()
+    expect(await stat(state).catch(() => undefined)).toBeUndefined()
+  })
 
   it('makes a transaction deep, then rests', async () => {
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { receipt } = await transact(anvil.rpcUrl)
-    const rpc = createRpc(anvil.rpcUrl)
+    const rpc = createRpc({ url: anvil.rpcUrl })
     const head = Number(receipt?.blockNumber) + 2
     // Another transaction shows that the miner went on, and how many blocks came before it.
     const next = await transact(anvil.rpcUrl)
     expect(Number(next.receipt?.blockNumber)).toBe(head + 1)
-    expect(Number(await rpc<string>('eth_blockNumber'))).toBe(head + 3)
+    expect(Number(await rpc.call<string>('eth_blockNumber'))).toBe(head + 3)
     await anvil.stop()
   })
 
@@ -205,9 +297,11 @@ describe('the embedded chain', { timeout: 60_000 }, () => {
     await next.stop()
   })
 
-  it('loses nothing that was final when anvil itself is killed, and comes back by itself', async () => {
+  it('loses nothing once it rests when anvil itself is killed, and comes back by itself with all of it', async () => {
     const anvil = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
     const { hash, receipt } = await transact(anvil.rpcUrl)
+    const isSaved = await waitFor(20_000, async () => ((await savedState()).includes(hash) ? true : undefined))
+    expect(isSaved).toBe(true)
     process.kill(await anvilPid(), 'SIGKILL')
     const back = await waitFor(20_000, () => readBack(anvil.rpcUrl, hash).catch(() => undefined))
     expect(back).toEqual({ hash, logs: [hash], blockHash: receipt?.blockHash })
@@ -220,6 +314,6 @@ describe('the embedded chain', { timeout: 60_000 }, () => {
     await end(first)
     await transact(second.url)
     await end(second)
-    await expect(createRpc(second.url)('eth_chainId')).rejects.toThrow()
+    await expect(createRpc({ url: second.url }).call('eth_chainId')).rejects.toThrow()
   })
 })

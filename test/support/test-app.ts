@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, expect, inject } from 'vitest'
 import { type App, createApp } from '../../src/app.ts'
+import { createRpc } from '../../src/chain/rpc.ts'
 import { readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
-import { createRpc } from '../../src/platform/anvil-process.ts'
 import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
 import { type Answer, createRest, type FormValue, type Rest } from './rest-client.ts'
@@ -67,7 +67,7 @@ export const registerWith = async (rest: Rest, fields: Record<string, FormValue>
 
 async function fundedKey(): Promise<string> {
   const { address, privateKey } = Wallet.createRandom()
-  await createRpc(inject('rpcUrl'))('anvil_setBalance', [address, '0x56bc75e2d63100000'])
+  await createRpc({ url: inject('rpcUrl') }).call('anvil_setBalance', address, '0x56bc75e2d63100000')
   return privateKey
 }
 

@@ -1,0 +1,37 @@
+/** Asks a server on this machine over a Unix socket: one line of JSON there, one back, as Ethereum nodes speak it ("IPC"). */
+import { connect } from 'node:net'
+
+const newline = 0x0a
+const scheme = 'ipc:'
+
+/** The path of an `ipc:` URL, such as `ipc:///run/geth.ipc`; undefined for any other URL. */
+export const socketPathOf = (url: string): string | undefined => {
+  const { protocol, pathname } = new URL(url)
+  return protocol === scheme ? decodeURIComponent(pathname) : undefined
+}
+
+/** `path` is absolute. */
+export const socketUrlOf = (path: string): string => `${scheme}//${path.split('/').map(encodeURIComponent).join('/')}`
+
+/** Raises when nobody listens there, when the answer breaks off, and when `signal` says so. */
+export const askLocalSocket = (path: string, line: string, signal: AbortSignal): Promise<string> =>
+  new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const parts: Buffer[] = []
+    const socket = connect(path)
+    const giveUp = () => socket.destroy(signal.reason)
+    signal.addEventListener('abort', giveUp)
+    socket.on('data', (part: Buffer) => {
+      const end = part.indexOf(newline)
+      parts.push(end < 0 ? part : part.subarray(0, end))
+      if (end < 0) return
+      resolve(Buffer.concat(parts).toString())
+      socket.destroy()
+    })
+    socket.once('error', reject)
+    socket.once('close', () => {
+      signal.removeEventListener('abort', giveUp)
+      reject(new Error('the connection ended before the answer'))
+    })
+    socket.write(`${line}\n`)
+  })

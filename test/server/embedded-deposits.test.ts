@@ -1,0 +1,62 @@
+/** Coins that come in over the embedded chain: whoever runs it makes them out of nothing. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { expect, it } from 'vitest'
+import type { Rpc } from '../../src/chain/rpc.ts'
+import { connectChain } from '../../src/installation.ts'
+import { developmentKey } from '../../src/platform/embedded-anvil.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const sender = new Wallet(developmentKey)
+
+const open = async (dir: string, embeddedDeposits: boolean) => {
+  const { config } = app.installation
+  const chain = { ...config.chain, rpcUrl: undefined, relayKeys: undefined, embeddedDeposits }
+  const connection = await connectChain({ ...app.installation, config: { ...config, dir, chain } }, app.url)
+  connection.deposits.start()
+  return connection
+}
+
+/** Fulfilled when it is deeper than any deposit must be. */
+const pay = async (rpc: Rpc, to: string, coins: bigint) => {
+  const nonce = Number(await rpc.call<string>('eth_getTransactionCount', sender.address, 'latest'))
+  const fees = { gasPrice: 3_000_000_000n, gasLimit: 21_000n, chainId: 31337, type: 0 }
+  const raw = await sender.signTransaction({ to, nonce, value: coins * 10n ** 18n, ...fees })
+  const hash = await rpc.call<string>('eth_sendRawTransaction', raw)
+  await eventually(
+    async () => {
+      const receipt = await rpc.call<{ blockNumber: string } | null>('eth_getTransactionReceipt', hash)
+      return receipt ? Number(await rpc.call<string>('eth_blockNumber')) - Number(receipt.blockNumber) : -1
+    },
+    (depth) => depth >= app.installation.config.chain.confirmations,
+  )
+}
+
+it('buy nothing, unless ANNAL_EMBEDDED_DEPOSITS says so', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-deposits-'))
+  const user = await app.newUser({ points: '0' })
+  const closed = await open(dir, false)
+  await pay(closed.registry.rpc, user.address, 7n)
+  await closed.close()
+
+  const opened = await open(dir, true)
+  // It begins to look at what is deep enough now; blocks come only with transactions.
+  await eventually(
+    () => app.sql(`select value from settings where key like 'deposits:%'`),
+    (rows) => rows.length > 0,
+  )
+  await pay(opened.registry.rpc, user.address, 5n)
+  // The watcher reads in order, so what it had credited before would be there as well.
+  const wallet = await eventually(
+    () => app.wallet(user),
+    ({ num }) => num !== '0',
+  )
+  expect(wallet).toEqual({ num: '5', points: '0' })
+  expect(Number(await opened.registry.rpc.call<string>('eth_getBalance', user.address, 'latest'))).toBe(12e18)
+  await opened.close()
+  await rm(dir, { recursive: true, force: true })
+})
