@@ -249,7 +249,7 @@ export function createApp(deps: Dependencies): App {
 
   return {
     services,
-    maintenance: createMaintenance({ database, contentStore, limits, documents: Object.values(nids) }),
+    maintenance: createMaintenance({ database, contentStore, idempotency, limits, documents: Object.values(nids) }),
     publication,
     jobs: {
       accountMail: accountMail.handle,

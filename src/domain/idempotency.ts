@@ -7,6 +7,11 @@ import type { Actor } from './actor.ts'
 import { DomainError } from './errors.ts'
 import { type Database, type Seal, statement } from './ports.ts'
 
+const SENDER_BYTES = 16
+const SWEPT_AT_ONCE = 1_000
+/** Everybody without an account, and the system. */
+const nobody = Buffer.alloc(SENDER_BYTES)
+
 /** One request's wish to be carried out once. `mark` is set when a service method took the key. */
 export interface Attempt {
   readonly key: string | undefined
@@ -16,26 +21,37 @@ export interface Attempt {
   replayed: boolean
 }
 
-/** Digests: who asked with which key (SHA-256), and for what (HMAC: a payload may hold a password, and a dump must not tell it). */
 export interface Mark {
+  /** Who sent it (the bytes of a user's UUID, or zeros), and a SHA-256 over that and the key. */
   scope: Buffer
+  /** What it was sent for: an HMAC, because a payload may hold a password, and a dump must not tell it. */
   payloadHash: Buffer
 }
 
 interface Remembered {
+  scope: Buffer
   payload_hash: Buffer
   result: string
   answer: string | null
 }
 
+/** Scopes of an earlier version are the digest alone. */
 const findKey = statement<Remembered>(
   'idempotency_find',
-  'select payload_hash, result, answer from idempotency_keys where scope = $1',
+  `select scope, payload_hash, result, answer from idempotency_keys
+   where scope in ($1::bytea, substring($1::bytea from ${SENDER_BYTES + 1}))`,
 )
 const rememberKey = statement<{ kept: true }>(
   'idempotency_remember',
   `insert into idempotency_keys (scope, payload_hash, result) values ($1, $2, $3)
    on conflict (scope) do nothing returning true as kept`,
+)
+/** At most so many at once: $1. */
+const forgetKeys = statement<{ forgotten: true }>(
+  'idempotency_sweep',
+  `delete from idempotency_keys where scope in (
+     select scope from idempotency_keys where created_at < now() - interval '7 days' order by created_at limit $1::int
+   ) returning true as forgotten`,
 )
 const keepAnswer = statement<never>('idempotency_keep', 'update idempotency_keys set answer = $2 where scope = $1')
 
@@ -52,6 +68,18 @@ const canonical = (value: unknown): string =>
       ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
       : v,
   ) ?? ''
+
+const senderOf = (actor: Actor) => (actor.kind === 'user' ? Buffer.from(actor.id.replaceAll('-', ''), 'hex') : nobody)
+
+/**
+ * Which keys a person sent: signed in, or, when the key names them, without an account. Other people's keys may name what
+ * was this person's once, such as a file that was registered again. `user`: SQL of a UUID.
+ */
+export const sentBySql = (user: string) => `(
+  scope between uuid_send(${user}) and uuid_send(${user}) || decode(repeat('ff', 32), 'hex')
+  or (result = ${user}::text
+    and (octet_length(scope) = 32 or substring(scope from 1 for ${SENDER_BYTES}) = '\\x${nobody.toString('hex')}'::bytea))
+)`
 
 /** Columns of a statement's `remembered` part; both null when the caller sent no key. */
 export const markValues = (attempt: Attempt) =>
@@ -72,6 +100,10 @@ const inUse = (cause: unknown) =>
     cause,
   })
 
+/** Raised for a replay whose answer would be a secret that is worth nothing any more. `what` became of it. */
+export const outlived = (what: string) =>
+  new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
+
 export interface Idempotency {
   /**
    * Runs `work` unless this key was used before, and returns the id of what the effect made.
@@ -83,6 +115,8 @@ export interface Idempotency {
   /** The REST body that answered the first time, if it was kept. */
   recall(attempt: Attempt): Promise<unknown>
   keep(attempt: Attempt, answer: unknown): Promise<void>
+  /** Forgets keys of last week. */
+  sweep(): Promise<void>
 }
 
 interface Dependencies {
@@ -112,8 +146,13 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
   return {
     async once(actor, attempt, operation, input, work) {
       if (attempt.key === undefined) return work()
-      const who = actor.kind === 'user' ? actor.id : actor.kind
-      const mark = { scope: digest(who, attempt.key), payloadHash: digestOf(operation, input) }
+      const payloadHash = digestOf(operation, input)
+      // Strangers may hit upon the same key: what they send tells them apart.
+      const who =
+        actor.kind === 'user'
+          ? [actor.id]
+          : [actor.kind, ...(actor.kind === 'anonymous' ? [payloadHash.toString('hex')] : [])]
+      const mark = { scope: Buffer.concat([senderOf(actor), digest(...who, attempt.key)]), payloadHash }
       attempt.mark = mark
       const before = await find(attempt, mark)
       if (before !== undefined) return before
@@ -135,12 +174,15 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     async recall(attempt) {
       if (!attempt.mark) return undefined
       const [row] = await database.query(findKey, [attempt.mark.scope])
-      return row?.answer ? JSON.parse(answers.open(row.answer, attempt.mark.scope.toString('hex'))) : undefined
+      return row?.answer ? JSON.parse(answers.open(row.answer, row.scope.toString('hex'))) : undefined
     },
     async keep(attempt, answer) {
       if (!attempt.mark || attempt.isSecret) return
       const { scope } = attempt.mark
       await database.query(keepAnswer, [scope, answers.seal(JSON.stringify(answer), scope.toString('hex'))])
+    },
+    async sweep() {
+      while ((await database.query(forgetKeys, [SWEPT_AT_ONCE])).length === SWEPT_AT_ONCE);
     },
   }
 }

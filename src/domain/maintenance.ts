@@ -1,11 +1,8 @@
 /** What must be tidied now and then. Safe to run in several processes at once. */
+import type { Idempotency } from './idempotency.ts'
 import type { Limits } from './limits.ts'
 import { type ContentStore, type Database, statement } from './ports.ts'
 
-const forgetKeys = statement<never>(
-  'idempotency_sweep',
-  `delete from idempotency_keys where created_at < now() - interval '7 days'`,
-)
 const forgetTokens = statement<never>('token_sweep', 'delete from access_tokens where expires_at < now()')
 
 /** What a deletion could not erase yet, because the relay still had to bring it to the chain. */
@@ -29,11 +26,13 @@ const GRACE = 3_600
 export function createMaintenance({
   database,
   contentStore,
+  idempotency,
   limits,
   documents,
 }: {
   database: Database
   contentStore: ContentStore
+  idempotency: Idempotency
   limits: Limits
   /** Nids that are kept though no asset pins them. */
   documents: string[]
@@ -52,7 +51,7 @@ export function createMaintenance({
   return {
     /** Forgets idempotency keys of last week, ended sessions, windows of limits, and the rest of deleted assets. */
     async sweep(): Promise<void> {
-      await database.query(forgetKeys)
+      await idempotency.sweep()
       await database.query(forgetTokens)
       await database.query(eraseSettled)
       await limits.sweep()

@@ -62,7 +62,9 @@ const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').impl
 builder.mutationField('signIn', (t) =>
   t.field({
     type: SignInPayload,
-    description: 'Starts a session. Raises INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED.',
+    description:
+      'Starts a session. A retry with the same Idempotency-Key gets the same token while the session stands, and ' +
+      'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED.',
     args: { input: t.arg({ type: SignInInput, required: true, description: 'Who signs in.' }) },
     resolve: async (_root, { input }, { actor, services, attempt }) => ({
       token: await services.accounts.signIn(actor, given(input), attempt),

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
@@ -56,6 +56,12 @@ const seed = `
   INSERT INTO entries (transfer_id, position, wallet_id, currency, amount) VALUES ('${ids.transfer}', 0, '${ids.user}', 'NUM', 12);
 `
 
+/** In the order in which they are applied. */
+const migrationNames = async () => {
+  const entries = await readdir('prisma/migrations', { withFileTypes: true })
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()
+}
+
 /** Runs a statement and takes it back. */
 const attempt = async (sql: string) => {
   await database.query('BEGIN')
@@ -70,11 +76,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
   embedded = await startEmbeddedPostgres({ dir, log: silent })
   const [first, second] = await Promise.all([applyMigrations(embedded.url), applyMigrations(embedded.url)])
-  expect([...first, ...second]).toEqual([
-    '20261121000000_create_tables',
-    '20261121060000_add_store',
-    '20261121082358_complete_accounts',
-  ])
+  expect([...first, ...second]).toEqual(await migrationNames())
   database = new pg.Client({ connectionString: embedded.url })
   await database.connect()
   await database.query(seed)

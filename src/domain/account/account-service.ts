@@ -4,7 +4,7 @@ import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { createBatch } from '../batch.ts'
 import { authenticationFailed, DomainError } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
 import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
@@ -21,6 +21,7 @@ import {
   findApiKeys,
   findByTokens,
   findCredentials,
+  findLiveHash,
   insertToken,
   insertUser,
 } from './account-statements.ts'
@@ -142,7 +143,16 @@ export function createAccountService(deps: Dependencies) {
     return hashes.map((_, index) => found.get(index + 1) ?? ('unknown' as const))
   })
 
-  const newToken = ({ mark }: Attempt) => newSecret(derivationKey, mark, TOKEN_BYTES).toString('hex')
+  const newToken = (session: string, { key }: Attempt) =>
+    newSecret(derivationKey, session, key, TOKEN_BYTES).toString('hex')
+
+  /** The token that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
+  async function replayToken(session: string, attempt: Attempt): Promise<string> {
+    const token = newToken(session, attempt)
+    const [live] = await database.query(findLiveHash, [sha256(token)])
+    if (!live) throw outlived('its session has ended')
+    return token
+  }
 
   return {
     /** Who sends this request. A present but bad token is refused even where none is needed. Raises AUTHENTICATION_FAILED, THROTTLED. */
@@ -182,8 +192,9 @@ export function createAccountService(deps: Dependencies) {
     },
 
     /**
-     * A new access token for e-mail and password; the only time it is seen.
-     * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE.
+     * A new access token for e-mail and password; the only time it is seen, but for a retry while the session stands.
+     * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE, and
+     * IDEMPOTENCY_KEY_REUSED for a retry whose session has ended.
      */
     async signIn(actor: Actor, rawInput: SignInInput, attempt: Attempt): Promise<string> {
       assertMay(actor, 'session:create')
@@ -199,17 +210,20 @@ export function createAccountService(deps: Dependencies) {
       let token: string | undefined
       attempt.isSecret = true
       const { name } = input
-      await idempotency.once(actor, attempt, 'signIn', { email, user: credentials.id, name }, async () => {
-        token = newToken(attempt)
+      const payload = { email, user: credentials.id, name }
+      const session = await idempotency.once(actor, attempt, 'signIn', payload, async () => {
         const uuid = newUuid()
+        const id = toId('session', uuid)
+        const secret = newToken(id, attempt)
         const [held] = await database.query(insertToken, [
-          ...[uuid, credentials.id, credentials.password_hash, sha256(token), name ?? '', config.accessTokenDays],
-          ...[toId('session', uuid), actor.kind === 'system' ? null : actor.address, ...markValues(attempt)],
+          ...[uuid, credentials.id, credentials.password_hash, sha256(secret), name ?? '', config.accessTokenDays],
+          ...[id, actor.kind === 'system' ? null : actor.address, ...markValues(attempt)],
         ])
         if (!held) throw incorrectLogin()
-        return credentials.id
+        token = secret
+        return id
       })
-      return token ?? newToken(attempt)
+      return token ?? replayToken(session, attempt)
     },
 
     /** The actor's own record. Raises NOT_AUTHENTICATED. */

@@ -87,11 +87,18 @@ export const insertToken = statement<{ id: string }>(
    inserted as (
      insert into access_tokens (id, user_id, hash, name, expires_at)
      select $1::uuid, id, $4::bytea, $5, case when $6::int > 0 then now() + make_interval(days => $6::int) end from holder
-     on conflict (hash) do nothing returning user_id
+     returning user_id
    ),
    ${auditSql({ name: 'audited', from: 'inserted', user: 'user_id', action: 'session.started', subject: '$7', address: '$8' })},
-   ${rememberSql('$9', '$10', '$2::text', 'inserted')}
+   ${rememberSql('$9', '$10', '$7', 'inserted')}
    select id from holder`,
+)
+
+/** Whether a secret still opens a session: $1 its SHA-256. */
+export const findLiveHash = statement<{ id: string }>(
+  'account_live_hash',
+  `select t.id from access_tokens t join users u on u.id = t.user_id
+   where t.hash = $1::bytea and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
 )
 
 /** Whether a session still stands. */

@@ -5,6 +5,7 @@
  */
 import { emptyAssetsSql } from '../asset/asset-statements.ts'
 import { auditSql } from '../audit/audit-sql.ts'
+import { sentBySql } from '../idempotency.ts'
 import { type SealedKey, statement } from '../ports.ts'
 
 /** Its commits that were accepted and that nobody has signed: $1 user. Nearly every commit is settled, and is not looked at. */
@@ -134,15 +135,10 @@ export const eraseAccount = statement<{ jobs: number }>(
    select count(*)::int as jobs from queued`,
 )
 
-/** Requests tell what they carried and were answered: $1 user. Its orders, apps and assets stay, as the books need them. */
+/** Requests tell what they carried and were answered: $1 user. */
 export const forgetAnswers = statement<never>(
   'deletion_answers',
-  `delete from idempotency_keys k using (
-     select $1::uuid::text as result
-     union all select id::text from orders where buyer_id = $1::uuid
-     union all select id::text from network_apps where owner_id = $1::uuid
-     union all select nid from assets where owner_id = $1::uuid
-   ) as made where k.result = made.result`,
+  `delete from idempotency_keys where ${sentBySql('$1::uuid')}`,
 )
 
 /** Money that came in after: what a refund, a deposit or a sale brought to a closed wallet. */

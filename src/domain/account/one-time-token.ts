@@ -55,8 +55,7 @@ export function createOneTimeTokens({ database, vault }: { database: Pick<Databa
       userId: string,
       requestId: string,
     ): Promise<{ token: string; email: string } | undefined> {
-      const request = { scope: Buffer.from(`${purpose}\n${userId}\n`), payloadHash: Buffer.from(requestId) }
-      const token = newSecret(derivationKey, request, SECRET_BYTES).toString('base64url')
+      const token = newSecret(derivationKey, `${purpose}\n${userId}`, requestId, SECRET_BYTES).toString('base64url')
       const values = [userId, purpose, requestId, sha256(token), lifetimes[purpose]]
       const [issued] = await database.query(upsertToken, values)
       return issued && { token, email: issued.email }

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiKey, Prisma } from '../../platform/prisma/client.ts'
+import { findApiKeys } from '../account/account-statements.ts'
 import type { Actor } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
 import { notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, type Mark, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse, text } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
@@ -33,20 +34,31 @@ const issueInput = z.object({
 const PREFIX_BYTES = 4
 const SECRET_BYTES = 24
 
+const hashOf = (key: string) => createHash('sha256').update(key).digest()
+
 export type ApiKeyService = ReturnType<typeof createApiKeyService>
 
 export function createApiKeyService({ database, vault, idempotency }: Dependencies) {
   const derivationKey = vault.derive('api-key')
 
-  function newKey(mark: Mark | undefined): string {
-    const bytes = newSecret(derivationKey, mark, PREFIX_BYTES + SECRET_BYTES)
+  function newKey(id: string, attempt: Attempt): string {
+    const bytes = newSecret(derivationKey, id, attempt.key, PREFIX_BYTES + SECRET_BYTES)
     return `${bytes.toString('hex', 0, PREFIX_BYTES)}.${bytes.toString('base64url', PREFIX_BYTES)}`
+  }
+
+  /** The key that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
+  async function replayKey(id: string, attempt: Attempt): Promise<string> {
+    const key = newKey(id, attempt)
+    const [live] = await database.query(findApiKeys, [[hashOf(key)]])
+    if (!live) throw outlived('the key that it made was revoked')
+    return key
   }
 
   return {
     /**
      * A key for a trusted service, `<8 characters>.<32 characters>`, seen only now, and its record's UUID.
-     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose key was
+     * revoked.
      */
     async issue(
       actor: Actor,
@@ -58,16 +70,25 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
       let key: string | undefined
       attempt.isSecret = true
       const id = await idempotency.once(actor, attempt, 'issueApiKey', input, async () => {
-        key = newKey(attempt.mark)
-        const [prefix] = key.split('.')
-        const hash = createHash('sha256').update(key).digest()
         const uuid = newUuid()
+        const fresh = newKey(uuid, attempt)
+        const [prefix] = fresh.split('.')
         const [user, address] = auditValues(actor)
-        const values = [uuid, input.name, prefix, hash, ...markValues(attempt), user, toId('key', uuid), address]
+        const values = [
+          uuid,
+          input.name,
+          prefix,
+          hashOf(fresh),
+          ...markValues(attempt),
+          user,
+          toId('key', uuid),
+          address,
+        ]
         const [made] = await database.query(insertApiKey, values)
+        key = fresh
         return made!.id
       })
-      return { id, key: key ?? newKey(attempt.mark) }
+      return { id, key: key ?? (await replayKey(id, attempt)) }
     },
 
     /** The key's record by its identifier (`key_…`), or null when there is none that this actor may see. */

@@ -3,7 +3,7 @@ import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, type Mark, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
@@ -20,6 +20,7 @@ import {
 import {
   countNetworkApps,
   deactivateNetworkApp,
+  findSecrets,
   insertNetworkApp,
   listNetworkApps,
   listNetworkAppsBackwards,
@@ -64,7 +65,9 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
   const inputs = createNetworkAppInputs({ allowInsecure: config.allowInsecureWebhooks })
   const derivationKey = vault.derive('webhook-secret')
 
-  const newWebhookSecret = (mark?: Mark) => `whsec_${newSecret(derivationKey, mark, SECRET_BYTES).toString('base64')}`
+  /** `id` names this one making of a secret. */
+  const newWebhookSecret = (id: string, key?: string) =>
+    `whsec_${newSecret(derivationKey, id, key, SECRET_BYTES).toString('base64')}`
   const sealFor = (id: string, secret: string) => safe.seal(secret, webhookSecretContext(id))
 
   /** The UUID behind an app's identifier. Raises NOT_FOUND. */
@@ -89,6 +92,16 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
     })
     if (!changed) throw missing()
     return changed.id
+  }
+
+  /** The secret that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
+  async function replaySecret(uuid: string, making: string, attempt: Attempt): Promise<string> {
+    const secret = newWebhookSecret(making, attempt.key)
+    const [row] = await database.query(findSecrets, [uuid])
+    const kept = [row?.webhook_secret, row?.previous_secret].filter((sealed) => sealed != null)
+    const signing = await Promise.all(kept.map((sealed) => safe.open(sealed, webhookSecretContext(uuid))))
+    if (!signing.includes(secret)) throw outlived('the secret that it made was replaced')
+    return secret
   }
 
   const filterValues = (rawFilter: NetworkAppFilter) => {
@@ -137,7 +150,8 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
 
     /**
      * Registers a paid action; its sales are the actor's. A secret is made when there is a webhook.
-     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret
+     * signs nothing any more.
      */
     async create(actor: Actor, rawInput: CreateNetworkAppInput, attempt: Attempt): Promise<WithSecret> {
       assertMay(actor, 'store:administer')
@@ -145,15 +159,18 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
       const input = parse(inputs.create, rawInput)
       const { name, price, webhookUrl, deliveryFailurePolicy } = input
       attempt.isSecret = webhookUrl !== undefined
-      let secret: string | undefined
+      let secret: string | null = null
       const id = await idempotency.once(actor, attempt, 'createNetworkApp', input, async () => {
         const uuid = newUuid()
-        secret = newWebhookSecret(attempt.mark)
-        const sealed = webhookUrl === undefined ? null : await sealFor(uuid, secret)
+        const fresh = newWebhookSecret(uuid, attempt.key)
+        const sealed = webhookUrl === undefined ? null : await sealFor(uuid, fresh)
         const facts = [actor.id, name, price, webhookUrl ?? null, sealed, deliveryFailurePolicy]
-        return change(actor, uuid, insertNetworkApp, facts, attempt)
+        await change(actor, uuid, insertNetworkApp, facts, attempt)
+        if (sealed) secret = fresh
+        return uuid
       })
-      return { id, webhookSecret: webhookUrl === undefined ? null : (secret ?? newWebhookSecret(attempt.mark)) }
+      if (webhookUrl !== undefined) secret ??= await replaySecret(id, id, attempt)
+      return { id, webhookSecret: secret }
     },
 
     /**
@@ -177,7 +194,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
           return uuid
         }
         const isGiven = webhookUrl !== undefined
-        const sealed = webhookUrl ? await sealFor(uuid, newWebhookSecret()) : null
+        const sealed = webhookUrl ? await sealFor(uuid, newWebhookSecret(uuid)) : null
         const facts = [name, price, isGiven, webhookUrl ?? null, sealed, deliveryFailurePolicy]
         return change(actor, uuid, updateNetworkApp, facts, attempt)
       })
@@ -185,20 +202,24 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
 
     /**
      * A new webhook secret. The one before signs calls, too, for another 24 hours.
-     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.
+     * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook, and
+     * IDEMPOTENCY_KEY_REUSED for a retry whose secret signs nothing any more.
      */
     async rotateWebhookSecret(actor: Actor, id: string, attempt: Attempt): Promise<WithSecret> {
       assertMay(actor, 'store:administer')
       const uuid = uuidOf(id)
       let secret: string | undefined
       attempt.isSecret = true
-      await idempotency.once(actor, attempt, 'rotateWebhookSecret', { uuid }, async () => {
-        secret = newWebhookSecret(attempt.mark)
+      const making = await idempotency.once(actor, attempt, 'rotateWebhookSecret', { uuid }, async () => {
+        const rotation = `${uuid}:${newUuid()}`
+        const fresh = newWebhookSecret(rotation, attempt.key)
         const { webhookUrl } = await this.get(actor, id, { select: { webhookUrl: true } })
         if (webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
-        return change(actor, uuid, rotateSecret, [await sealFor(uuid, secret)], attempt)
+        await change(actor, uuid, rotateSecret, [await sealFor(uuid, fresh), rotation], attempt)
+        secret = fresh
+        return rotation
       })
-      return { id: uuid, webhookSecret: secret ?? newWebhookSecret(attempt.mark) }
+      return { id: uuid, webhookSecret: secret ?? (await replaySecret(uuid, making, attempt)) }
     },
 
     /**

@@ -39,7 +39,14 @@ export const updateNetworkApp = statement<{ id: string }>(
    select id from changed`,
 )
 
-/** No row: there is no such app, or it has no webhook. */
+/** What signs an app's calls now, sealed. */
+export const findSecrets = statement<{ webhook_secret: Buffer | null; previous_secret: Buffer | null }>(
+  'network_app_secrets',
+  `select webhook_secret, case when previous_secret_expires_at > now() then previous_secret end as previous_secret
+   from network_apps where id = $1::uuid`,
+)
+
+/** No row: there is no such app, or it has no webhook. $3 names this rotation. */
 export const rotateSecret = statement<{ id: string }>(
   'network_app_rotate_secret',
   `with changed as (
@@ -47,8 +54,8 @@ export const rotateSecret = statement<{ id: string }>(
        webhook_secret = $2::bytea, updated_at = now()
      where id = $1::uuid and webhook_url is not null returning id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: '$5', action: 'network-app.secret-rotated', subject: '$6', address: '$7' })},
-   ${rememberSql('$3', '$4', 'changed.id::text', 'changed')}
+   ${auditSql({ name: 'audited', from: 'changed', user: '$6', action: 'network-app.secret-rotated', subject: '$7', address: '$8' })},
+   ${rememberSql('$4', '$5', '$3', 'changed')}
    select id from changed`,
 )
 

@@ -1,0 +1,172 @@
+/** Whose idempotency keys are whose, and what a retry is told of a secret that is worth nothing any more. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp, newFile } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const admin = await app.admin()
+const newKey = () => ({ 'Idempotency-Key': randomUUID() })
+const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed')
+
+/** A week passes for all keys. */
+async function forgetKeys() {
+  await app.sql(`update idempotency_keys set created_at = created_at - interval '8 days'`)
+  await app.maintenance.sweep()
+}
+
+describe('an idempotency key', () => {
+  it('outlives the account of somebody who once had the same file', async () => {
+    const [leaver, keeper] = [await app.newUser(), await app.newUser()]
+    const file = newFile()
+    const { id } = await leaver.register({ asset_file: file })
+    expect((await leaver.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+    await keeper.register({ asset_file: file })
+    const request = { json: { caption: 'Paid once' }, headers: newKey() }
+    const first = await keeper.rest('PATCH', `assets/${id}/`, request)
+    expect((await leaver.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+    expectOk(await keeper.rest('PATCH', `assets/${id}/`, { json: { caption: 'Later' } }))
+    const again = await keeper.rest('PATCH', `assets/${id}/`, request)
+    expect([again.status, again.text, replayed(again)]).toEqual([200, first.text, 'true'])
+    expect(await app.wallet(keeper)).toEqual({ num: '0', points: '11.463' })
+  })
+
+  it("goes with its sender's account, whatever it was about", async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Mine' }, headers: newKey() }))
+    const json = { name: 'Mine', price_mode: 'fixed', price: '1' }
+    const owner = await app.admin()
+    const made = expectOk(await admin.rest('POST', 'store/network-apps/', { json }))
+    const change = { json: { price: '2' }, headers: newKey() }
+    expectOk(await owner.rest('PATCH', `store/network-apps/${made.id}/`, change))
+    const kept = () => app.sql('select result from idempotency_keys')
+    const before = (await kept()).length
+    expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+    expect((await owner.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+    expect(await kept()).toHaveLength(before - 2)
+  })
+
+  it('that was kept by an earlier version still answers its retry', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    const request = { json: { caption: 'Before' }, headers: newKey() }
+    expectOk(await user.rest('PATCH', `assets/${id}/`, request))
+    await app.sql(
+      `update idempotency_keys set scope = substring(scope from 17), answer = null
+       where substring(scope from 1 for 16) = uuid_send($1::uuid)`,
+      [user.id],
+    )
+    expect(replayed(await user.rest('PATCH', `assets/${id}/`, request))).toBe('true')
+    expect(await app.commitCount(id)).toBe(2)
+  })
+
+  it('is one of its own for each of two strangers who hit upon the same', async () => {
+    const headers = { 'Idempotency-Key': '1' }
+    const accounts = ['stranger', 'another'].map((username) => ({
+      username,
+      email: `${username}@example.org`,
+      password: PASSWORD,
+    }))
+    for (const json of accounts) {
+      const answers = [
+        await app.rest('POST', 'auth/users/', { json, headers }),
+        await app.rest('POST', 'auth/users/', { json, headers }),
+      ]
+      expect(answers.map((answer) => [expectOk(answer).username, replayed(answer)])).toEqual([
+        [json.username, null],
+        [json.username, 'true'],
+      ])
+    }
+    const signIn = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+    const tokens = await Promise.all(
+      accounts.map(async ({ email, password }) =>
+        expectOk(await app.graphql(signIn, { input: { email, password } }, { headers })),
+      ),
+    )
+    expect(tokens[0].signIn.token).not.toBe(tokens[1].signIn.token)
+  })
+})
+
+describe('a retry of a sign-in', () => {
+  const login = (email: string, headers: Record<string, string>, password = PASSWORD) =>
+    app.rest('POST', 'auth/token/login/', { json: { email, password }, headers })
+  const me = (token: string) => app.rest('GET', 'auth/users/me/', { actor: { token } })
+
+  it('is refused at both doors when its session has ended, for the token is dead', async () => {
+    const { email } = await app.newUser()
+    const headers = newKey()
+    const token = expectOk(await login(email, headers)).auth_token
+    expect(expectOk(await login(email, headers)).auth_token).toBe(token)
+    expect((await app.rest('POST', 'auth/token/logout/', { actor: { token } })).status).toBe(204)
+    expectError(await login(email, headers), 'IDEMPOTENCY_KEY_REUSED')
+    expectOk(await me(expectOk(await login(email, newKey())).auth_token))
+    expectError(await me(token), 'AUTHENTICATION_FAILED')
+
+    const document = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
+    const again = { headers: newKey() }
+    const signIn = () => app.graphql(document, { input: { email, password: PASSWORD } }, again)
+    const actor = expectOk(await signIn()).signIn
+    expect(expectOk(await signIn()).signIn.token).toBe(actor.token)
+    expectOk(await app.graphql('mutation { signOut }', {}, { actor }))
+    expectError(await signIn(), 'IDEMPOTENCY_KEY_REUSED')
+  })
+
+  it('never brings a stolen token back, also when the key was forgotten', async () => {
+    const user = await app.newUser()
+    const headers = newKey()
+    const stolen = expectOk(await login(user.email, headers)).auth_token
+    const passwords = { current_password: PASSWORD, new_password: 'another horse battery' }
+    expect((await user.rest('POST', 'auth/users/set_password/', { json: passwords })).status).toBe(204)
+    expectError(await login(user.email, headers, passwords.new_password), 'IDEMPOTENCY_KEY_REUSED')
+    await forgetKeys()
+    const token = expectOk(await login(user.email, headers, passwords.new_password)).auth_token
+    expect(token).not.toBe(stolen)
+    expectOk(await me(token))
+    expectError(await me(stolen), 'AUTHENTICATION_FAILED')
+  })
+
+  it('sent eight times at once gives one token that works', async () => {
+    const { email } = await app.newUser()
+    const headers = newKey()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => login(email, headers)))
+    const tokens = new Set(answers.filter(({ status }) => status === 200).map(({ body }) => body.auth_token))
+    expect(tokens.size).toBe(1)
+    for (const token of tokens) expectOk(await me(token))
+  })
+})
+
+describe('a retry that would show a secret', () => {
+  it('is refused when the API key was revoked, and a forgotten key makes another one', async () => {
+    const request = { json: { name: 'Service' }, headers: newKey() }
+    const issue = () => admin.rest('POST', 'store/api-keys/', request)
+    const first = expectOk(await issue())
+    expect(expectOk(await issue()).key).toBe(first.key)
+    expect((await admin.rest('DELETE', `store/api-keys/${first.id}/`)).status).toBe(204)
+    expectError(await issue(), 'IDEMPOTENCY_KEY_REUSED')
+    await forgetKeys()
+    expect(expectOk(await issue()).key).not.toBe(first.key)
+  })
+
+  it('is refused when a webhook secret signs nothing any more, and a forgotten key makes another one', async () => {
+    const json = { name: 'Rotating', price_mode: 'fixed', price: '1', webhook_url: 'https://apps.example.org/hook' }
+    const creation = { json, headers: newKey() }
+    const create = () => admin.rest('POST', 'store/network-apps/', creation)
+    const app1 = expectOk(await create())
+    expect(expectOk(await create()).webhook_secret).toBe(app1.webhook_secret)
+    const headers = newKey()
+    const rotate = (key = newKey()) =>
+      admin.rest('POST', `store/network-apps/${app1.id}/rotate-secret/`, { headers: key })
+    const second = expectOk(await rotate(headers)).webhook_secret
+    expect(expectOk(await rotate(headers)).webhook_secret).toBe(second)
+    // The one before still signs for a day.
+    expect(expectOk(await create()).webhook_secret).toBe(app1.webhook_secret)
+    expectOk(await rotate())
+    expectError(await create(), 'IDEMPOTENCY_KEY_REUSED')
+    expectOk(await rotate())
+    expectError(await rotate(headers), 'IDEMPOTENCY_KEY_REUSED')
+    await forgetKeys()
+    expect(expectOk(await rotate(headers)).webhook_secret).not.toBe(second)
+  })
+})
