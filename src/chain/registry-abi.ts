@@ -34,7 +34,7 @@ export const decodeCommit = (callData: string): { nid: string; commitData: strin
 
 export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])
 
-/** Block numbers, one for each commit. */
+/** The blocks that hold commits. Registries of other makers, and ours of before, name a block once for each of its commits. */
 export const decodeGetCommits = (answer: string): number[] =>
   (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
 

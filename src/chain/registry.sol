@@ -7,16 +7,16 @@ contract CommitRegistry {
     /// Only the hash of `assetCid` stands in the log's topics; `commitData` is readable.
     event Commit(address indexed recorder, string indexed assetCid, string commitData);
 
-    /// Block numbers of an asset's commits, one for each commit, oldest first.
+    /// The blocks that hold commits of an asset, each once, oldest first: readers ask every block that stands here for its events.
     mapping(string assetCid => uint256[]) private commits;
 
     function commit(string calldata assetCid, string calldata commitData) external returns (uint256 blockNumber) {
         blockNumber = block.number;
-        commits[assetCid].push(blockNumber);
+        uint256[] storage blocks = commits[assetCid];
+        if (blocks.length == 0 || blocks[blocks.length - 1] != blockNumber) blocks.push(blockNumber);
         emit Commit(msg.sender, assetCid, commitData);
     }
 
-    /// A block that holds two commits of the asset stands here twice.
     function getCommits(string calldata assetCid) external view returns (uint256[] memory) {
         return commits[assetCid];
     }

@@ -113,7 +113,7 @@ it('an asset’s whole life can be checked from the chain and the file network a
   }
   expect(blocks[0]!).toBeLessThanOrEqual(blocks[1]!)
   const call = await provider.call({ to: address!, data: registry.encodeFunctionData('getCommits', [asset.cid]) })
-  expect(registry.decodeFunctionResult('getCommits', call)[0].map(Number)).toEqual(blocks)
+  expect(registry.decodeFunctionResult('getCommits', call)[0].map(Number)).toEqual([...new Set(blocks)])
   provider.destroy()
 
   expect(expectOk(await app.rest('GET', path, { actor })).integrity_info).toEqual([
