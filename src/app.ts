@@ -24,6 +24,7 @@ import { createTokenUse } from './domain/account/token-use.ts'
 import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { createAssetService } from './domain/asset/asset-service.ts'
+import { createTreeService } from './domain/asset/tree-service.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
 import { validationFailed } from './domain/errors.ts'
 import { createEventService } from './domain/event/event-service.ts'
@@ -180,6 +181,7 @@ export function createApp(deps: Dependencies): App {
     }),
     orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),
     assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, config: config.limits }),
+    trees: createTreeService({ database }),
     events: createEventService({ database, notices: deps.notices, safe: deps.safe }),
   }
 

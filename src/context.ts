@@ -8,6 +8,7 @@ import type { ProfileService } from './domain/account/profile-service.ts'
 import type { SessionService } from './domain/account/session-service.ts'
 import type { Actor } from './domain/actor.ts'
 import type { AssetService } from './domain/asset/asset-service.ts'
+import type { TreeService } from './domain/asset/tree-service.ts'
 import type { AuditService } from './domain/audit/audit-service.ts'
 import type { EventService } from './domain/event/event-service.ts'
 import type { Attempt, Idempotency } from './domain/idempotency.ts'
@@ -39,6 +40,7 @@ export interface Services {
   profiles: ProfileService
   sessions: SessionService
   statement: StatementService
+  trees: TreeService
 }
 
 /** Facts that links and records are made from. */

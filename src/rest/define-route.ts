@@ -29,6 +29,8 @@ export interface Route<Data = unknown, Variables extends Record<string, unknown>
   path: string
   /** Asked of the policy before a body is read. */
   action: Action
+  /** Name under which a body that is a JSON list is read; without one such a body is refused. */
+  listAs?: string
   operation: TypedDocumentNode<Data, Variables>
   variables: (request: RestRequest) => Variables
   /** 200 when left out; 204 sends no body. */

@@ -1,5 +1,6 @@
 /** What cannot be an operation, with the reason for each. */
 import { notFound } from '../domain/errors.ts'
+import { appStartRoutes } from './app-start.ts'
 import type { DirectRequest, DirectRoute } from './define-route.ts'
 import { streamEvents } from './event-stream.ts'
 import { sendExport } from './export.ts'
@@ -68,6 +69,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     ...['/api/v3/auth/users/me/export', '/auth/users/me/export'].map((path) =>
       get(path, 'A document of any size, streamed.', sendExport),
     ),
+    ...appStartRoutes,
     get('/ipfs/:cid', 'Bytes of a file, with ranges, streamed.', (request) => sendFile(parts, request)),
   ]
 }

@@ -23,6 +23,10 @@ export interface Fields {
   flag(name: string): boolean | undefined
   /** An object, or JSON text of one. Raises VALIDATION_FAILED. */
   object(name: string): Record<string, unknown> | undefined
+  /** A list, or JSON text of one. Raises VALIDATION_FAILED. */
+  list(name: string): unknown[] | undefined
+  /** Everything that was sent, but for files. */
+  all(): Record<string, unknown>
   /** JSON text; other JSON is put into text. */
   json(name: string): string | undefined
   /** As GraphQL's Upload scalar takes it. Raises VALIDATION_FAILED when no file was sent. */
@@ -31,16 +35,18 @@ export interface Fields {
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
-function parseObject(name: string, value: unknown): Record<string, unknown> {
-  let parsed = value
-  if (typeof value === 'string') {
-    try {
-      parsed = JSON.parse(value)
-    } catch {
-      throw invalid(name, 'Value must be valid JSON.')
-    }
+function parsed(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    throw invalid(name, 'Value must be valid JSON.')
   }
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Record<string, unknown>
+}
+
+function parseObject(name: string, value: unknown): Record<string, unknown> {
+  const object = parsed(name, value)
+  if (typeof object === 'object' && object !== null && !Array.isArray(object)) return object as Record<string, unknown>
   throw invalid(name, 'Expected a JSON object.')
 }
 
@@ -81,6 +87,14 @@ export function createFields(values: Record<string, FieldValue>, files: Record<s
       const value = get(name)
       return value === undefined || value === '' ? undefined : parseObject(name, value)
     },
+    list(name) {
+      const value = get(name)
+      if (value === undefined || value === '') return undefined
+      const list = parsed(name, value)
+      if (Array.isArray(list)) return list
+      throw invalid(name, 'Expected a list.')
+    },
+    all: () => ({ ...values }),
     json(name) {
       const value = get(name)
       if (value === undefined || value === '') return undefined

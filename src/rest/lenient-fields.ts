@@ -23,6 +23,8 @@ export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
     amount: lenient((name) => fields.amount(name)),
     flag: lenient((name) => fields.flag(name)),
     object: lenient((name) => fields.object(name)),
+    list: lenient((name) => fields.list(name)),
+    all: fields.all,
     json: lenient((name) => fields.json(name)),
     upload(name) {
       try {

@@ -12,6 +12,8 @@ export interface BodyOptions {
   maxFileBytes: number
   /** Where files wait until they are taken. */
   dir: string
+  /** Name under which a JSON list is read; without one it is refused. */
+  listAs?: string | undefined
 }
 
 export interface ReadBody {
@@ -21,7 +23,7 @@ export interface ReadBody {
 }
 
 const parseError = (message: string, cause?: unknown) => new DomainError('PARSE_ERROR', message, { cause })
-function parseJson(text: string): Record<string, unknown> {
+function parseJson(text: string, listAs: string | undefined): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -32,8 +34,13 @@ function parseJson(text: string): Record<string, unknown> {
     )
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw parseError('JSON parse error - expected an object.')
+  if (Array.isArray(value) && listAs !== undefined) return { [listAs]: value }
+  throw parseError(`JSON parse error - expected ${listAs === undefined ? 'an object' : 'a list'}.`)
 }
+
+/** A body that curl labels a form for want of a better word. */
+const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
+  text.startsWith('{') || (listAs !== undefined && text.startsWith('['))
 
 const parseForm = (text: string) => Object.fromEntries(new URLSearchParams(text))
 
@@ -60,5 +67,5 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   if (!isJson && type !== '' && type !== 'application/x-www-form-urlencoded') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
   }
-  return inMemory(isJson || text.startsWith('{') ? parseJson(text) : parseForm(text))
+  return inMemory(isJson || looksLikeJson(text, options) ? parseJson(text, options.listAs) : parseForm(text))
 }

@@ -84,7 +84,7 @@ export function createRestHandler(deps: RestDependencies) {
   async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
     assertMay(context.actor, route.action)
     const dryRun = isDryRun(route, query)
-    const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, deps.body)
+    const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, { ...deps.body, listAs: route.listAs })
     try {
       const unread = {}
       const request: RestRequest = {

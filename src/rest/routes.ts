@@ -3,8 +3,10 @@
 import type { Route } from './define-route.ts'
 import { accountRoutes } from './v3/account.ts'
 import { apiKeyRoutes } from './v3/api-keys.ts'
+import { assetReadingRoutes } from './v3/asset-readings.ts'
 import { assetRoutes } from './v3/assets.ts'
 import { auditRoutes } from './v3/audit-entries.ts'
+import { deviceRoutes } from './v3/devices.ts'
 import { eventRoutes } from './v3/events.ts'
 import { grantRoutes } from './v3/grants.ts'
 import { identityRoutes } from './v3/identity.ts'
@@ -22,8 +24,10 @@ export const routes: Route[] = [
   ...identityRoutes,
   ...profileRoutes,
   ...sessionRoutes,
+  ...deviceRoutes,
   ...auditRoutes,
   ...assetRoutes,
+  ...assetReadingRoutes,
   ...networkAppRoutes,
   ...apiKeyRoutes,
   ...eventRoutes,

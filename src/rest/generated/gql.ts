@@ -23,6 +23,8 @@ type Documents = {
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestApiKeysDocument,
     "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeApiKeyDocument,
+    "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": typeof types.RestMergeTreesDocument,
+    "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n      }\n    }\n  ": typeof types.RestDownloadDocument,
     "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestRegisterAssetDocument,
     "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": typeof types.RestAssetDocument,
@@ -30,6 +32,7 @@ type Documents = {
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": typeof types.RestHistoryDocument,
     "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestAuditEntriesDocument,
+    "\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  ": typeof types.RestDeviceDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": typeof types.RestEventsDocument,
     "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestGrantPointsDocument,
     "\n    mutation RestChangeEmail($input: ChangeEmailInput!) {\n      changeEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestChangeEmailDocument,
@@ -80,6 +83,8 @@ const documents: Documents = {
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestApiKeysDocument,
     "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeApiKeyDocument,
+    "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": types.RestMergeTreesDocument,
+    "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n      }\n    }\n  ": types.RestDownloadDocument,
     "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestRegisterAssetDocument,
     "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": types.RestAssetDocument,
@@ -87,6 +92,7 @@ const documents: Documents = {
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": types.RestHistoryDocument,
     "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": types.RestAuditEntriesDocument,
+    "\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  ": types.RestDeviceDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": types.RestEventsDocument,
     "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": types.RestGrantPointsDocument,
     "\n    mutation RestChangeEmail($input: ChangeEmailInput!) {\n      changeEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestChangeEmailDocument,
@@ -181,6 +187,14 @@ export function graphql(source: "\n    mutation RestRevokeApiKey($input: RevokeA
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  "): (typeof documents)["\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n      }\n    }\n  "): (typeof documents)["\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
@@ -206,6 +220,10 @@ export function graphql(source: "\n  query RestHistory($id: ID!) {\n    asset(id
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  "): (typeof documents)["\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

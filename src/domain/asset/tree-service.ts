@@ -1,0 +1,94 @@
+/** Reading asset trees together. Contract: `POST /api/v3/assets/merge-trees/` and `mergedAssetTree`. */
+import { z } from 'zod'
+import type { Actor } from '../actor.ts'
+import { DomainError, notFound } from '../errors.ts'
+import { isNid } from '../ids.ts'
+import { parse } from '../input.ts'
+import { assertMay, visibleAssets } from '../policy.ts'
+import { type Database, statement } from '../ports.ts'
+
+const MAX_TREES = 1_000
+/** Of all trees together, in bytes. */
+const MAX_BYTES = 4_000_000
+
+const treesInput = z.object({
+  trees: z
+    .array(
+      z.object({
+        assetTreeCid: z.string().refine(isNid, 'Expected the CID of an asset tree.'),
+        createdAt: z.date(),
+      }),
+      { error: 'Expected a list.' },
+    )
+    .max(MAX_TREES, `Ensure this list has no more than ${MAX_TREES} trees.`),
+})
+
+export type TreesInput = z.input<typeof treesInput>
+
+type Tree = Record<string, unknown>
+
+/**
+ * Commits by the CIDs of their trees: $1. Pins know the trees that were stored; of those that the relay has not come to yet
+ * the newest are looked through.
+ */
+const findTrees = statement<{ id: string }>(
+  'trees_find',
+  `with place as (
+     select cid, asset_id from pins where cid = any ($1::text[]) and kind = 'TREE'
+     union
+     select c.tree_cid, c.asset_id
+     from (
+       select commit_id from commit_relays where status = 'PENDING' and lane is null order by commit_id desc limit 1000
+     ) fresh join commits c on c.id = fresh.commit_id
+     where c.tree_cid = any ($1::text[])
+   )
+   select distinct on (c.tree_cid, c.asset_id) c.id
+   from place join commits c on c.asset_id = place.asset_id and c.tree_cid = place.cid
+   order by c.tree_cid, c.asset_id, c.sequence`,
+)
+
+/** Their texts, or none when they are too large together: $1 commits, $2 bytes. */
+const readTrees = statement<{ cid: string; tree: string | null }>(
+  'trees_read',
+  `select tree_cid as cid, case when sum(octet_length(tree)) over () <= $2::int then tree end as tree
+   from commits where id = any ($1::uuid[])`,
+)
+
+export type TreeService = ReturnType<typeof createTreeService>
+
+export function createTreeService({ database }: { database: Database }) {
+  /** By CID. Only of assets that the actor may see. Raises VALIDATION_FAILED when they are too large together. */
+  async function read(actor: Actor, cids: string[]): Promise<Map<string, Tree>> {
+    const found = (await database.query(findTrees, [cids])).map(({ id }) => id)
+    const visible = await database.read.commit.findMany({
+      select: { id: true },
+      where: { id: { in: found }, asset: visibleAssets(actor) },
+    })
+    const rows = await database.query(readTrees, [visible.map(({ id }) => id), MAX_BYTES])
+    return new Map(
+      rows.map(({ cid, tree }) => {
+        if (tree !== null) return [cid, JSON.parse(tree) as Tree]
+        throw new DomainError('VALIDATION_FAILED', 'The trees are too large together: merge fewer of them at once.')
+      }),
+    )
+  }
+
+  return {
+    /**
+     * The newest value of every top-level key, and the trees as they were asked for; of two trees of one time the later in
+     * the list is the newer. Raises VALIDATION_FAILED, NOT_FOUND when a tree is unknown or of an asset that the actor may not see.
+     */
+    async merge(actor: Actor, rawInput: TreesInput): Promise<{ merged: Tree; trees: Tree[] }> {
+      assertMay(actor, 'asset:read')
+      const { trees: asked } = parse(treesInput, rawInput)
+      const known = await read(actor, [...new Set(asked.map(({ assetTreeCid }) => assetTreeCid))])
+      const trees = asked.map(({ assetTreeCid, createdAt }) => {
+        const tree = known.get(assetTreeCid)
+        if (!tree) throw notFound('Asset tree')
+        return { tree, createdAt }
+      })
+      const oldestFirst = trees.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+      return { merged: Object.assign({}, ...oldestFirst.map(({ tree }) => tree)), trees: trees.map(({ tree }) => tree) }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { validationFailed } from '../../domain/errors.ts'
+import { defineRoute } from '../define-route.ts'
+import { graphql } from '../generated/index.ts'
+
+/** Characters of JSON text; what apps send of a device is a few hundred. */
+const MAX_LENGTH = 10_000
+
+const register = defineRoute({
+  method: 'POST',
+  path: 'auth/devices',
+  action: 'account:read',
+  operation: graphql(/* GraphQL */ `
+    query RestDevice {
+      me {
+        id
+      }
+    }
+  `),
+  variables: ({ body }) => {
+    if (JSON.stringify(body.all()).length > MAX_LENGTH) {
+      throw validationFailed({ nonFieldErrors: [`Ensure this request has no more than ${MAX_LENGTH} characters.`] })
+    }
+    return {}
+  },
+  status: 201,
+  // The phone app stops at its start without an answer. Nothing is pushed to devices, so nothing of them is kept.
+  present: (_, { body }) => body.all(),
+})
+
+export const deviceRoutes = [register]
