@@ -7,14 +7,19 @@ import { createHttpServer, type Door } from './platform/http-server.ts'
 import { startJobs } from './platform/jobs.ts'
 import { createLog } from './platform/log.ts'
 import { repeat } from './platform/repeat.ts'
+import { stopSignal } from './platform/stop-signal.ts'
 
 const DRAIN_MILLISECONDS = 10_000
+/** All of stopping, or of what was left of starting and then stopping. */
+const STOP_MILLISECONDS = 30_000
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
 async function main() {
   const config = readConfig()
   const log = createLog(config.logLevel)
+  // Also while it starts: what is half started is not left behind.
+  const stopped = stopSignal(STOP_MILLISECONDS)
   // The port is taken first: a second start is told at once, and nothing of the first is touched.
   const doors: Door[] = []
   const server = createHttpServer({ doors, log, publicUrl: config.publicUrl })
@@ -64,22 +69,14 @@ async function main() {
     mail      ${parts.mail}
 Stop with Ctrl-C; the data stays.`)
 
-  let stopping = false
-  const stop = async (signal: string) => {
-    if (stopping) process.exit(1)
-    stopping = true
-    log.info({ signal }, 'Draining')
-    await server.drain(DRAIN_MILLISECONDS)
-    await Promise.all([jobs.stop(), ...chores.map((chore) => chore.stop())])
-    await sessions
-      .recordUse()
-      .catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
-    await chain.close()
-    await installation.close()
-    process.exit(0)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  const signal = await stopped
+  log.info({ signal }, 'Draining')
+  await server.drain(DRAIN_MILLISECONDS)
+  await Promise.all([jobs.stop(), ...chores.map((chore) => chore.stop())])
+  await sessions.recordUse().catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
+  await chain.close()
+  await installation.close()
+  process.exit(0)
 }
 
 main().catch((error: unknown) => {

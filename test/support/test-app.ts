@@ -65,7 +65,8 @@ export const registerWith = async (rest: Rest, fields: Record<string, FormValue>
   return answer
 }
 
-async function fundedKey(): Promise<string> {
+/** A key that can pay for transactions. */
+export async function fundedKey(): Promise<string> {
   const { address, privateKey } = Wallet.createRandom()
   await createRpc({ url: inject('rpcUrl') }).call('anvil_setBalance', address, '0x56bc75e2d63100000')
   return privateKey

@@ -1,0 +1,22 @@
+/** Milliseconds. Ctrl-C under npm comes twice: the terminal sends it to everybody, and npm passes on what it got. */
+const SAME_SIGNAL = 1_000
+
+/**
+ * Fulfilled when we are told to stop. Whoever tells us once more after that does not want to wait. However it goes, we are
+ * gone after `milliseconds`.
+ */
+export const stopSignal = (milliseconds: number): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    let since: number | undefined
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (since !== undefined) {
+        if (performance.now() - since > SAME_SIGNAL) process.exit(1)
+        return
+      }
+      since = performance.now()
+      setTimeout(() => process.exit(1), milliseconds).unref()
+      resolve(signal)
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { type NpmScript, startNpmScript } from '../support/npm-script.ts'
+
+let script: NpmScript | undefined
+
+afterEach(async () => {
+  await script?.remove()
+  script = undefined
+})
+
+const BODY = JSON.stringify({ email: 'nobody@example.org', password: 'correct horse' })
+
+/** A request that the server has begun to read, and of which it lacks the end. */
+async function beginRequest(url: string): Promise<ClientRequest> {
+  const begun = request(`${url}/api/v3/auth/token/login/`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Content-Length': BODY.length, Expect: '100-continue' },
+  })
+  // Told by whoever waits for the answer.
+  begun.on('error', () => undefined)
+  begun.flushHeaders()
+  await once(begun, 'continue')
+  begun.write(BODY.slice(0, 10))
+  return begun
+}
+
+async function finish(begun: ClientRequest) {
+  const answered = once(begun, 'response') as Promise<[IncomingMessage]>
+  begun.end(BODY.slice(10))
+  const [response] = await answered
+  return { status: response.statusCode, body: JSON.parse(await text(response)) }
+}
+
+/** `npm`: as a supervisor does it; `group`: as a terminal does it, after which npm passes on what it got. */
+const send = ({ npm }: NpmScript, signal: NodeJS.Signals, to: string) =>
+  process.kill(to === 'group' ? -npm.pid! : npm.pid!, signal)
+
+describe('a signal', { timeout: 120_000 }, () => {
+  it.each([
+    ['SIGTERM', 'npm', 'start'],
+    ['SIGINT', 'group', 'start'],
+    ['SIGTERM', 'npm', 'dev'],
+  ] as const)(
+    '%s to the %s of npm run %s: what was begun is answered, and nothing is left',
+    async (signal, to, name) => {
+      script = await startNpmScript(name)
+      await script.ready()
+      const begun = await beginRequest(script.url)
+      send(script, signal, to)
+      await eventually(script.isListening, (isListening) => !isListening)
+      expect(await finish(begun)).toMatchObject({
+        status: 400,
+        body: { error: { type: 'incorrect_login_credentials' } },
+      })
+      expect(await script.ended).toMatchObject({ code: 0, signal: null })
+    },
+  )
+
+  it('while it starts ends it, and nothing is left', async () => {
+    script = await startNpmScript('start')
+    await script.answers()
+    send(script, 'SIGINT', 'npm')
+    expect(await script.ended).toMatchObject({ code: 0, signal: null })
+    expect(await script.isListening()).toBe(false)
+  })
+})
+
+describe('a service that does not come to its end', () => {
+  const start = async (milliseconds: number) => {
+    const never = join(import.meta.dirname, '../support/never-stops.ts')
+    const child = spawn(process.execPath, [never, String(milliseconds)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const ended = once(child, 'exit')
+    await once(child.stdout, 'data')
+    return { child, ended }
+  }
+
+  it('ends when it is told again', async () => {
+    const { child, ended } = await start(60_000)
+    // Again and again: what comes right after the first is the same Ctrl-C.
+    await eventually(
+      () => child.kill('SIGINT'),
+      () => child.exitCode !== null || child.signalCode !== null,
+    )
+    expect(await ended).toEqual([1, null])
+  })
+
+  it('ends when its time is over', async () => {
+    const { child, ended } = await start(50)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([1, null])
+  })
+})

@@ -1,0 +1,94 @@
+/** What people and supervisors start: npm, a shell, and the service below it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { inject } from 'vitest'
+import { findFreePort } from '../../src/platform/child-process.ts'
+import { eventually } from './eventually.ts'
+import { fundedKey } from './test-app.ts'
+import { createTestDatabase } from './test-database.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+export interface NpmScript {
+  url: string
+  /** npm, at the head of a process group of its own, as a shell starts it. */
+  npm: ChildProcess
+  /** What it ends with. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; output: string }>
+  /** Waits until anything answers on the port, or until everything can be served. */
+  answers(): Promise<void>
+  ready(): Promise<void>
+  /** Whether anybody still listens on the port. */
+  isListening(): Promise<boolean>
+  /** Kills what is left of it. */
+  remove(): Promise<void>
+}
+
+const statusOf = (url: string) =>
+  fetch(url).then(
+    async (answer) => {
+      await answer.arrayBuffer()
+      return answer.status
+    },
+    () => undefined,
+  )
+
+/** `npm run <script>` with a database of its own. */
+export async function startNpmScript(script: string): Promise<NpmScript> {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-npm-'))
+  const database = await createTestDatabase()
+  const port = await findFreePort()
+  const url = `http://127.0.0.1:${port}`
+  const npm = spawn('npm', ['run', script], {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: dir,
+      PORT: String(port),
+      ANNAL_DIR: dir,
+      DATABASE_URL: database.url,
+      CHAIN_RPC_URL: inject('rpcUrl'),
+      CHAIN_RELAY_KEYS: await fundedKey(),
+    },
+  })
+  const output = Promise.all([text(npm.stdout), text(npm.stderr)])
+  const ended = once(npm, 'exit').then(async ([code, signal]) => ({ code, signal, output: (await output).join('\n') }))
+  // What is left below a dead npm is in its group still.
+  const killGroup = () => {
+    try {
+      process.kill(-npm.pid!, 'SIGKILL')
+    } catch {
+      // Nothing is left.
+    }
+  }
+  const waitForStatus = async (check: (status: number | undefined) => boolean) => {
+    await eventually(
+      async () => {
+        if (npm.exitCode !== null) throw new Error(`npm run ${script} ended: ${(await ended).output}`)
+        return statusOf(`${url}/readyz`)
+      },
+      check,
+      60_000,
+    )
+  }
+  return {
+    url,
+    npm,
+    ended,
+    answers: () => waitForStatus((status) => status !== undefined),
+    ready: () => waitForStatus((status) => status === 200),
+    isListening: async () => (await statusOf(`${url}/healthz`)) !== undefined,
+    async remove() {
+      killGroup()
+      await ended
+      await database.drop()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
