@@ -1,0 +1,126 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const chain: Mutant[] = [
+  ...mutantsOf(
+    'src/chain/relay-follow.ts',
+    ['chain/relay-faults.test.ts'],
+    [
+      [
+        'chain.final-early',
+        'A commit is final only when as many blocks lie on top as the operator wants.',
+        `view.head.number - row.block_number >= parts.confirmations`,
+        `view.head.number - row.block_number >= parts.confirmations - 1`,
+      ],
+      [
+        'chain.final-displaced',
+        'A commit whose block is gone is sent again.',
+        `canonical.get(row.block_number) !== row.block_hash)`,
+        `canonical.get(row.block_number) === undefined)`,
+      ],
+      [
+        'chain.receipt-without-log',
+        'A transaction that logged nothing carried no commit.',
+        `status === '0x1' && logs.length > 0`,
+        `status === '0x1'`,
+      ],
+      [
+        'chain.receipt-failed',
+        'A transaction that failed carried no commit.',
+        `status === '0x1' && logs.length > 0`,
+        `status !== '' && logs.length >= 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/fees.ts',
+    ['chain/signing.test.ts'],
+    [
+      [
+        'chain.fee-cap',
+        'No more is offered than the operator allows.',
+        `  if (nextBaseFee > cap) return undefined\n`,
+        '',
+        ['chain/signing.test.ts', 'chain/relay-faults.test.ts'],
+      ],
+      ['chain.fee-twice', 'An offer stays valid while fees rise.', `2n * nextBaseFee + tip`, `nextBaseFee + tip`],
+      [
+        'chain.raise-tip',
+        'A replacement raises both fees by an eighth.',
+        `(fee * 1125n + 999n) / 1000n, fee + 1n`,
+        `(fee * 1025n + 999n) / 1000n, fee + 1n`,
+      ],
+      [
+        'chain.raise-above-cap',
+        'A replacement is never above the cap.',
+        `return wanted && maxFeePerGas <= cap ?`,
+        `return wanted ?`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/verify.ts',
+    ['server/cli.test.ts'],
+    [
+      [
+        'chain.verify-tree',
+        'Bytes that are not those of their identifier are found.',
+        'holds(cid === commitData.assetTreeCid,',
+        'holds(cid !== "",',
+      ],
+      [
+        'chain.verify-sha256',
+        'A tree that is not the signed one is found.',
+        'holds(sha256 === commitData.assetTreeSha256,',
+        'holds(sha256 !== "",',
+      ],
+      [
+        'chain.verify-signer',
+        'A tree that somebody else signed is found.',
+        `holds(sameAddress(signer, committer), `,
+        `holds(signer !== '', `,
+      ],
+      [
+        'chain.verify-time',
+        'Time that runs back is found.',
+        `timestampCreated >= before.timestampCreated`,
+        `timestampCreated > 0`,
+      ],
+      [
+        'chain.verify-strangers',
+        'What strangers wrote counts for nothing.',
+        `all.filter(({ recorder }) => recorders.some((known) => sameAddress(known, recorder)))`,
+        `all.filter(({ recorder }) => recorders.some((known) => known !== '' && recorder !== ''))`,
+      ],
+      [
+        'chain.verify-nothing',
+        'No history at all is not a right one.',
+        `commits.length > 0 && [file`,
+        `commits.length >= 0 && [file`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-statements.ts',
+    ['chain/relay.test.ts', 'chain/relay-faults.test.ts'],
+    [
+      [
+        'chain.refund-once',
+        'A commit that failed is refunded once.',
+        `where r.commit_id = $1::uuid and c.id = r.commit_id and r.status in ('PENDING', 'BROADCAST')`,
+        `where r.commit_id = $1::uuid and c.id = r.commit_id`,
+      ],
+      [
+        'chain.refund-amount',
+        'A refund gives back what was charged.',
+        `set num = w.num - sums.num, points = w.points - sums.points,`,
+        `set num = w.num - sums.num, points = w.points,`,
+      ],
+      [
+        'chain.taken-once',
+        'A commit takes one nonce.',
+        `from item where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null`,
+        `from item where r.commit_id = item.commit_id`,
+      ],
+    ],
+  ),
+]

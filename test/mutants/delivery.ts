@@ -1,0 +1,131 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const delivery: Mutant[] = [
+  ...mutantsOf(
+    'src/domain/store/webhook-schedule.ts',
+    ['delivery/webhook-schedule.test.ts'],
+    [
+      ['delivery.first-pause', 'The second attempt comes 5 s after the first.', `[5, 300,`, `[50, 300,`],
+      ['delivery.jitter', 'Pauses vary by a fifth.', `const JITTER = 0.2`, `const JITTER = 0.4`],
+      ['delivery.gone', 'A receiver that is gone is not called again.', `statusCode === 410`, `statusCode === 404`],
+      ['delivery.busy', 'A busy receiver is heeded.', `statusCode === 429 || statusCode === 503`, `statusCode === 503`],
+      [
+        'delivery.longest-wait',
+        'A receiver puts us off for a day at most.',
+        `Math.min(retryAfter, LONGEST_WAIT)`,
+        `Math.min(retryAfter, Infinity)`,
+      ],
+      ['delivery.no-wait', 'A receiver never hurries us.', `Math.max(planned,`, `Math.min(planned,`],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/store/internal-address.ts',
+    ['delivery/webhook-sender.test.ts', 'delivery/webhook-url.test.ts'],
+    [
+      [
+        'delivery.mapped-address',
+        'An internal address stays internal when it is written as IPv6.',
+        `!address.match(GLOBAL_IPV6) || address.range() !== 'unicast'`,
+        `address.range() === 'loopback'`,
+      ],
+      ['delivery.cloud', 'The metadata of clouds is internal.', ` || CLOUD.has(address.toString())`, ''],
+      [
+        'delivery.short-name',
+        'A name without a dot is internal.',
+        `!name.includes('.') || INTERNAL_NAME`,
+        `INTERNAL_NAME`,
+      ],
+      ['delivery.trailing-dot', 'A trailing dot changes nothing.', `.replace(/\\.+$/, '')`, ''],
+    ],
+  ),
+  ...mutantsOf(
+    'src/delivery/webhook-sender.ts',
+    ['delivery/webhook-sender.test.ts'],
+    [
+      [
+        'delivery.plain-http',
+        'Secrets go over https only.',
+        `if (!allowInsecure && url.protocol !== 'https:') return`,
+        `if (!allowInsecure && url.protocol === 'ftp:') return`,
+      ],
+      [
+        'delivery.excerpt',
+        '1,000 characters of an answer are kept.',
+        `const MAX_EXCERPT = 1_000`,
+        `const MAX_EXCERPT = 10_000`,
+      ],
+      [
+        'delivery.response-size',
+        '64 KiB of an answer are read.',
+        `const MAX_RESPONSE = 64 * 1024`,
+        `const MAX_RESPONSE = 640 * 1024`,
+      ],
+      [
+        'delivery.one-signature',
+        'During a rotation both secrets sign.',
+        `secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(' ')`,
+        `new Webhook(secrets[0]!).sign(id, now, body)`,
+      ],
+      [
+        'delivery.kept-secret',
+        'An answer that repeats a secret is kept without it.',
+        `.replaceAll(secret, '[removed]')`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/store/delivery-statements.ts',
+    ['delivery/deliveries.test.ts'],
+    [
+      [
+        'delivery.attempt-once',
+        'Of two workers with one delivery, one records its attempt.',
+        `where id = $1::uuid and status = 'PENDING' and attempt_count = $2::int for update`,
+        `where id = $1::uuid and status = 'PENDING' for update`,
+      ],
+      [
+        'delivery.replay-refunded',
+        'The webhook of a refunded order is not called again.',
+        `where d.id = $1::uuid and o.status <> 'REFUNDED' and`,
+        `where d.id = $1::uuid and`,
+      ],
+      [
+        'delivery.replay-serves',
+        'An order that had failed succeeds when its replay is taken.',
+        `and o.status in ('PENDING', 'FAILURE') returning o.id`,
+        `and o.status in ('PENDING') returning o.id`,
+      ],
+      [
+        'delivery.old-secret',
+        'An old secret signs only as long as its rotation lasts.',
+        `case when a.previous_secret_expires_at > now() then a.previous_secret end`,
+        `a.previous_secret`,
+      ],
+      [
+        'delivery.refund-policy',
+        'Money goes back only where the app says so.',
+        `case a.delivery_failure_policy when 'REFUND' then 'REFUNDED' else 'FAILURE' end::order_status`,
+        `case a.delivery_failure_policy when 'KEEP' then 'REFUNDED' else 'FAILURE' end::order_status`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/store/refund-sql.ts',
+    ['delivery/deliveries.test.ts'],
+    [
+      [
+        'delivery.refund-spent',
+        'What the seller has spent already comes from the platform.',
+        `points = greatest(w.points + changes.points, 0)`,
+        `points = w.points + changes.points`,
+      ],
+      [
+        'delivery.refund-entries',
+        'The platform’s share is given back with the rest.',
+        `select null, e.book, e.currency, -e.amount`,
+        `select null, e.book, e.currency, e.amount`,
+      ],
+    ],
+  ),
+]

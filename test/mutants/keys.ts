@@ -1,0 +1,52 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const keys: Mutant[] = [
+  ...mutantsOf(
+    'src/platform/lasting-file.ts',
+    ['platform/lasting-file.test.ts'],
+    [
+      ['keys.flush-file', 'A key file is on the disk before anybody relies on it.', `, flush: true }`, ` }`],
+      ['keys.flush-folder', 'So is its name in the folder.', `    await handle.sync()\n`, ``],
+      ['keys.file-mode', 'A key is its owner’s eyes only.', `mode: 0o600`, `mode: 0o644`],
+      ['keys.folder-mode', 'So is the folder of keys.', `mode: 0o700`, `mode: 0o755`],
+      ['keys.overwrite', 'A key that is there is never written over.', `flag: 'wx'`, `flag: 'w'`],
+      [
+        'keys.leave-aside',
+        'What a crash left beside a key goes with it.',
+        `name === basename(file) || name.startsWith(\`\${basename(file)}.\`)`,
+        `name === basename(file)`,
+        ['platform/key-vault.test.ts'],
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/aes-gcm.ts',
+    ['platform/key-vault.test.ts'],
+    [
+      [
+        'keys.context',
+        'What is sealed opens for its owner and purpose only.',
+        `.setAAD(Buffer.from(context))\n    .setAuthTag`,
+        `.setAAD(Buffer.from(context.slice(0, 0)))\n    .setAuthTag`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/key-ring.ts',
+    ['platform/key-vault.test.ts', 'domain/key-rotation.test.ts'],
+    [
+      [
+        'keys.rest',
+        'An earlier key rests before it is destroyed.',
+        `if (doomed.length > 0 && wait > 0) {`,
+        `if (doomed.length > 99) {`,
+      ],
+      [
+        'keys.renew-keeps',
+        'The key that wrapped before is kept.',
+        `for (const each of [keys[0], fresh])`,
+        `for (const each of [fresh])`,
+      ],
+    ],
+  ),
+]

@@ -1,0 +1,99 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const money: Mutant[] = [
+  ...mutantsOf(
+    'src/domain/money.ts',
+    ['domain/money.test.ts'],
+    [
+      ['money.scale', 'Amounts have 18 decimals.', `const SCALE = 18`, `const SCALE = 17`],
+      ['money.negative', 'A negative amount stays negative.', `return match[1] ? -units : units`, `return units`],
+      ['money.zeros', 'An amount is told without needless zeros.', `fraction.replace(/0+$/, '')`, `fraction`],
+      [
+        'money.too-many-decimals',
+        'What has more than 18 decimals is no amount.',
+        `(\\d{1,18}))?$/.exec(`,
+        `(\\d+))?$/.exec(`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/quote.ts',
+    ['domain/money.test.ts', 'rest/dry-run.test.ts', 'graphql/quotes.test.ts'],
+    [
+      [
+        'money.max-cost',
+        'No more is charged than the caller agreed to.',
+        `total > toUnits(maxCost)`,
+        `total > toUnits(maxCost) * 2n`,
+      ],
+      [
+        'money.max-cost-equal',
+        'Just as much as agreed is charged.',
+        `total > toUnits(maxCost)`,
+        `total >= toUnits(maxCost)`,
+      ],
+      ['money.can-pay-equal', 'A wallet that holds exactly the cost pays it.', `>= totalOf(cost)`, `> totalOf(cost)`],
+      [
+        'money.points-first',
+        'Points are quoted first.',
+        `const points = least(toUnits(funds.points), total)`,
+        `const points = least(0n, total)`,
+      ],
+      [
+        'money.gas-in-total',
+        'Gas is part of what is needed.',
+        `toUnits(price) + toUnits(gas)`,
+        `toUnits(price) + toUnits(gas) * 0n`,
+      ],
+      [
+        'money.amount-needed',
+        'A refusal for funds ends in the amount needed.',
+        `Please top up your wallet. Amount needed: \${required}`,
+        `Amount needed: \${required}. Please top up your wallet.`,
+        ['domain/money.test.ts', 'rest/assets.test.ts', 'rest/orders.test.ts'],
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/deposit-statements.ts',
+    ['chain/deposits.test.ts'],
+    [
+      [
+        'money.deposit-twice',
+        'A deposit is credited once.',
+        `where not exists (select from transfers t where t.reference = 'deposit:' || i.hash || ':-1')`,
+        `where i.hash is not null`,
+      ],
+      [
+        'money.deposit-race',
+        'Of two scans of the same blocks one counts.',
+        `where key = $1 and value = $2 returning key`,
+        `where key = $1 and $2 is not null returning key`,
+      ],
+      [
+        'money.deposit-book',
+        'A deposit is booked against where it came from.',
+        `(2, null, 'DEPOSITS', -fresh.amount)`,
+        `(2, null, 'REVENUE', -fresh.amount)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/statement-service.ts',
+    ['graphql/transfers.test.ts'],
+    [
+      [
+        'money.statement-foreign',
+        'A statement shows one’s own transfers only.',
+        `where wallet_id = $1::uuid and transfer_id < coalesce`,
+        `where wallet_id is not null and transfer_id < coalesce`,
+      ],
+      [
+        'money.statement-balance',
+        'Each line tells the balance after it.',
+        `w.num - newer.num + page.num - sum(page.num) over down as balance_num`,
+        `w.num - newer.num - sum(page.num) over down as balance_num`,
+      ],
+    ],
+  ),
+]

@@ -1,0 +1,96 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const permission: Mutant[] = [
+  ...mutantsOf(
+    'src/domain/policy.ts',
+    ['domain/policy.test.ts'],
+    [
+      [
+        'permission.admin-reads-orders',
+        'An administrator sees nobody else’s orders: their arguments may carry a live token.',
+        `  return { buyerId: actor.kind === 'user' ? actor.id : { in: [] } }`,
+        `  if (canAdminister(actor)) return {}\n  return { buyerId: actor.kind === 'user' ? actor.id : { in: [] } }`,
+      ],
+      [
+        'permission.anonymous-order',
+        'An anonymous caller sees no order.',
+        `actor.kind === 'user' ? actor.id : { in: [] }`,
+        `actor.kind === 'user' ? actor.id : undefined`,
+      ],
+      [
+        'permission.private-asset',
+        'A private asset is its owner’s alone.',
+        `OR: [{ publicAccess: true }, { ownerId: actor.id }]`,
+        `OR: [{ publicAccess: true }, { publicAccess: false }]`,
+      ],
+      [
+        'permission.anonymous-private',
+        'An anonymous caller sees public assets only.',
+        `return { deletedAt: null, publicAccess: true }`,
+        `return { deletedAt: null }`,
+      ],
+      [
+        'permission.deleted-visible',
+        'A deleted asset is seen by nobody.',
+        `return { deletedAt: null, OR: [`,
+        `return { OR: [`,
+      ],
+      [
+        'permission.write-foreign',
+        'Only its owner changes an asset.',
+        `if (action !== 'asset:read' && !owns(actor, asset)) {`,
+        `if (action === 'asset:delete' && !owns(actor, asset)) {`,
+      ],
+      [
+        'permission.delete-foreign',
+        'Only its owner deletes an asset.',
+        `if (action !== 'asset:read' && !owns(actor, asset)) {`,
+        `if (action === 'asset:update' && !owns(actor, asset)) {`,
+      ],
+      [
+        'permission.private-parts',
+        'What is private of a record is the person’s alone.',
+        `actor.kind === 'system' || (actor.kind === 'user' && actor.id === userId)`,
+        `actor.kind === 'system' || actor.kind === 'user'`,
+      ],
+      [
+        'permission.administer',
+        'Only an administrator runs the store.',
+        `if (action === 'store:administer' && actor.role !== 'ADMIN') {`,
+        `if (action === 'store:administer' && !actor.role) {`,
+      ],
+      [
+        'permission.wrong-key',
+        'A wrong API key is refused also where none is needed.',
+        `if (actor.service === 'unknown') throw`,
+        `if (needed && actor.service === 'unknown') throw`,
+        ['domain/policy.test.ts', 'rest/credentials.test.ts'],
+      ],
+      [
+        'permission.no-key',
+        'An order needs a trusted service.',
+        `if (needed && !actor.service) {`,
+        `if (needed && actor.service === null) {`,
+        ['rest/orders.test.ts', 'rest/credentials.test.ts'],
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/session-statements.ts',
+    ['rest/sessions.test.ts', 'graphql/sessions.test.ts'],
+    [
+      [
+        'permission.revoke-foreign',
+        'Nobody revokes another’s session.',
+        `where t.id = $1::uuid and t.user_id = holder.id and \${standing}`,
+        `where t.id = $1::uuid and \${standing}`,
+      ],
+      [
+        'permission.revoke-others-keeps',
+        'Revoking all other sessions keeps the one that asks.',
+        `and t.id <> $2::uuid and`,
+        `and ($2::uuid is not null) and`,
+      ],
+    ],
+  ),
+]
