@@ -42,6 +42,8 @@ export interface TestApp {
   wallet(user: TestUser): Promise<{ num: string; points: string }>
   /** How many commits an asset has. */
   commitCount(nid: string): Promise<number>
+  /** Stops the database's clock at a moment, an expression of SQL, or lets it go again. Needs `withClock`. */
+  stopClock(at: string | null): Promise<void>
 }
 
 export interface TestAppOptions {
@@ -49,6 +51,8 @@ export interface TestAppOptions {
   env?: Record<string, string>
   /** Whether commits go to the chain. */
   withChain?: boolean
+  /** Whether the database's clock can be stopped. */
+  withClock?: boolean
 }
 
 let files = 0
@@ -76,9 +80,13 @@ export async function fundedKey(): Promise<string> {
  * Starts the service for the test file, and stops it after the file's last test. Then nothing may be left: no connection to
  * the database, and no broken invariant in it.
  */
-export async function createTestApp({ env = {}, withChain = false }: TestAppOptions = {}): Promise<TestApp> {
+export async function createTestApp({
+  env = {},
+  withChain = false,
+  withClock = false,
+}: TestAppOptions = {}): Promise<TestApp> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-app-'))
-  const testDatabase = await createTestDatabase()
+  const testDatabase = await createTestDatabase({ withClock })
   const log = createTestLog()
   const config = readConfig({
     ANNAL_DIR: dir,
@@ -152,6 +160,10 @@ export async function createTestApp({ env = {}, withChain = false }: TestAppOpti
         [nid],
       )
       return row!.n
+    },
+    async stopClock(at) {
+      await sql('delete from clock.stopped')
+      if (at !== null) await sql(`insert into clock.stopped select (${at})`)
     },
   }
 }

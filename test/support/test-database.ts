@@ -14,8 +14,8 @@ const withDatabase = (url: string, name: string) => {
   return changed.href
 }
 
-async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: withDatabase(inject('templateUrl'), 'postgres') })
+async function onServer<T>(work: (client: pg.Client) => Promise<T>, name = 'postgres'): Promise<T> {
+  const client = new pg.Client({ connectionString: withDatabase(inject('templateUrl'), name) })
   await client.connect()
   try {
     return await work(client)
@@ -24,11 +24,25 @@ async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> 
   }
 }
 
-/** A fresh database with all tables, cloned from the template. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * Its sessions ask these for the time, because they look for functions here first: a test can stop the clock to stand at
+ * the very end of a deadline. Where it is not stopped they tell the real time.
+ */
+const clockSql = (database: string) => `
+  create schema clock;
+  create table clock.stopped (at timestamptz not null);
+  create function clock.clock_timestamp() returns timestamptz language sql volatile as
+    'select coalesce((select at from clock.stopped), pg_catalog.clock_timestamp())';
+  create function clock.now() returns timestamptz language sql stable as
+    'select coalesce((select at from clock.stopped), pg_catalog.now())';
+  alter database ${database} set search_path = clock, pg_catalog, public`
+
+/** A fresh database with all tables, cloned from the template; `withClock`: its clock can be stopped. */
+export async function createTestDatabase({ withClock = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const template = new URL(inject('templateUrl')).pathname.slice(1)
   await onServer((client) => client.query(`create database ${name} template ${template}`))
+  if (withClock) await onServer((client) => client.query(clockSql(name)), name)
   return {
     url: withDatabase(inject('templateUrl'), name),
     async drop() {
