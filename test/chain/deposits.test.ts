@@ -94,6 +94,13 @@ it('credits a deposit once it is deep enough, and not before', async () => {
   expect(await bookedOf(user)).toEqual([
     { reference: `deposit:${hash}:-1`, amount: '1.500000000000000001', type: 'deposit.credited' },
   ])
+  expect(
+    await app.sql(
+      `select book::text, trim_scale(amount)::text as amount from entries e join transfers t on t.id = e.transfer_id
+       where t.reference = $1 and wallet_id is null`,
+      [`deposit:${hash}:-1`],
+    ),
+  ).toEqual([{ book: 'DEPOSITS', amount: '-1.500000000000000001' }])
   await mine(CONFIRMATIONS + 1)
   await caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '1.500000000000000001' })

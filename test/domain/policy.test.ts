@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Actor, SignedInUser } from '../../src/domain/actor.ts'
 import { DomainError } from '../../src/domain/errors.ts'
+import { toId } from '../../src/domain/ids.ts'
 import {
   type Action,
   assertMay,
@@ -8,7 +9,9 @@ import {
   canSeeAsset,
   canSeePrivateParts,
   visibleAssets,
+  visibleOrders,
 } from '../../src/domain/policy.ts'
+import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -171,5 +174,16 @@ describe('which rows an actor sees in the database', async () => {
         .map(({ id }) => id)
         .sort(),
     )
+  })
+})
+
+describe('which orders an actor sees in the database', async () => {
+  const store = await createStore(app, { owner: admin })
+  const { id } = await store.order(owner)
+
+  const expected: Record<Who, string[]> = { anonymous: [], owner: [id], stranger: [], admin: [], system: [id] }
+  it.each(everybody)('%s', async (who) => {
+    const found = await app.installation.database.read.order.findMany({ where: visibleOrders(actors[who]) })
+    expect(found.map((order) => toId('order', order.id))).toEqual(expected[who])
   })
 })

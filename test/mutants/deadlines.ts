@@ -1,0 +1,60 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+const TESTS = ['domain/deadlines.test.ts']
+
+export const deadlines: Mutant[] = [
+  ...mutantsOf('src/domain/store/order-statements.ts', TESTS, [
+    [
+      'deadlines.pay',
+      'An order is not paid at its end.',
+      `timed.at < target.expires_at`,
+      `timed.at <= target.expires_at`,
+    ],
+    [
+      'deadlines.pay-never',
+      'An order is not paid after its end.',
+      `and timed.at < target.expires_at`,
+      `and timed.at < 'infinity'`,
+    ],
+    [
+      'deadlines.cancel',
+      'An order is not withdrawn at its end.',
+      `clock_timestamp()::timestamptz(3) < expires_at`,
+      `clock_timestamp()::timestamptz(3) <= expires_at`,
+    ],
+    [
+      'deadlines.expire-early',
+      'An order stays open until its end.',
+      `where status = 'CREATED' and expires_at <= now() limit`,
+      `where status = 'CREATED' and expires_at <= now() + interval '1 second' limit`,
+    ],
+    [
+      'deadlines.expire-late',
+      'An order is over at its end.',
+      `where status = 'CREATED' and expires_at <= now() limit`,
+      `where status = 'CREATED' and expires_at < now() limit`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/account-statements.ts', TESTS, [
+    [
+      'deadlines.session',
+      'A session is over at its end.',
+      `where (t.expires_at is null or t.expires_at > now())`,
+      `where (t.expires_at is null or t.expires_at >= now())`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/limits.ts', TESTS, [
+    [
+      'deadlines.window',
+      'A throttle lets in again at the end of its window.',
+      `count = case when l.window_end <= now() then 1`,
+      `count = case when l.window_end < now() then 1`,
+    ],
+    [
+      'deadlines.count',
+      'A throttle refuses the one that is too many.',
+      `if (count > limit.count)`,
+      `if (count > limit.count + 1)`,
+    ],
+  ]),
+]

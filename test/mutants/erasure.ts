@@ -1,0 +1,67 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+const TESTS = ['domain/erasure.test.ts', 'rest/account-deletion.test.ts']
+
+/** A field that is left standing when its asset or account goes. */
+const left = (field: string, find: string, replace: string): [string, string, string, string] => [
+  `erasure.${field}`,
+  `The ${field.replaceAll('-', ' ')} goes with what it belongs to.`,
+  find,
+  replace,
+]
+
+export const erasure: Mutant[] = [
+  ...mutantsOf('src/domain/asset/asset-statements.ts', TESTS, [
+    left('caption', `updated_at = now(), caption = '', headline = '',`, `updated_at = now(), headline = '',`),
+    left('headline', `headline = '', tag = '',`, `tag = '',`),
+    left('tag', `tag = '', custom = '{}'`, `custom = '{}'`),
+    left('custom-fields', `custom = '{}', meta = null`, `meta = null`),
+    left('meta', `meta = null,`, ``),
+    left('signed-metadata', `signed_metadata = null, signature = null,`, `signature = null,`),
+    left('signature', `signature = null, file_name = ''`, `file_name = ''`),
+    left('file-name', `file_name = '', public_access = false`, `public_access = false`),
+    left(
+      'tree-of-commits',
+      `set tree = '', message = '', changes = '{}' from gone`,
+      `set message = '', changes = '{}' from gone`,
+    ),
+    left(
+      'message-of-commits',
+      `set tree = '', message = '', changes = '{}' from gone`,
+      `set tree = '', changes = '{}' from gone`,
+    ),
+    left(
+      'changes-of-commits',
+      `set tree = '', message = '', changes = '{}' from gone`,
+      `set tree = '', message = '' from gone`,
+    ),
+  ]),
+  ...mutantsOf('src/domain/account/deletion-statements.ts', TESTS, [
+    left(
+      'username',
+      `username = $2, email = $3, password_hash`,
+      `email = $3, display_name = username || $2, password_hash`,
+    ),
+    left('email', `email = $3, password_hash = ''`, `description = $3, password_hash = ''`),
+    left('display-name', `display_name = 'Deleted account',\n`, `\n`),
+    left('default-tag', `default_tag = '', referral_code = ''`, `referral_code = ''`),
+    left('referral-code', `referral_code = '', language`, `language`),
+    left('password', `password_hash = '', display_name`, `display_name`),
+    left(
+      'custodial-key',
+      `keyless as (delete from user_keys using erased where user_id = erased.id)`,
+      `keyless as (select 1 from erased)`,
+    ),
+    left(
+      'sessions',
+      `signed_out as (delete from access_tokens using erased where user_id = erased.id)`,
+      `signed_out as (select 1 from erased)`,
+    ),
+    left(
+      'mailed-tokens',
+      `unlinked as (delete from one_time_tokens using erased where user_id = erased.id)`,
+      `unlinked as (select 1 from erased)`,
+    ),
+    left('administrators-role', `role = 'USER',\n`, `\n`),
+  ]),
+]
