@@ -175,7 +175,7 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   const held = await Promise.all(leavers.map(({ id }) => readWallet(database, id)))
   const late = held.filter(({ points, num }) => Number(points) + Number(num) > 0).length
   const custody = openCustody(context)
-  const notices = { announce() {}, watch: () => () => undefined }
+  const notices = { announce() {}, listen: () => () => undefined }
   await createDeletionService({ database, custody, notices, log: silent }).sweep()
   let forfeits = 0
   for (const { id, username } of leavers) {

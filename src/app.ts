@@ -28,6 +28,7 @@ import { createTreeService } from './domain/asset/tree-service.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
 import { validationFailed } from './domain/errors.ts'
 import { createEventService } from './domain/event/event-service.ts'
+import { createStreamLimits } from './domain/event/stream-limits.ts'
 import { createIdempotency } from './domain/idempotency.ts'
 import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
@@ -182,7 +183,7 @@ export function createApp(deps: Dependencies): App {
     orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),
     assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, config: config.limits }),
     trees: createTreeService({ database }),
-    events: createEventService({ database, notices: deps.notices, safe: deps.safe }),
+    events: createEventService({ ...deps, streamLimits: createStreamLimits(config.limits) }),
   }
 
   const compose = createMailComposer({ currency: config.money.currency, publicUrl })

@@ -137,6 +137,14 @@ const variables = {
     schema: count.prefault('6000'),
     doc: 'Requests a minute without a valid access token from one address, at each process.',
   },
+  LIMIT_STREAMS_PER_USER: {
+    schema: count.prefault('50'),
+    doc: 'Event streams and subscriptions that one user has open at once, at each process.',
+  },
+  LIMIT_STREAMS_PER_IP: {
+    schema: count.prefault('200'),
+    doc: 'Event streams and subscriptions open at once from one address, at each process.',
+  },
   TRUSTED_PROXIES: {
     schema: z
       .string()
@@ -259,6 +267,8 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       uploadsPerHour: values.LIMIT_UPLOADS_PER_USER,
       requestsPerToken: values.LIMIT_REQUESTS_PER_TOKEN,
       requestsPerAddress: values.LIMIT_REQUESTS_PER_IP,
+      streamsPerUser: values.LIMIT_STREAMS_PER_USER,
+      streamsPerAddress: values.LIMIT_STREAMS_PER_IP,
     },
     trustedProxies: values.TRUSTED_PROXIES,
     graphql: {

@@ -274,12 +274,22 @@ export interface PasswordHasher {
   verify(encoded: string | undefined, password: string): Promise<boolean>
 }
 
-/** Tells every process that a feed of events has grown. A notice says only that; what happened is read from the feed. */
+/** What is heard from all processes. A notice says only where to look; what happened is read from the tables. */
+export interface Ear {
+  /** The feeds of these users may have grown. */
+  grown(ownerIds: readonly string[]): void
+  /** These access tokens and API keys, by UUID, have been revoked or deleted. */
+  ended(ids: readonly string[]): void
+  /** Notices may have been missed: called whenever the ear is connected, and every two seconds besides. */
+  missed(): void
+}
+
+/** Notices between processes. */
 export interface FeedNotices {
-  /** Returns at once. To be called when the statement that wrote the event is done. */
+  /** Tells that a feed has grown; returns at once. To be called when the statement that wrote the event is done. */
   announce(ownerId: string): void
-  /** `onNotice` is called when the feed may have grown, and every two seconds besides. Returns the way to stop. */
-  watch(ownerId: string, onNotice: () => void): () => void
+  /** Returns the way to stop. */
+  listen(ear: Ear): () => void
 }
 
 /** The chain as rules and presenters see it. */

@@ -1,4 +1,5 @@
 /** What callers can wait for, over server-sent events, in whichever process it happens. */
+import { queryFromInfo } from '@pothos/plugin-prisma'
 import { builder } from './builder.ts'
 import { CommitType } from './commit.ts'
 import { OrderType } from './order.ts'
@@ -12,10 +13,16 @@ builder.subscriptionField('commitUpdated', (t) =>
     type: CommitType,
     description:
       'A commit of this asset, each time one is accepted or its chain transaction is settled. Raises NOT_FOUND when there is no ' +
-      'such asset that you may see.',
+      'such asset that you may see, THROTTLED when too many are open.',
     args: { nid: t.arg.id({ required: true, description: 'The nid.' }) },
-    subscribe: async (_root, { nid }, { actor, services }) =>
-      services.events.followCommits(actor, await services.assets.get(actor, nid)),
+    subscribe: (_root, { nid }, context, info) => {
+      const { actor, services } = context
+      return services.events.followCommits(
+        actor,
+        () => services.assets.get(actor, nid),
+        queryFromInfo({ context, info }),
+      )
+    },
     resolve: (commit) => commit as never,
   }),
 )
@@ -25,13 +32,15 @@ builder.subscriptionField('orderUpdated', (t) =>
     type: OrderType,
     description:
       'Your order, each time something happens to it: it is paid, delivered, expired, cancelled or refunded. ' +
-      'Raises NOT_AUTHENTICATED, and NOT_FOUND when there is no such order that you may see.',
+      'Raises NOT_AUTHENTICATED, NOT_FOUND when there is no such order that you may see, and THROTTLED when too many are open.',
     args: { id: t.arg.id({ required: true, description: 'The order.' }) },
-    subscribe: async (_root, { id }, { actor, services }) => {
-      const order = await services.orders.get(actor, id)
-      return services.events.followOrder(actor, { id: order.id, ownerId: order.buyerId }, () =>
-        services.orders.find(actor, order.id),
-      )
+    subscribe: (_root, { id }, context, info) => {
+      const { actor, services } = context
+      const query = queryFromInfo({ context, info })
+      return services.events.followOrder(actor, () => services.orders.get(actor, id), {
+        key: JSON.stringify(query),
+        load: (uuid) => services.orders.find(actor, uuid, query),
+      })
     },
     resolve: (order) => order as never,
   }),

@@ -12,6 +12,7 @@ import { useDocumentLimits } from './use-document-limits.ts'
 import { useErrorVocabulary } from './use-error-vocabulary.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { type RequestBodyOptions, useRequestBody } from './use-request-body.ts'
+import { useStreams } from './use-streams.ts'
 
 export interface NodeContext {
   req: IncomingMessage
@@ -48,6 +49,7 @@ export function createGraphQLHandler({
       useRequestBody(body),
       useCaller(createContext),
       useDocumentLimits({ schema, introspection }),
+      useStreams(),
       useReplayHeader(),
       useErrorVocabulary(),
     ],

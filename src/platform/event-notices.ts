@@ -1,9 +1,10 @@
 /**
- * Notices between processes that a feed has grown, by LISTEN and NOTIFY. They only save waiting: whoever watches looks
- * every two seconds besides, and when the connection is back after a loss.
+ * Notices between processes that a feed has grown or a session ended, by LISTEN and NOTIFY. They only save waiting: whoever
+ * listens looks every two seconds besides, and when the connection is back after a loss. That a session ended is told by
+ * triggers on the tables themselves, so that no statement can forget it.
  */
 import pg from 'pg'
-import { type Database, type FeedNotices, type Log, statement } from '../domain/ports.ts'
+import { type Database, type Ear, type FeedNotices, type Log, statement } from '../domain/ports.ts'
 
 export interface OpenNotices extends FeedNotices {
   /** Sends what is due and lets go of the connection. */
@@ -29,7 +30,7 @@ export function createEventNotices({
   database: Pick<Database, 'query'>
   log: Log
 }): OpenNotices {
-  const watchers = new Map<string, Set<() => void>>()
+  const ears = new Set<Ear>()
   const due = new Set<string>()
   /** What `close` waits for. */
   const pending = new Set<Promise<unknown>>()
@@ -43,11 +44,8 @@ export function createEventNotices({
     pending.add(settled)
   }
 
-  const ring = (ownerId: string) => {
-    for (const onNotice of watchers.get(ownerId) ?? []) onNotice()
-  }
-  const ringAll = () => {
-    for (const ownerId of watchers.keys()) ring(ownerId)
+  const missed = () => {
+    for (const ear of ears) ear.missed()
   }
 
   async function send() {
@@ -77,15 +75,16 @@ export function createEventNotices({
       track(opened.end())
       reconnecting = setTimeout(connect, RECONNECT_AFTER)
     }
-    opened.on('notification', ({ payload = '' }) => {
-      for (const ownerId of payload.split(',')) ring(ownerId)
+    opened.on('notification', ({ channel, payload = '' }) => {
+      const ids = payload.split(',')
+      for (const ear of ears) channel === 'annal_ended' ? ear.ended(ids) : ear.grown(ids)
     })
     opened.on('error', lose)
     opened.on('end', lose)
     const listen = async () => {
       await opened.connect()
-      await opened.query('listen annal_events')
-      ringAll()
+      await opened.query('listen annal_events; listen annal_ended')
+      missed()
     }
     // One that is ended while it connects leaves its `connect` without an answer.
     const ended = new Promise<void>((resolve) => opened.once('end', resolve))
@@ -106,22 +105,19 @@ export function createEventNotices({
       due.add(ownerId)
       gathering ??= setTimeout(() => track(send()), GATHER)
     },
-    watch(ownerId, onNotice) {
-      if (watchers.size === 0) {
-        polling = setInterval(ringAll, POLL_EVERY)
+    listen(ear) {
+      ears.add(ear)
+      if (ears.size === 1) {
+        polling = setInterval(missed, POLL_EVERY)
         connect()
       }
-      const ours = watchers.get(ownerId) ?? new Set()
-      watchers.set(ownerId, ours.add(onNotice))
       return () => {
-        if (!ours.delete(onNotice) || ours.size > 0) return
-        watchers.delete(ownerId)
-        if (watchers.size === 0) disconnect()
+        if (ears.delete(ear) && ears.size === 0) disconnect()
       }
     },
     async close() {
       clearTimeout(gathering)
-      watchers.clear()
+      ears.clear()
       disconnect()
       track(send())
       await Promise.all(pending)

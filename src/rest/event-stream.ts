@@ -23,6 +23,10 @@ export async function streamEvents({ req, res, query, context: { actor, services
   assertMay(actor, 'event:read')
   const lastEventId = (req.headers['last-event-id'] as string | undefined) || query.get('last_event_id') || undefined
   const events = await services.events.follow(actor, lastEventId)
+  if (res.closed) {
+    void events.return?.()
+    return
+  }
   res.writeHead(200, {
     ...corsHeaders,
     'Content-Type': 'text/event-stream; charset=utf-8',
@@ -30,6 +34,7 @@ export async function streamEvents({ req, res, query, context: { actor, services
     'X-Accel-Buffering': 'no',
   })
   if (req.method === 'HEAD') {
+    void events.return?.()
     res.end()
     return
   }

@@ -18,6 +18,7 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   INVALID_NETWORK_APP_NAME: { status: 400, type: 'invalid_network_app_name' },
   INVALID_TOKEN: { status: 400, type: 'invalid_token' },
   METHOD_NOT_ALLOWED: { status: 405, type: 'method_not_allowed' },
+  NOT_ACCEPTABLE: { status: 406, type: 'not_acceptable' },
   NOT_AUTHENTICATED: { status: 401, type: 'not_authenticated' },
   NOT_FOUND: { status: 404, type: 'resource_not_found' },
   ORDER_EXPIRED: { status: 400, type: 'order_expired' },

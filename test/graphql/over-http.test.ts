@@ -6,6 +6,10 @@ import { createTestApp } from '../support/test-app.ts'
 const app = await createTestApp()
 const user = await app.newUser()
 
+/** Connections that listen for notices: there are some while somebody follows. */
+const looks = () =>
+  app.sql(`select pid from pg_stat_activity where application_name = 'annal-events' and datname = current_database()`)
+
 describe('GraphQL over HTTP', () => {
   it.each(
     serverAudits({ url: `${app.url}/graphql`, fetchFn: fetch }).map(
@@ -23,6 +27,34 @@ describe('GraphQL over HTTP', () => {
     })
     expect(response.status).toBe(405)
     expectOk(await user.graphql('{ me { id } }'))
+  })
+
+  it.each([
+    ['application/json', 'Accept: text/event-stream'],
+    ['multipart/mixed', 'Accept: text/event-stream'],
+    ['text/html', 'text/event-stream'],
+  ])(
+    'refuses a subscription by who accepts only %s with what to ask for, and nothing stays open',
+    async (type, hint) => {
+      const before = await looks()
+      const answer = await user.graphql(
+        'subscription { commitUpdated(nid: "x") { id } }',
+        {},
+        { headers: { Accept: type } },
+      )
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([406, 'application/json; charset=utf-8'])
+      expectError(answer, 'NOT_ACCEPTABLE')
+      expect(answer.body.errors[0].message).toContain(hint)
+      expect(answer.text).not.toContain('"http"')
+      expect(await looks()).toEqual(before)
+    },
+  )
+
+  it('carries out nothing whose answer nobody could read', async () => {
+    const answer = await user.graphql('mutation { signOut }', {}, { headers: { Accept: 'image/png' } })
+    expect(answer.status).toBe(406)
+    expectError(answer, 'NOT_ACCEPTABLE')
+    expectOk(await user.graphql('{ me { id } }', {}, { headers: { Accept: 'text/html, */*;q=0.1' } }))
   })
 
   it('lets browsers of any origin call, without cookies', async () => {

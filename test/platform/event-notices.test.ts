@@ -9,9 +9,9 @@ it('closes at once, however far its connection has come', async () => {
   const { databaseUrl: url, database } = app.installation
   const closings = Array.from({ length: 60 }, async (_, turns) => {
     const notices = createEventNotices({ url, database, log: app.log })
-    const unwatch = notices.watch('somebody', () => {})
+    const deafen = notices.listen({ grown() {}, ended() {}, missed() {} })
     for (let passed = 0; passed < turns; passed += 1) await turn()
-    unwatch()
+    deafen()
     await notices.close()
     return 'closed'
   })

@@ -180,6 +180,21 @@ describe('GET events/stream', () => {
     await soon(asked, [4])
   })
 
+  it('refuses a position that the feed has not come to: who waited there would hear nothing', async () => {
+    const user = await app.newUser()
+    await user.register()
+    for (const position of ['2', '7', '999999999']) {
+      const answer = expectError(
+        await user.rest('GET', 'events/stream', { headers: { 'Last-Event-ID': position } }),
+        'VALIDATION_FAILED',
+      )
+      expect(answer.body.error.details).toEqual({ last_event_id: ['There is no such event in your feed.'] })
+    }
+    const reader = await listen(user, '1')
+    await user.register()
+    await soon(reader, [2])
+  })
+
   it('tells a long absence whole and in order', async () => {
     const user = await app.newUser()
     await app.sql(

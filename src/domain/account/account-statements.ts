@@ -101,12 +101,6 @@ export const findLiveHash = statement<{ id: string }>(
    where t.hash = $1::bytea and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
 )
 
-/** Whether a session still stands. */
-export const findLiveToken = statement<{ id: string }>(
-  'account_live_token',
-  'select id from access_tokens where id = $1 and (expires_at is null or expires_at > now())',
-)
-
 /** The account before its tokens: whoever locks them in another order could stand in the way of its deletion, and it in theirs. */
 export const holderSql = (user: string) =>
   `holder as materialized (select id from users where id = ${user}::uuid for key share)`

@@ -244,6 +244,7 @@ export function createAssetService(deps: Dependencies) {
         assertMayOnAsset(actor, 'asset:delete', asset)
         const [gone] = await database.query(deleteAsset, [asset.id, ...markValues(attempt)])
         if (!gone) throw notFound('Asset')
+        notices.announce(asset.ownerId)
         return gone.nid
       })
     },

@@ -1,15 +1,16 @@
 /** A user's feed: everything that happened to what is theirs, in order. Contract: `events` in the schema, `/api/v3/events/`. */
-import type { Asset, Commit, Event } from '../../platform/prisma/client.ts'
-import { findLiveToken } from '../account/account-statements.ts'
+import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
-import { notFound, validationFailed } from '../errors.ts'
+import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
-import { assertMay, visibleAssets } from '../policy.ts'
-import type { Database, FeedNotices, Safe } from '../ports.ts'
+import { assertMay, canSeeAsset } from '../policy.ts'
+import type { Database, FeedNotices, Log, Safe } from '../ports.ts'
 import { createEventData } from './event-data.ts'
+import { createEventFanout, type FedEvent } from './event-fanout.ts'
 import { readPosition } from './event-input.ts'
 import { type EventRecord, recordOf } from './event-record.ts'
-import { createEventStreams } from './event-stream.ts'
+import { eventsOf, type Following, feedAfter, type Place, streamOf, takePlace } from './event-stream.ts'
+import type { StreamLimits } from './stream-limits.ts'
 
 /** A part of the feed, bounded by cursors (sequences) or event identifiers. */
 export interface EventPage {
@@ -26,10 +27,16 @@ interface Dependencies {
   database: Database
   notices: FeedNotices
   safe: Safe
+  streamLimits: StreamLimits
+  log: Log
 }
 
-export function createEventService({ database, notices, safe }: Dependencies) {
-  const streams = createEventStreams({ database, notices })
+/** What a caller wants loaded of a commit, in Prisma's language; made from the GraphQL document. */
+export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
+
+export function createEventService({ database, notices, safe, streamLimits, log }: Dependencies) {
+  const fanout = createEventFanout({ database, notices, log })
+  let hasStopped = false
   const readData = createEventData({ database, safe })
 
   /** Sequence of a position in a feed. Raises VALIDATION_FAILED when the event stands in no feed of theirs. */
@@ -44,8 +51,24 @@ export function createEventService({ database, notices, safe }: Dependencies) {
   const bound = (ownerId: string, field: string, text: string | undefined) =>
     text === undefined ? undefined : sequenceOf(ownerId, field, text)
 
-  async function isSignedIn(actor: Actor): Promise<boolean> {
-    return actor.kind !== 'user' || (await database.query(findLiveToken, [actor.tokenId])).length > 0
+  /** Opens a stream, which counts until it ends. `open` takes the place; whatever it raises, nothing stays behind. */
+  async function count<T>(
+    actor: Actor,
+    open: (take: (following: Omit<Following, 'onEnd'>, onOverflow: 'drop' | 'end') => Promise<Place>) => Promise<T>,
+  ): Promise<T> {
+    const giveBack = streamLimits.take(actor)
+    let place: Place | undefined
+    try {
+      return await open(async (following, onOverflow) => {
+        place = await takePlace(fanout, actor, { ...following, onEnd: giveBack }, onOverflow)
+        if (hasStopped) place.end()
+        return place
+      })
+    } catch (error) {
+      place?.end()
+      giveBack()
+      throw error
+    }
   }
 
   return {
@@ -77,61 +100,85 @@ export function createEventService({ database, notices, safe }: Dependencies) {
 
     /**
      * The actor's own events after a position, and then each as it happens; without a position only what happens from
-     * now on. Ends when the session does. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.
+     * now on. Ends when the session does. Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED.
      */
     async follow(actor: Actor, after: string | undefined): Promise<AsyncIterableIterator<EventRecord>> {
       assertMay(actor, 'event:read')
       assertUser(actor)
-      const sequence = (await bound(actor.id, 'lastEventId', after)) ?? (await streams.newest(actor.id))
-      const following = { ownerId: actor.id, after: sequence, mayRead: () => isSignedIn(actor) }
-      return streams.follow(following, async function* (events) {
-        for await (const event of events) yield recordOf(event)
-      })
-    },
-
-    /**
-     * Each change of a commit of an asset, from now on: the commit as it is then. Ends when the asset is no longer to be
-     * seen. Raises NOT_FOUND.
-     */
-    async followCommits(actor: Actor, asset: Pick<Asset, 'id' | 'ownerId'>): Promise<AsyncIterableIterator<Commit>> {
-      const { read } = database
-      const visible = { ...visibleAssets(actor), id: asset.id }
-      const canSee = async () => (await read.asset.count({ where: visible })) > 0
-      if (!(await canSee())) throw notFound('Asset')
-      const after = await streams.newest(asset.ownerId)
-      const mayRead = async () => (await isSignedIn(actor)) && (await canSee())
-      return streams.follow({ ownerId: asset.ownerId, after, mayRead }, async function* (events) {
-        for await (const { commitId } of events) {
-          if (commitId === null) continue
-          const commit = await read.commit.findFirst({ where: { id: commitId, asset: visible } })
-          if (commit) yield commit
-          else if (!(await canSee())) return
+      const ownerId = actor.id
+      return count(actor, async (take) => {
+        const place = await take({ ownerId, wants: () => true }, 'drop')
+        const sequence = (await bound(ownerId, 'lastEventId', after)) ?? place.newest
+        // Who waited for what this feed never told would wait for ever.
+        if (sequence > place.latest) throw validationFailed({ lastEventId: ['There is no such event in your feed.'] })
+        async function* records() {
+          for await (const event of feedAfter(database, place, { ownerId, after: sequence })) yield recordOf(event)
         }
+        return streamOf(place, records())
       })
     },
 
     /**
-     * What `load` gives each time something happens to an order, from now on. `ownerId` is the user whose feed tells of
-     * it; ends when `load` gives nothing, as for an order that is no longer to be seen.
+     * Each change of a commit of the asset that `find` gives, from now on: the commit as it is then. Ends when the asset is
+     * no longer to be seen, and when a reader is too slow. Raises what `find` raises, AUTHENTICATION_FAILED, THROTTLED.
+     */
+    async followCommits(
+      actor: Actor,
+      find: () => Promise<Pick<Asset, 'id' | 'ownerId'>>,
+      query: CommitQuery = {},
+    ): Promise<AsyncIterableIterator<Commit>> {
+      return count(actor, async (take) => {
+        const { id: assetId, ownerId } = await find()
+        const place = await take(
+          {
+            ownerId,
+            assetId,
+            wants: (told) => told.assetId === assetId,
+            canSee: (asset) => asset !== undefined && canSeeAsset(actor, asset),
+          },
+          'end',
+        )
+        const key = `commit ${JSON.stringify(query)}`
+        const load = ({ event }: FedEvent) =>
+          database.read.commit.findFirst({ ...query, where: { id: event.commitId! } }) as Promise<Commit | null>
+        async function* commits() {
+          for await (const told of eventsOf(place)) {
+            const commit = await told.once(key, () => load(told))
+            if (commit && !place.hasEnded) yield commit
+          }
+        }
+        return streamOf(place, commits())
+      })
+    },
+
+    /**
+     * What `load` gives each time something happens to the order that `find` gives, from now on. `key` tells what `load`
+     * loads: followers of one order with the same key share it. Ends when it gives nothing, as for an order that is no
+     * longer to be seen, and when a reader is too slow. Raises what `find` raises, AUTHENTICATION_FAILED, THROTTLED.
      */
     async followOrder<Order>(
       actor: Actor,
-      order: { id: string; ownerId: string },
-      load: () => Promise<Order | null>,
+      find: () => Promise<{ id: string; buyerId: string }>,
+      { key, load }: { key: string; load: (id: string) => Promise<Order | null> },
     ): Promise<AsyncIterableIterator<Order>> {
-      const after = await streams.newest(order.ownerId)
-      const following = { ownerId: order.ownerId, after, mayRead: () => isSignedIn(actor) }
-      return streams.follow(following, async function* (events: AsyncIterable<Event>) {
-        for await (const { orderId } of events) {
-          if (orderId !== order.id) continue
-          const now = await load()
-          if (!now) return
-          yield now
+      return count(actor, async (take) => {
+        const { id, buyerId } = await find()
+        const place = await take({ ownerId: buyerId, wants: ({ event }) => event.orderId === id }, 'end')
+        async function* orders() {
+          for await (const told of eventsOf(place)) {
+            const now = await told.once(`order ${key}`, () => load(id))
+            if (!now || place.hasEnded) return
+            yield now
+          }
         }
+        return streamOf(place, orders())
       })
     },
 
-    /** Ends what is followed: the process drains. */
-    stop: streams.stop,
+    /** Ends what is followed, and what is begun from now on: the process drains. */
+    stop() {
+      hasStopped = true
+      fanout.stop()
+    },
   }
 }

@@ -1,131 +1,181 @@
-/**
- * Feeds as they grow, whichever process they grow in. A notice only rings a bell; what happened is always read from the
- * table, by position, so that nothing is lost with a notice, told twice, or told out of order.
- */
+/** What one caller follows: their place among the followers, and what waits there until they read it. */
 import type { Event } from '../../platform/prisma/client.ts'
-import { createBatch } from '../batch.ts'
-import { DomainError } from '../errors.ts'
-import type { Database, FeedNotices } from '../ports.ts'
-import { findPositions } from './event-statements.ts'
+import type { Actor } from '../actor.ts'
+import type { Database } from '../ports.ts'
+import { type AssetFacts, type EventFanout, type FedEvent, type Follower, isAway } from './event-fanout.ts'
+import { FEED_PAGE } from './event-statements.ts'
 
-/** Milliseconds between two looks whether the reader may still read. */
-const CHECK_EVERY = 10_000
-const PAGE = 200
+/** Events that wait for a reader who is slow. */
+const MOST_WAITING = 200
 
 export interface Following {
   ownerId: string
-  /** Sequence of the last event that the reader has. */
-  after: number
-  /** Whether the reader may still read. */
-  mayRead(): Promise<boolean>
+  assetId?: string
+  /** Whether the follower wants to hear of an event. */
+  wants(told: FedEvent): boolean
+  /** Whether it may still see the asset. */
+  canSee?(asset: AssetFacts): boolean
+  /** Called once, when the place is given up. */
+  onEnd(): void
+}
+
+/** A place among the followers. */
+export interface Place {
+  /** Sequence of the newest event when the place was taken. */
+  newest: number
+  /** Sequence of the newest event that the follower was handed, whether or not it still waits. */
+  readonly latest: number
+  readonly waiting: FedEvent[]
+  readonly hasEnded: boolean
+  /** Until something is handed over, or the place was given up. */
+  wait(): Promise<void>
+  end(): void
 }
 
 /** Wakes its one waiter; a ring before the wait counts. */
 function createBell() {
   let rung = false
   let wake = () => {}
-  const bell = {
-    closed: false,
+  return {
     ring() {
       rung = true
       wake()
-    },
-    close() {
-      bell.closed = true
-      bell.ring()
     },
     async wait() {
       if (!rung) await new Promise<void>((resolve) => (wake = resolve))
       rung = false
     },
   }
-  return bell
 }
 
-type Bell = ReturnType<typeof createBell>
+/**
+ * Takes a place. `onOverflow` says what becomes of a follower for whom too much waits: it is `drop`ped events that it can
+ * read in the feed, or it `end`s.
+ * Raises AUTHENTICATION_FAILED, UNAVAILABLE.
+ */
+export async function takePlace(
+  fanout: EventFanout,
+  actor: Actor,
+  { ownerId, assetId, wants, canSee, onEnd }: Following,
+  onOverflow: 'drop' | 'end',
+): Promise<Place> {
+  const bell = createBell()
+  const waiting: FedEvent[] = []
+  let latest = 0
+  let hasEnded = false
+  let leave = () => {}
 
-const whenAway =
-  <T>(value: T) =>
-  (error: unknown): T => {
-    if (error instanceof DomainError && error.code === 'UNAVAILABLE') return value
+  function end() {
+    if (hasEnded) return
+    hasEnded = true
+    leave()
+    onEnd()
+    bell.ring()
+  }
+
+  const follower: Follower = {
+    ownerId,
+    sessionId: actor.kind === 'user' ? actor.tokenId : null,
+    apiKeyId: actor.kind !== 'system' && typeof actor.service === 'object' ? actor.service.id : null,
+    ...(assetId !== undefined && { assetId }),
+    feed(told) {
+      latest = told.event.sequence
+      if (!wants(told)) return
+      if (canSee && !canSee(told.asset)) return end()
+      if (waiting.length < MOST_WAITING) waiting.push(told)
+      else if (onOverflow === 'end') return end()
+      bell.ring()
+    },
+    judge(asset) {
+      if (canSee && !canSee(asset)) end()
+    },
+    ring: bell.ring,
+    end,
+  }
+  const joined = await fanout.join(follower)
+  leave = joined.leave
+  // It may have been ended while it joined.
+  if (hasEnded) leave()
+  latest = Math.max(latest, joined.newest)
+  return {
+    newest: joined.newest,
+    get latest() {
+      return latest
+    },
+    waiting,
+    get hasEnded() {
+      return hasEnded
+    },
+    wait: bell.wait,
+    end,
+  }
+}
+
+/** The events after a position, and each as it happens. What the reader was too slow for is read from the feed. */
+export async function* feedAfter(
+  database: Pick<Database, 'read'>,
+  place: Place,
+  { ownerId, after }: { ownerId: string; after: number },
+): AsyncGenerator<Event> {
+  let sequence = after
+  while (!place.hasEnded) {
+    const [head] = place.waiting
+    if (head && head.event.sequence <= sequence) place.waiting.shift()
+    else if (head?.event.sequence === sequence + 1) {
+      place.waiting.shift()
+      sequence += 1
+      yield head.event
+    } else if (place.latest > sequence) {
+      const page = await readAfter(database, ownerId, sequence)
+      for (const event of page) {
+        if (place.hasEnded) return
+        sequence = event.sequence
+        yield event
+      }
+      if (page.length === 0) await place.wait()
+    } else await place.wait()
+  }
+}
+
+/** While the database is away there is nothing new; the next ring tries again. */
+async function readAfter({ read }: Pick<Database, 'read'>, ownerId: string, sequence: number): Promise<Event[]> {
+  const where = { ownerId, sequence: { gt: sequence } }
+  try {
+    return await read.event.findMany({ where, orderBy: { sequence: 'asc' }, take: FEED_PAGE })
+  } catch (error) {
+    if (isAway(error)) return []
     throw error
   }
+}
 
-export function createEventStreams({ database, notices }: { database: Database; notices: FeedNotices }) {
-  const bells = new Set<Bell>()
-  let stopped = false
-
-  /** However many read at once, they ask together; a feed without news costs no more than that. */
-  const newest = createBatch(async (ownerIds: string[]) => {
-    const found = new Map(
-      (await database.query(findPositions, [ownerIds])).map(({ position, sequence }) => [position, sequence]),
-    )
-    return ownerIds.map((_, index) => found.get(index + 1) ?? 0)
-  })
-
-  async function readAfter(ownerId: string, sequence: number): Promise<Event[]> {
-    if ((await newest(ownerId)) <= sequence) return []
-    const where = { ownerId, sequence: { gt: sequence } }
-    return database.read.event.findMany({ where, orderBy: { sequence: 'asc' }, take: PAGE })
+/** Each event that the follower wants, from now on. */
+export async function* eventsOf(place: Place): AsyncGenerator<FedEvent> {
+  while (!place.hasEnded) {
+    const told = place.waiting.shift()
+    if (!told) await place.wait()
+    else if (told.event.sequence > place.newest) yield told
   }
+}
 
-  async function* read({ ownerId, after, mayRead }: Following, bell: Bell): AsyncGenerator<Event> {
-    if (bell.closed || stopped) return
-    bells.add(bell)
-    const unwatch = notices.watch(ownerId, bell.ring)
-    let sequence = after
-    let checkedAt = performance.now()
-    try {
-      while (!bell.closed && !stopped) {
-        if (performance.now() - checkedAt > CHECK_EVERY) {
-          if (!(await mayRead().catch(whenAway(true)))) return
-          checkedAt = performance.now()
-        }
-        // While the database is away the reader waits; the next bell tries again.
-        const events = await readAfter(ownerId, sequence).catch(whenAway<Event[]>([]))
-        for (const event of events) {
-          if (bell.closed) return
-          yield event
-          sequence = event.sequence
-        }
-        if (events.length === 0) await bell.wait()
-      }
-    } finally {
-      unwatch()
-      bells.delete(bell)
-    }
-  }
-
+/** What a door reads; whoever leaves gives up the place at once, also while it waits. */
+export function streamOf<T>(place: Place, made: AsyncGenerator<T>): AsyncIterableIterator<T> {
   return {
-    /** The newest sequence of a feed; 0 when it is empty. */
-    newest,
-
-    /**
-     * What `each` makes of the events after a position, as they happen. Ends when the reader leaves, may no longer read,
-     * or the process drains: at once, also while it waits.
-     */
-    follow<T>(
-      following: Following,
-      each: (events: AsyncIterable<Event>) => AsyncGenerator<T>,
-    ): AsyncIterableIterator<T> {
-      const bell = createBell()
-      const made = each(read(following, bell))
-      return {
-        next: () => made.next(),
-        return(value) {
-          bell.close()
-          return made.return(value)
-        },
-        [Symbol.asyncIterator]() {
-          return this
-        },
+    async next() {
+      try {
+        const result = await made.next()
+        if (result.done) place.end()
+        return result
+      } catch (error) {
+        place.end()
+        throw error
       }
     },
-
-    /** Ends everything that is followed, and what is begun from now on. */
-    stop() {
-      stopped = true
-      for (const bell of bells) bell.close()
+    return(value) {
+      place.end()
+      return made.return(value)
+    },
+    [Symbol.asyncIterator]() {
+      return this
     },
   }
 }

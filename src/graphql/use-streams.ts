@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http'
+import { GraphQLError } from 'graphql'
+import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga'
+import type { Context } from '../context.ts'
+import type { NodeContext } from './yoga.ts'
+
+const EVENT_STREAM = 'text/event-stream'
+const ANSWERS = ['application/json', 'application/graphql-response+json', 'multipart/mixed', EVENT_STREAM]
+
+/** Whether a header Accept allows a type of answer; without a header everything is allowed. */
+export function accepts(header: string | undefined, type: string): boolean {
+  if (!header?.trim()) return true
+  const [kind] = type.split('/')
+  return header
+    .toLowerCase()
+    .split(',')
+    .map((wish) => wish.split(';')[0]!.trim())
+    .some((wish) => wish === '*/*' || wish === `${kind}/*` || wish === type)
+}
+
+const notAcceptable = (message: string) =>
+  new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
+
+const noAnswer = () =>
+  notAcceptable(
+    'No answer can be made that you accept: send `Accept: application/json`, for a subscription `text/event-stream`.',
+  )
+const noStream = () =>
+  notAcceptable('A subscription is answered with server-sent events: send `Accept: text/event-stream`.')
+
+/**
+ * What is peculiar to answers that go on: they need a caller who takes them, they end when the caller leaves, and one that
+ * is refused because too many are open has the status that says so, for there is no answer yet that could tell it.
+ */
+export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
+  const streams = new WeakSet<ServerResponse>()
+  return {
+    // Before anything is carried out whose answer nobody could read.
+    onParams({ context: { req } }) {
+      if (!ANSWERS.some((type) => accepts(req.headers.accept, type))) throw noAnswer()
+    },
+    onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
+      const { req, res } = contextValue
+      streams.add(res)
+      if (!accepts(req.headers.accept, EVENT_STREAM)) {
+        setResultAndStopExecution({ errors: [noStream()] })
+        return undefined
+      }
+      return {
+        onSubscribeResult({ result }) {
+          if (!isAsyncIterable(result)) return
+          const leave = () => void (result as AsyncIterableIterator<unknown>).return?.()
+          if (res.closed) leave()
+          else res.once('close', leave)
+        },
+      }
+    },
+    onResultProcess({ result, serverContext: { res }, setResultProcessor, resultProcessor }) {
+      // Whoever accepts nothing that we have is told so in JSON.
+      if (!resultProcessor) setResultProcessor(processRegularResult, 'application/json')
+      if (!streams.has(res) || !('errors' in result)) return
+      for (const { extensions } of result.errors ?? [])
+        if (extensions.code === 'THROTTLED') extensions.http = { status: 429 }
+    },
+  }
+}

@@ -1,0 +1,238 @@
+/** Event streams and subscriptions: both doors count them together, end them together, and read each event once for all. */
+import { randomUUIDv7 } from 'node:crypto'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createOneTimeTokens } from '../../src/domain/account/one-time-token.ts'
+import { type EventReader, readEvents } from '../support/event-stream.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createRest, type Rest } from '../support/rest-client.ts'
+import { type AnotherApp, startAnother } from '../support/start-another.ts'
+import { recordStatements, withoutLooks } from '../support/statements.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD, type TestActor } from '../support/user.ts'
+
+const PER_USER = 3
+const PER_ADDRESS = 24
+const app = await createTestApp({
+  env: { LIMIT_STREAMS_PER_USER: String(PER_USER), LIMIT_STREAMS_PER_IP: String(PER_ADDRESS) },
+})
+
+let readers: EventReader[] = []
+afterEach(async () => {
+  vi.useRealTimers()
+  const left = readers
+  readers = []
+  for (const reader of left) reader.close()
+  await Promise.all(left.map(({ ended }) => ended))
+})
+
+const keep = (reader: EventReader) => {
+  readers.push(reader)
+  return reader
+}
+const subscribe = async (actor: TestActor | undefined, query: string, headers = {}) =>
+  keep(await readEvents(`${app.url}/graphql`, { ...(actor && { actor }), headers, body: { query } }))
+const follow = async (actor: TestActor, headers = {}) =>
+  keep(await readEvents(`${app.url}/api/v3/events/stream`, { actor, headers }))
+const commitsOf = (nid: string) => `subscription { commitUpdated(nid: "${nid}") { sequence status committer } }`
+const sequencesIn = ({ events }: EventReader) =>
+  events.map(({ data }) => data.data?.commitUpdated.sequence ?? data.sequence)
+
+describe('streams that are open at once', () => {
+  const askAgain = async (open: () => Promise<EventReader>) => {
+    const reader = await open()
+    const status = reader.status
+    const wait = Number(reader.headers.get('retry-after'))
+    reader.close()
+    return { status, wait }
+  }
+
+  it('are counted for each user across both doors, and refused with 429 and the seconds to wait', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register({ public_access: 'true' })
+    const doors = [() => follow(user), () => subscribe(user, commitsOf(id))]
+    for (let n = 0; n < PER_USER; n += 1) expect((await doors[n % 2]!()).status).toBe(200)
+    for (const open of doors) {
+      const { status, wait } = await askAgain(open)
+      expect(status).toBe(429)
+      expect(wait).toBeGreaterThan(0)
+    }
+    expect((await subscribe(undefined, commitsOf(id))).status).toBe(200)
+    expect((await follow(await app.newUser())).status).toBe(200)
+    readers[0]!.close()
+    await eventually(
+      () => askAgain(() => follow(user)),
+      ({ status }) => status === 200,
+    )
+  })
+
+  it('are refused in the door’s own words', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register()
+    for (let n = 0; n < PER_USER; n += 1) await follow(user)
+    const answer = await user.rest('GET', 'events/stream')
+    expect([answer.status, answer.body.error.type]).toEqual([429, 'throttled'])
+    const reader = await subscribe(user, commitsOf(id))
+    await reader.ended
+    expect(reader.events[0]!.data.errors[0].extensions).toMatchObject({ code: 'THROTTLED', retryAfter: 30 })
+  })
+
+  it('are counted for each address, and given back also by those that were refused or asked only for the headers', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register({ public_access: 'true' })
+    const hidden = await user.register()
+    for (let n = 0; n < 2 * PER_ADDRESS; n += 1) {
+      const reader = await subscribe(undefined, commitsOf(hidden.id))
+      await reader.ended
+      expect(reader.events[0]!.data.errors[0].extensions.code).toBe('NOT_FOUND')
+      expect((await user.rest('HEAD', 'events/stream')).status).toBe(200)
+    }
+    for (let n = 0; n < PER_ADDRESS; n += 1) expect((await subscribe(undefined, commitsOf(id))).status).toBe(200)
+    expect((await askAgain(() => subscribe(undefined, commitsOf(id)))).status).toBe(429)
+    expect((await askAgain(() => follow(user))).status).toBe(429)
+  })
+})
+
+describe('an event', () => {
+  it('is read once, however many follow, and nothing more is read for what none of them may see', async () => {
+    const user = await app.newUser({ num: '100' })
+    const { id } = await user.register({ public_access: 'true' })
+    const sent = recordStatements()
+    const without = async (work: () => Promise<unknown>) => {
+      sent.length = 0
+      await work()
+      return withoutLooks(sent)
+    }
+    const registerThree = async () => {
+      for (let n = 0; n < 3; n += 1) await user.register()
+    }
+    const alone = await without(registerThree)
+    const many = await Promise.all(Array.from({ length: PER_ADDRESS - 1 }, () => subscribe(undefined, commitsOf(id))))
+    const followed = await without(registerThree)
+    const change = await without(async () => {
+      expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'New' } }))
+      for (const reader of many)
+        await eventually(
+          () => sequencesIn(reader),
+          (found) => found.length > 0,
+        )
+    })
+    expect(many.map(sequencesIn)).toEqual(many.map(() => [2]))
+    // Notices are gathered, and so may be fewer.
+    const notices = 3
+    expect(followed.length).toBeLessThanOrEqual(alone.length + notices)
+    expect(change.length).toBeLessThan(many.length / 2)
+  })
+
+  it('that came while somebody asked is neither lost nor told twice', async () => {
+    const user = await app.newUser({ num: '100' })
+    const { id } = await user.register({ public_access: 'true' })
+    const change = async (n: number) =>
+      expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: `${n}` } }))
+    const opening = Promise.all([follow(user, { 'Last-Event-ID': '0' }), follow(user, { 'Last-Event-ID': '0' })])
+    for (let n = 2; n <= 6; n += 1) await change(n)
+    for (const reader of await opening) {
+      await eventually(
+        () => sequencesIn(reader).length,
+        (length) => length >= 6,
+      )
+      expect(sequencesIn(reader)).toEqual([1, 2, 3, 4, 5, 6])
+    }
+  })
+
+  it('of an asset that is deleted ends what followed it', async () => {
+    const user = await app.newUser()
+    const { id } = await user.register({ public_access: 'true' })
+    const reader = await subscribe(undefined, commitsOf(id))
+    expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+    await reader.ended
+    expect(sequencesIn(reader)).toEqual([])
+  })
+})
+
+describe('a session that ends in another process', () => {
+  let other: AnotherApp
+  beforeAll(async () => {
+    other = await startAnother(app)
+    return other.stop
+  })
+
+  const signInElsewhere = async (user: SignedIn): Promise<Rest> => {
+    const json = { email: user.email, password: PASSWORD }
+    const { auth_token: token } = expectOk(await createRest(other.url)('POST', 'auth/token/login/', { json }))
+    return createRest(other.url, { actor: { token } })
+  }
+  const sessionsOf = async (user: SignedIn) =>
+    expectOk(await user.rest('GET', 'auth/sessions/')).results as { id: string; is_current: boolean }[]
+
+  const endings: Record<string, (user: SignedIn) => Promise<unknown>> = {
+    'signing out': (user) => createRest(other.url, { actor: user })('POST', 'auth/token/logout/'),
+    'revoking the session': async (user) => {
+      const { id } = (await sessionsOf(user)).find(({ is_current }) => is_current)!
+      return (await signInElsewhere(user))('DELETE', `auth/sessions/${id}/`)
+    },
+    'revoking all others': async (user) => (await signInElsewhere(user))('POST', 'auth/sessions/revoke-others/'),
+    'changing the password': async (user) =>
+      (await signInElsewhere(user))('POST', 'auth/users/set_password/', {
+        json: { current_password: PASSWORD, new_password: 'staple battery horse' },
+      }),
+    'resetting the password': async (user) => {
+      const tokens = createOneTimeTokens(app.installation)
+      const { token } = (await tokens.issue('PASSWORD_RESET', user.id, randomUUIDv7()))!
+      const json = { uid: user.publicId, token, new_password: 'staple battery horse' }
+      return createRest(other.url)('POST', 'auth/users/reset_password_confirm/', { json })
+    },
+    'deleting the account': (user) => createRest(other.url, { actor: user })('DELETE', 'auth/users/me/'),
+  }
+
+  it.each(Object.entries(endings))('%s ends its streams at both doors, by a notice alone', async (_, endIt) => {
+    // Nobody looks every two seconds.
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const [user, bystander] = [await app.newUser(), await app.newUser()]
+    const { id } = await user.register({ public_access: 'true' })
+    const streams = [await follow(user), await subscribe(user, commitsOf(id))]
+    const others = [await follow(bystander), await subscribe(undefined, commitsOf(id))]
+    await listening()
+    expect(await endIt(user)).toMatchObject({ status: 204 })
+    await Promise.all(streams.map(({ ended }) => ended))
+    expect(await Promise.race([...others.map(({ ended }) => ended), 'open'])).toBe('open')
+  })
+
+  it('an API key that is revoked ends the streams that came with it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const [admin, user, store] = [await app.admin(), await app.newUser(), await createStore(app)]
+    const issued = expectOk(await admin.rest('POST', 'store/api-keys/', { json: { name: 'Partner' } }))
+    const order = await store.order(user)
+    const headers = { 'x-api-key': issued.key }
+    const streams = [
+      await follow(user, headers),
+      await subscribe(user, `subscription { orderUpdated(id: "${order.id}") { id } }`, headers),
+    ]
+    const without = await follow(user)
+    await listening()
+    expectOk(await createRest(other.url, { actor: admin })('DELETE', `store/api-keys/${issued.id}/`))
+    await Promise.all(streams.map(({ ended }) => ended))
+    expect(await Promise.race([without.ended, 'open'])).toBe('open')
+  })
+})
+
+describe('a session that ends by itself', () => {
+  it('ends its streams, too', async () => {
+    const user = await app.newUser()
+    const reader = await follow(user)
+    await app.sql(`update access_tokens set expires_at = now() where user_id = $1::uuid`, [user.id])
+    await reader.ended
+  })
+})
+
+/** Until this process listens: a notice is sent to those who listen already. */
+const listening = () =>
+  eventually(
+    () =>
+      app.sql(
+        `select 1 from pg_stat_activity where application_name = 'annal-events' and datname = current_database()
+           and query ilike 'listen%' and state = 'idle'`,
+      ),
+    (rows) => rows.length > 0,
+  )
