@@ -1,6 +1,4 @@
 /** The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close. */
-
-import { mkdir } from 'node:fs/promises'
 import { createDepositWatcher, type DepositWatcher } from './chain/deposits.ts'
 import { createKeyPair, signText } from './chain/keys.ts'
 import { createRegistry, type Registry } from './chain/registry.ts'
@@ -31,6 +29,7 @@ import { installJobs } from './platform/jobs.ts'
 import { createLocalKeyVault } from './platform/local-key-vault.ts'
 import { applyMigrations } from './platform/migrations.ts'
 import { createPasswordHasher } from './platform/passwords.ts'
+import { closeFolders } from './platform/private-folders.ts'
 import { createSafe } from './platform/safe.ts'
 
 export interface Installation {
@@ -61,6 +60,7 @@ export interface ChainConnection {
 
 /** Brings up database, file store and keys, and applies migrations. Raises when a part cannot be had. */
 export async function openInstallation(config: Config, log: Log): Promise<Installation> {
+  await closeFolders(config.dir)
   const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
   const databaseUrl = config.database.url ?? postgres!.url
   const applied = await prepareDatabase(databaseUrl).catch(async (error: unknown) => {
@@ -72,7 +72,6 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
   const notices = createEventNotices({ url: databaseUrl, database, log })
   // Where mail goes that no server is configured for.
   const mailDir = `${config.dir}/mail`
-  await mkdir(mailDir, { recursive: true })
   const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
   return {
     config,

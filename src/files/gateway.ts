@@ -52,6 +52,22 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
   }
 }
 
+/** Who may see a file, and for how long: what nobody owns never changes; an asset can be withdrawn. */
+export type Audience = 'everybody-for-ever' | 'everybody' | 'owner'
+
+/** Seconds that a copy of an asset may be shown without asking again whether it still may be. */
+const FRESH = 300
+
+const cacheControls: Record<Audience, string> = {
+  'everybody-for-ever': 'public, max-age=29030400, immutable',
+  everybody: `public, max-age=${FRESH}, must-revalidate`,
+  owner: `private, max-age=${FRESH}, must-revalidate`,
+}
+
+/** Whether a list of entity tags names this one. */
+const names = (header: string | undefined, etag: string) =>
+  header?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
+
 export function createGateway({ contentStore }: { contentStore: ContentStore }) {
   return {
     /** Sends a file that the caller may read. Raises NOT_FOUND, UNAVAILABLE before anything is sent. */
@@ -61,53 +77,54 @@ export function createGateway({ contentStore }: { contentStore: ContentStore }) 
       cid: string,
       query: URLSearchParams,
       file: ReadableFile,
-      shared: boolean,
+      audience: Audience,
     ) {
       const representation = representationOf(req, query)
       const etag = `"${cid}${representation === 'file' ? '' : `.${representation}`}"`
-      res.setHeader('ETag', etag)
-      res.setHeader('X-Ipfs-Path', `/ipfs/${cid}`)
-      res.setHeader('Access-Control-Allow-Origin', '*')
-      res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
-      res.setHeader('Cache-Control', shared ? 'public, max-age=29030400, immutable' : 'private, max-age=3600')
-      if (req.headers['if-none-match']?.includes(etag)) {
-        res.writeHead(304).end()
+      const common = {
+        ETag: etag,
+        'Cache-Control': cacheControls[audience],
+        'X-Ipfs-Path': `/ipfs/${cid}`,
+        'Access-Control-Allow-Origin': '*',
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+      }
+      if (names(req.headers['if-none-match'], etag)) {
+        res.writeHead(304, common).end()
         return
       }
       if (representation === 'raw') {
         const block = await contentStore.readBlock(cid)
-        res.writeHead(200, { 'Content-Type': 'application/vnd.ipld.raw', 'Content-Length': block.length })
+        res.writeHead(200, { ...common, 'Content-Type': 'application/vnd.ipld.raw', 'Content-Length': block.length })
         res.end(req.method === 'HEAD' ? undefined : block)
         return
       }
       if (representation === 'car') {
         await contentStore.readBlock(cid)
-        res.writeHead(200, { 'Content-Type': 'application/vnd.ipld.car; version=1; order=dfs; dups=n' })
+        res.writeHead(200, { ...common, 'Content-Type': 'application/vnd.ipld.car; version=1; order=dfs; dups=n' })
         await stream(req, res, contentStore.exportCar(cid))
         return
       }
       const size = await contentStore.size(cid)
-      const range = parseRange(req.headers.range, size)
-      const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
-      res.setHeader('Accept-Ranges', 'bytes')
-      res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox")
-      res.setHeader(
-        'Content-Disposition',
-        `${inline ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(file.fileName)}`,
-      )
+      const { range: asked, 'if-range': condition } = req.headers
+      // A part of other bytes than the caller has would not fit them.
+      const range = parseRange(condition === undefined || condition === etag ? asked : undefined, size)
       if (range === null) {
-        res.writeHead(416, { 'Content-Range': `bytes */${size}` }).end()
+        res.writeHead(416, { ...common, 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` }).end()
         return
       }
-      const type = { 'Content-Type': inline ? file.mimeType : 'application/octet-stream' }
+      const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
+      const described = {
+        ...common,
+        'Accept-Ranges': 'bytes',
+        'Content-Security-Policy': "default-src 'none'; sandbox",
+        'Content-Disposition': `${inline ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(file.fileName)}`,
+        'Content-Type': inline ? file.mimeType : 'application/octet-stream',
+      }
       if (range) {
         const end = range.offset + range.length - 1
-        res.writeHead(206, {
-          ...type,
-          'Content-Length': range.length,
-          'Content-Range': `bytes ${range.offset}-${end}/${size}`,
-        })
-      } else res.writeHead(200, { ...type, 'Content-Length': size })
+        const part = { 'Content-Length': range.length, 'Content-Range': `bytes ${range.offset}-${end}/${size}` }
+        res.writeHead(206, { ...described, ...part })
+      } else res.writeHead(200, { ...described, 'Content-Length': size })
       await stream(req, res, contentStore.read(cid, range))
     },
   }

@@ -20,7 +20,7 @@ export interface DirectParts {
       cid: string,
       query: URLSearchParams,
       file: { mimeType: string; fileName: string },
-      shared: boolean,
+      audience: 'everybody-for-ever' | 'everybody' | 'owner',
     ): Promise<void>
   }
 }
@@ -79,8 +79,17 @@ async function sendFile(
   { req, res, params, query, context }: DirectRequest,
 ) {
   const cid = params.cid!
+  // Also on refusals: bytes, raw block and CAR have one address, and what is private has answers for its owner alone.
+  res.setHeader('Vary', 'Accept, Authorization')
   if (publicDocuments.has(cid)) {
-    return gateway.send(req, res, cid, query, { mimeType: 'application/json', fileName: `${cid}.json` }, true)
+    return gateway.send(
+      req,
+      res,
+      cid,
+      query,
+      { mimeType: 'application/json', fileName: `${cid}.json` },
+      'everybody-for-ever',
+    )
   }
   const { actor, services } = context
   const linked = links.verify(cid, query)
@@ -88,5 +97,5 @@ async function sendFile(
   if (!asset) throw notFound('File')
   const isTree = asset.nid !== cid
   const file = isTree ? { mimeType: 'application/json', fileName: `${cid}.json` } : asset
-  await gateway.send(req, res, cid, query, file, asset.publicAccess)
+  await gateway.send(req, res, cid, query, file, asset.publicAccess ? 'everybody' : 'owner')
 }

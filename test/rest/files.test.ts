@@ -33,7 +33,7 @@ describe('the bytes of a public asset', () => {
       'accept-ranges': 'bytes',
       'access-control-allow-origin': '*',
       'x-content-type-options': 'nosniff',
-      'cache-control': 'public, max-age=29030400, immutable',
+      'cache-control': 'public, max-age=300, must-revalidate',
       etag: `"${shown.id}"`,
       'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent('Größe.png')}`,
     })
@@ -69,6 +69,23 @@ describe('the bytes of a public asset', () => {
     expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': `"${shown.id}"` })).status).toBe(304)
     const head = await get(`/ipfs/${shown.id}`, {}, 'HEAD')
     expect([head.status, head.bytes.length, head.headers.get('content-length')]).toEqual([200, 0, '700000'])
+  })
+
+  it.each(['"other"', 'W/"other"', ''])('are sent again to who has %s', async (etag) => {
+    expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': etag })).status).toBe(200)
+  })
+
+  it.each([(etag: string) => `W/${etag}`, (etag: string) => `"a", ${etag}`, () => '*'])(
+    'are not sent again, however their tag is written (%s)',
+    async (write) => {
+      expect((await get(`/ipfs/${shown.id}`, { 'If-None-Match': write(`"${shown.id}"`) })).status).toBe(304)
+    },
+  )
+
+  it('come whole to who has a part of something else', async () => {
+    const ranged = { Range: 'bytes=0-9' }
+    expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': `"${shown.id}"` })).status).toBe(206)
+    expect((await get(`/ipfs/${shown.id}`, { ...ranged, 'If-Range': '"other"' })).status).toBe(200)
   })
 
   it('can be checked by a stranger: each raw block has its own hash', async () => {
@@ -166,6 +183,40 @@ describe('the bytes of a private asset', () => {
   })
 })
 
+describe('every answer about a file', () => {
+  const authorization = { Authorization: `token ${user.token}` }
+  const asks: [string, number, () => ReturnType<typeof get>][] = [
+    ['bytes', 200, () => get(`/ipfs/${shown.id}`)],
+    ['a HEAD', 200, () => get(`/ipfs/${shown.id}`, {}, 'HEAD')],
+    ['a range', 206, () => get(`/ipfs/${shown.id}`, { Range: 'bytes=0-1' })],
+    ['a range beyond the end', 416, () => get(`/ipfs/${shown.id}`, { Range: 'bytes=700000-' })],
+    ['nothing new', 304, () => get(`/ipfs/${shown.id}`, { 'If-None-Match': `"${shown.id}"` })],
+    ['a raw block', 200, () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.raw' })],
+    ['the HEAD of a CAR', 200, () => get(`/ipfs/${shown.id}`, { Accept: 'application/vnd.ipld.car' }, 'HEAD')],
+    ['its owner’s bytes', 200, () => get(`/ipfs/${hidden.id}`, authorization)],
+    ['a refusal', 404, () => get(`/ipfs/${hidden.id}`)],
+  ]
+  it.each(asks)(
+    'with %s (%i) says what it depends on, and outlives a withdrawal by five minutes',
+    async (_, status, ask) => {
+      const answer = await ask()
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('vary')).toBe('Accept, Authorization')
+      const control = answer.headers.get('cache-control') ?? ''
+      expect(control).toMatch(/^(public|private), max-age=300, must-revalidate$|no-cache|no-store/)
+      expect(control).not.toContain('immutable')
+      expect(answer.headers.has('etag')).toBe(status !== 404)
+    },
+  )
+
+  it('is asked for again after a withdrawal, and then refused', async () => {
+    const { id } = await user.register({ public_access: 'true' })
+    const etag = (await get(`/ipfs/${id}`)).headers.get('etag')!
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { public_access: false } }))
+    expect((await get(`/ipfs/${id}`, { 'If-None-Match': etag })).status).toBe(404)
+  })
+})
+
 describe('a file that could run as a page', () => {
   it.each(['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/html; charset=utf-8'])(
     'such as %s is only ever downloaded',
@@ -186,6 +237,7 @@ describe('the description of an action', () => {
   it('can be read by anybody under the CID that commits name', async () => {
     const { commits } = expectOk(await user.rest('GET', `assets/${shown.id}/history/`))
     const answer = await get(`/ipfs/${commits[0].action}`)
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=29030400, immutable')
     expect(JSON.parse(answer.bytes.toString())).toMatchObject({ name: 'action-initial-registration' })
     expect(createHash('sha256').update(answer.bytes).digest()).toEqual(
       Buffer.from(CID.parse(commits[0].action).multihash.digest),

@@ -1,0 +1,42 @@
+/** The folders of an installation, which hold people's files, mails and keys: nobody else on the machine reads them. */
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail', 'postgres']
+/** Whose own server makes them. */
+const madeElsewhere = new Set(['postgres'])
+/** Folders of which every file is a secret. */
+const secrets = ['keys', 'mail']
+
+const statIfThere = (path: string) =>
+  stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+/** Takes away what `mode` does not give. A path of somebody else's, or one that many share as `/tmp`, is left as it is. */
+const restrict = async (path: string, mode: number) => {
+  const found = await statIfThere(path)
+  const uid = process.getuid?.()
+  if (!found || (uid !== 0 && uid !== found.uid) || (found.mode & 0o1000) !== 0) return
+  const narrowed = found.mode & mode
+  if (narrowed !== (found.mode & 0o7777)) await chmod(path, narrowed)
+}
+
+/** Makes the folders under `dir` that are not there, and closes those that are. */
+export const closeFolders = async (dir: string): Promise<void> => {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  // As root PostgreSQL runs as a user of its own, who must come through to its data, but sees nothing on the way.
+  const isRoot = process.getuid?.() === 0
+  await restrict(dir, isRoot ? 0o711 : 0o700)
+  for (const name of folders) {
+    const folder = join(dir, name)
+    if (!madeElsewhere.has(name)) await mkdir(folder, { recursive: true, mode: 0o700 })
+    await restrict(folder, 0o700)
+  }
+  for (const name of await readdir(dir)) if (name.startsWith('postgres.log')) await restrict(join(dir, name), 0o600)
+  for (const name of secrets) {
+    const entries = await readdir(join(dir, name), { withFileTypes: true })
+    for (const entry of entries) if (entry.isFile()) await restrict(join(dir, name, entry.name), 0o600)
+  }
+}

@@ -1,0 +1,54 @@
+/** Who else on the machine reads what an installation keeps. */
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openInstallation } from '../../src/installation.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const { config, log } = app.installation
+const isRoot = process.getuid?.() === 0
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+const scratch = await mkdtemp(join(tmpdir(), 'annal-modes-'))
+afterAll(() => rm(scratch, { recursive: true, force: true }))
+
+const folders = ['keys', 'uploads', 'blocks', 'chain', 'mail']
+
+const modes = async (dir: string) => Promise.all(folders.map((name) => modeOf(join(dir, name))))
+
+describe('the data of an installation', () => {
+  it('lies in folders that nobody else enters, from the first start', async () => {
+    const dir = join(scratch, 'fresh')
+    await (await openInstallation({ ...config, dir }, log)).close()
+    expect(await modes(dir)).toEqual(folders.map(() => '700'))
+  })
+
+  it('is closed where an earlier version left it open, files with secrets too', async () => {
+    const dir = join(scratch, 'old')
+    for (const name of [...folders, 'postgres']) {
+      await mkdir(join(dir, name), { recursive: true })
+      await chmod(join(dir, name), 0o755)
+    }
+    await chmod(dir, 0o755)
+    const secrets = ['keys/postgres.json', 'mail/1.eml', 'postgres.log']
+    for (const file of secrets) await writeFile(join(dir, file), 'secret', { mode: 0o644 })
+    await (await openInstallation({ ...config, dir }, log)).close()
+
+    expect(await modes(dir)).toEqual(folders.map(() => '700'))
+    expect(await modeOf(join(dir, 'postgres'))).toBe('700')
+    // As root PostgreSQL's own user passes through it, and sees nothing on the way.
+    expect(await modeOf(dir)).toBe(isRoot ? '711' : '700')
+    expect(await Promise.all(secrets.map((file) => modeOf(join(dir, file))))).toEqual(secrets.map(() => '600'))
+  })
+
+  it('is not made closer where it lies in a folder that everybody shares', async () => {
+    const dir = join(scratch, 'shared')
+    await mkdir(dir)
+    await chmod(dir, 0o1777)
+    await (await openInstallation({ ...config, dir }, log)).close()
+    expect(((await stat(dir)).mode & 0o7777).toString(8)).toBe('1777')
+    expect(await modes(dir)).toEqual(folders.map(() => '700'))
+  })
+})
