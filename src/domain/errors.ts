@@ -83,8 +83,14 @@ export const authenticationFailed = () =>
 /** Raised for what is missing and for what the actor may not see: the two must not differ. */
 export const notFound = (what: string) => new DomainError('NOT_FOUND', `${what} not found.`)
 
+/** The first field and what is wrong with it, in one line: the only one that some callers show. */
+export function firstProblem(fields: FieldErrors): string {
+  const [[field, [message = 'Invalid input.']] = ['nonFieldErrors', []]] = Object.entries(fields)
+  return field === 'nonFieldErrors' || field === 'non_field_errors' ? message : `${field}: ${message}`
+}
+
 export const validationFailed = (fields: FieldErrors) =>
-  new DomainError('VALIDATION_FAILED', 'Invalid input.', { details: fields })
+  new DomainError('VALIDATION_FAILED', firstProblem(fields), { details: fields })
 
 /** `seconds` until asking again makes sense. */
 export const throttled = (seconds: number) =>

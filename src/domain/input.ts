@@ -1,27 +1,52 @@
 /** Pieces of input schemas, and the one way in which bad input is told. */
 import { z } from 'zod'
 import { type DomainError, type FieldErrors, validationFailed } from './errors.ts'
+import { findProblem, isDeeper, MAX_JSON_DEPTH, tellProblem, textProblem, tooDeep } from './json-input.ts'
 
 /** People count characters, not bytes or UTF-16 units. */
 export const length = (text: string) => [...text].length
 
-/** Text that PostgreSQL and a person can hold: no NUL, at most `max` characters. */
-export const text = (max: number) =>
-  z
-    .string({ error: 'Expected text.' })
-    .refine((value) => !value.includes('\0'), 'Null characters are not allowed.')
-    .refine((value) => length(value) <= max, `Ensure this field has no more than ${max} characters.`)
+/** A value with a rule that tells what is wrong. */
+export const checked = <Output, Input>(
+  schema: z.ZodType<Output, Input>,
+  problemOf: (value: Output) => string | undefined,
+) =>
+  schema.superRefine((value, context) => {
+    const message = problemOf(value)
+    if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
+  })
 
-/** JSON text kept as it was sent. */
+/** Text that PostgreSQL and a person can hold, at most `max` characters. */
+export const text = (max: number) =>
+  checked(
+    z.string({ error: 'Expected text.' }),
+    (value) =>
+      textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
+  )
+
+const told = (value: unknown) => {
+  const problem = findProblem(value)
+  return problem && tellProblem(problem)
+}
+
+/** A JSON object, of which the very values can be kept. It is given on as it is. */
+export const jsonObject = checked(
+  z.custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'Expected a JSON object.',
+  ),
+  told,
+)
+
+/** JSON text kept as it was sent: what its strings and numbers are is not ours to judge. */
 export const jsonText = (max: number) =>
-  text(max).refine((value) => {
+  checked(text(max), (value) => {
     try {
-      JSON.parse(value)
-      return true
+      return isDeeper(JSON.parse(value), MAX_JSON_DEPTH) ? tooDeep : undefined
     } catch {
-      return false
+      return 'Value must be valid JSON.'
     }
-  }, 'Value must be valid JSON.')
+  })
 
 function fieldErrors({ issues }: z.ZodError): FieldErrors {
   const fields: FieldErrors = {}

@@ -12,8 +12,9 @@ export interface ReadableFile {
   fileName: string
 }
 
-/** Shown as a page these could run scripts in our origin; so they are only ever downloaded. */
-const inlineTypes = /^(image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|audio\/|video\/|text\/plain|application\/json$)/
+/** Shown as a page others could run scripts in our origin, so they are only ever downloaded; and no header takes all characters. */
+const inlineTypes =
+  /^(image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|audio\/|video\/|text\/plain|application\/json$)[ -~]*$/
 
 const representations: Record<string, 'raw' | 'car'> = {
   'application/vnd.ipld.raw': 'raw',

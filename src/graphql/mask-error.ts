@@ -3,6 +3,7 @@ import { PothosValidationError } from '@pothos/core'
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { DomainError, type ErrorCode, errorCodes } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
+import { ScalarRefusal } from './scalar-refusal.ts'
 import { withoutValues } from './without-values.ts'
 
 export const INTERNAL_MESSAGE =
@@ -46,7 +47,8 @@ export function maskError(error: unknown, log: Log): GraphQLError {
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
     const http = from.extensions.http ? { http: from.extensions.http } : undefined
-    return shown(withoutValues(from.message).slice(0, MAX_MESSAGE), code, from, {}, http)
+    const reason = from.originalError instanceof ScalarRefusal ? from.originalError.message : undefined
+    return shown(withoutValues(from.message, reason).slice(0, MAX_MESSAGE), code, from, {}, http)
   }
   log.error({ err: cause, path: from?.path }, 'A request failed for a reason nobody expected')
   return shown(INTERNAL_MESSAGE, 'INTERNAL', from)

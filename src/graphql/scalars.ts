@@ -1,10 +1,12 @@
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql'
+import { type ASTNode, GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
 import type { FileUpload } from 'graphql-upload-ts'
 import { GraphQLUpload } from 'graphql-upload-ts'
 import { isNid } from '../domain/ids.ts'
+import { isExact, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
 import { type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
+import { ScalarRefusal } from './scalar-refusal.ts'
 
 export type Scalars = {
   ID: { Input: string; Output: string }
@@ -16,61 +18,126 @@ export type Scalars = {
   Upload: { Input: Promise<FileUpload>; Output: never }
 }
 
-/** A scalar that is a string of one form. */
-function stringScalar(name: string, description: string, valid: (value: string) => boolean, specifiedByURL?: string) {
-  const parse = (value: unknown) => {
-    if (typeof value === 'string' && valid(value)) return value
-    throw new GraphQLError(`Not a ${name}.`)
+/** A scalar that is a string of one form. `reason` is what is told when it is not. */
+function stringScalar({
+  name,
+  description,
+  isValid,
+  reason,
+  serialize = String,
+  specifiedByURL,
+}: {
+  name: string
+  description: string
+  isValid: (value: string) => boolean
+  reason: string
+  serialize?: (value: unknown) => string
+  specifiedByURL?: string
+}) {
+  const parse = (value: unknown, node?: ASTNode) => {
+    if (typeof value === 'string' && isValid(value)) return value
+    throw new ScalarRefusal(`Not a ${name}: ${reason}`, node)
   }
   return new GraphQLScalarType({
     name,
     description,
     specifiedByURL,
-    serialize: (value) => String(value),
-    parseValue: parse,
-    parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined),
+    serialize,
+    parseValue: (value) => parse(value),
+    parseLiteral: (node) => parse(node.kind === Kind.STRING ? node.value : undefined, node),
   })
 }
 
-const address = stringScalar(
-  'Address',
-  'An account on the chain: 0x and 40 hexadecimal digits, with EIP-55 checksum.',
-  (value) => /^0x[0-9a-fA-F]{40}$/.test(value),
-  'https://eips.ethereum.org/EIPS/eip-55',
-)
-
-const cid = stringScalar(
-  'CID',
-  'A content identifier, version 1 in base32: `bafkrei…` for one block, `bafybei…` for a larger file.',
-  isNid,
-  'https://github.com/multiformats/cid',
-)
-
-const decimal = new GraphQLScalarType({
-  name: 'Decimal',
-  description: 'An amount of money as a decimal string such as "0.179"; never a floating-point number.',
-  serialize: (value) => formatAmount(value as Amount),
-  parseValue: (value) => {
-    if (typeof value === 'string' && /^\d{1,18}(\.\d{1,18})?$/.test(value)) return value
-    throw new GraphQLError('Not a Decimal: expected a string such as "0.179".')
-  },
+const address = stringScalar({
+  name: 'Address',
+  description: 'An account on the chain: 0x and 40 hexadecimal digits, with EIP-55 checksum.',
+  isValid: (value) => /^0x[0-9a-fA-F]{40}$/.test(value),
+  reason: 'expected 0x and 40 hexadecimal digits.',
+  specifiedByURL: 'https://eips.ethereum.org/EIPS/eip-55',
 })
 
+const cid = stringScalar({
+  name: 'CID',
+  description: 'A content identifier, version 1 in base32: `bafkrei…` for one block, `bafybei…` for a larger file.',
+  isValid: isNid,
+  reason: 'expected a version 1 identifier in base32, such as bafkrei….',
+  specifiedByURL: 'https://github.com/multiformats/cid',
+})
+
+const decimal = stringScalar({
+  name: 'Decimal',
+  description: 'An amount of money as a decimal string such as "0.179"; never a floating-point number.',
+  isValid: (value) => /^\d{1,18}(\.\d{1,18})?$/.test(value),
+  reason: 'expected a string such as "0.179".',
+  serialize: (value) => formatAmount(value as Amount),
+})
+
+const notADateTime = 'Not a DateTime: expected a moment such as 2026-11-21T09:30:00Z.'
+const dateTimeOf = (value: unknown, node?: ASTNode): Date => {
+  try {
+    return GraphQLDateTimeISO.parseValue(value)
+  } catch {
+    throw new ScalarRefusal(notADateTime, node)
+  }
+}
+
 const dateTime = new GraphQLScalarType({
-  ...GraphQLDateTimeISO.toConfig(),
   name: 'DateTime',
   description: 'A moment in UTC, as in 2026-11-21T09:30:00.000Z.',
+  specifiedByURL: GraphQLDateTimeISO.specifiedByURL,
+  extensions: GraphQLDateTimeISO.extensions,
   serialize: (value) => (value instanceof Date ? value.toISOString() : String(value)),
+  parseValue: (value) => dateTimeOf(value),
+  parseLiteral: (node) => dateTimeOf(node.kind === Kind.STRING ? node.value : undefined, node),
+})
+
+type Variables = Readonly<Record<string, unknown>> | null | undefined
+
+/** A literal as what it says. Its tokens are counted before, so it is no deeper than the stack. */
+function readLiteral(node: ValueNode, variables: Variables): unknown {
+  switch (node.kind) {
+    case Kind.OBJECT:
+      return Object.fromEntries(
+        node.fields.flatMap(({ name, value: field }) => {
+          const value = readLiteral(field, variables)
+          return value === undefined ? [] : [[name.value, value]]
+        }),
+      )
+    case Kind.LIST:
+      return node.values.map((item) => readLiteral(item, variables) ?? null)
+    case Kind.INT:
+    case Kind.FLOAT:
+      if (!isExact(node.value)) throw new ScalarRefusal(numberProblem, node)
+      return Number(node.value)
+    case Kind.NULL:
+      return null
+    case Kind.VARIABLE:
+      return variables?.[node.name.value]
+    default:
+      return node.value
+  }
+}
+
+function objectOf(value: unknown, node?: ASTNode): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw new ScalarRefusal('Not a JSONObject: expected an object.', node)
+}
+
+const jsonObject = new GraphQLScalarType({
+  name: 'JSONObject',
+  description: `A JSON object. One that is sent is at most ${MAX_JSON_DEPTH} levels deep, and of numbers that a double holds.`,
+  specifiedByURL: GraphQLJSONObject.specifiedByURL,
+  extensions: GraphQLJSONObject.extensions,
+  serialize: (value) => objectOf(value),
+  parseValue: (value) => objectOf(value),
+  parseLiteral: (node, variables) => objectOf(readLiteral(node, variables), node),
 })
 
 builder.addScalarType('Address', address)
 builder.addScalarType('CID', cid)
 builder.addScalarType('Decimal', decimal)
-builder.addScalarType('DateTime', dateTime as never)
-builder.addScalarType(
-  'JSONObject',
-  new GraphQLScalarType({ ...GraphQLJSONObject.toConfig(), description: 'A JSON object.' }) as never,
-)
+builder.addScalarType('DateTime', dateTime)
+builder.addScalarType('JSONObject', jsonObject)
 builder.addScalarType(
   'Upload',
   new GraphQLScalarType({

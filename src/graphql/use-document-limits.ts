@@ -14,6 +14,7 @@ import type { Plugin } from 'graphql-yoga'
 import { createCostOf } from './document-cost.ts'
 import { assertDocumentFits, documentLimits, tooMuch } from './document-limits.ts'
 import { createIntrospectionCheck } from './introspection-cost.ts'
+import { ValidTextRule } from './valid-text-rule.ts'
 import { assertVariablesFit } from './variable-limits.ts'
 import { createNameCheck } from './variable-names.ts'
 
@@ -111,6 +112,7 @@ export function useDocumentLimits({
     },
     onValidate({ addValidationRule, setValidationFn }) {
       if (!introspection) addValidationRule(NoIntrospectionRule)
+      addValidationRule(ValidTextRule)
       setValidationFn(validateDocument as never)
     },
     onExecute({ args, setResultAndStopExecution }) {

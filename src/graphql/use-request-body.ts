@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
 import { processRequest } from 'graphql-upload-ts'
-import type { Plugin } from 'graphql-yoga'
+import type { GraphQLParams, Plugin } from 'graphql-yoga'
 import { DomainError } from '../domain/errors.ts'
+import { parseJson as parseJsonText } from '../domain/json-input.ts'
 import { uploadError } from './incoming-file.ts'
 import type { NodeContext } from './yoga.ts'
 
@@ -26,7 +27,7 @@ function transportError(error: unknown): unknown {
 
 function parseJson(text: string) {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch (error) {
     throw new DomainError(
       'PARSE_ERROR',
@@ -48,7 +49,7 @@ export const useRequestBody = ({
   onRequestParse({ request, serverContext: { req, res }, setRequestParser }) {
     if (request.method !== 'POST') return
     const type = req.headers['content-type'] ?? ''
-    const parse = type.startsWith('multipart/form-data')
+    const parse: (() => Promise<unknown>) | undefined = type.startsWith('multipart/form-data')
       ? () => processRequest(req, res, { maxFileSize: maxFileBytes, maxFiles: 1, maxFieldSize: maxBytes })
       : /^application\/(json|graphql\+json)\b/.test(type)
         ? async () => parseJson(await readText(req, maxBytes))
@@ -60,7 +61,7 @@ export const useRequestBody = ({
     }
     setRequestParser(async () => {
       try {
-        return await parse()
+        return (await parse()) as GraphQLParams
       } catch (error) {
         throw transportError(uploadError(error))
       }

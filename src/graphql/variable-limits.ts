@@ -1,18 +1,19 @@
+import { assertVariables, MAX_JSON_DEPTH } from '../domain/json-input.ts'
 import { tooMuch } from './document-limits.ts'
 
-/** A body is bounded in bytes; these bound the work of looking through it. */
+/** A body is bounded in bytes; this bounds the work of looking through it. */
 const MAX_VALUES = 10_000
-const MAX_DEPTH = 32
+/** Deeper ones are refused whatever they hold. */
+const MAX_DEPTH = 2 * MAX_JSON_DEPTH
 
-/** Raises a GraphQLError. */
+/** Raises a GraphQLError, or VALIDATION_FAILED for what no input may hold. */
 export function assertVariablesFit(variables: unknown): void {
   if (typeof variables !== 'object' || variables === null) return
   let level: unknown[] = Object.values(variables)
   let count = 0
   // Level by level: a text of brackets is deeper than the stack.
-  for (let depth = 1; level.length > 0; depth += 1) {
+  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth += 1) {
     count += level.length
-    if (depth > MAX_DEPTH) throw tooMuch(`The variables are nested more than ${MAX_DEPTH} levels deep.`)
     if (count > MAX_VALUES) throw tooMuch(`The variables hold more than ${MAX_VALUES} values.`)
     const next: unknown[] = []
     for (const value of level) {
@@ -23,4 +24,5 @@ export function assertVariablesFit(variables: unknown): void {
     }
     level = next
   }
+  assertVariables(variables)
 }

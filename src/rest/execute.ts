@@ -3,6 +3,7 @@ import { execute } from '@graphql-tools/executor'
 import { type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
+import { assertVariables } from '../domain/json-input.ts'
 import { maskError } from '../graphql/mask-error.ts'
 import type { RestRequest, Route } from './define-route.ts'
 import type { Refusal } from './status.ts'
@@ -54,17 +55,19 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusa
   }
 }
 
-/** Raises RouteRefused with the first error of the execution. */
+/** Raises VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the execution. */
 export async function executeRoute(
   schema: GraphQLSchema,
   route: Route,
   request: RestRequest,
   context: Context,
 ): Promise<Answer> {
+  const variableValues = route.variables(request)
+  assertVariables(variableValues)
   const result = (await execute({
     schema,
     document: route.operation,
-    variableValues: route.variables(request),
+    variableValues,
     contextValue: context,
   })) as ExecutionResult
   const [error] = result.errors ?? []

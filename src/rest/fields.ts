@@ -1,6 +1,7 @@
 /** The fields of a request's body, whatever its encoding: every encoding reads every type the way old callers send it. */
 import { Upload } from 'graphql-upload-ts'
 import { validationFailed } from '../domain/errors.ts'
+import { findProblem, isInexact, parseJson, tellProblem } from '../domain/json-input.ts'
 
 export type FieldValue = unknown
 
@@ -35,13 +36,22 @@ export interface Fields {
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
 
+/** Texts are judged by what they are given to: what no text may hold is taken out of a few. */
+function assertSound(name: string, value: unknown): void {
+  const problem = typeof value === 'string' && !isInexact(value) ? undefined : findProblem(value)
+  if (problem) throw invalid(name, tellProblem(problem))
+}
+
 function parsed(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
+  let found: unknown
   try {
-    return JSON.parse(value)
+    found = parseJson(value)
   } catch {
     throw invalid(name, 'Value must be valid JSON.')
   }
+  assertSound(name, found)
+  return found
 }
 
 function parseObject(name: string, value: unknown): Record<string, unknown> {
@@ -50,8 +60,21 @@ function parseObject(name: string, value: unknown): Record<string, unknown> {
   throw invalid(name, 'Expected a JSON object.')
 }
 
-export function createFields(values: Record<string, FieldValue>, files: Record<string, UploadedFile> = {}): Fields {
-  const get = (name: string) => (Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined)
+export interface FieldsOptions {
+  files?: Record<string, UploadedFile>
+  /** Browsers make every line break of a form CRLF, and hashes over JSON texts would not match any more. */
+  isForm?: boolean
+}
+
+export function createFields(
+  values: Record<string, FieldValue>,
+  { files = {}, isForm = false }: FieldsOptions = {},
+): Fields {
+  const get = (name: string) => {
+    const value = Object.hasOwn(values, name) ? (values[name] ?? undefined) : undefined
+    assertSound(name, value)
+    return value
+  }
 
   return {
     textOrNull(name) {
@@ -94,11 +117,15 @@ export function createFields(values: Record<string, FieldValue>, files: Record<s
       if (Array.isArray(list)) return list
       throw invalid(name, 'Expected a list.')
     },
-    all: () => ({ ...values }),
+    all() {
+      for (const [name, value] of Object.entries(values)) assertSound(name, value)
+      return { ...values }
+    },
     json(name) {
       const value = get(name)
       if (value === undefined || value === '') return undefined
-      return typeof value === 'string' ? value : JSON.stringify(value)
+      if (typeof value !== 'string') return JSON.stringify(value)
+      return isForm ? value.replaceAll('\r\n', '\n') : value
     },
     upload(name) {
       const file = files[name]

@@ -1,7 +1,8 @@
 /** Reads a body in any of the three encodings that callers send, however they label it. */
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
-import { createFields, type Fields } from './fields.ts'
+import { parseJson as parseJsonText } from '../domain/json-input.ts'
+import { createFields, type Fields, type FieldsOptions } from './fields.ts'
 import { readMultipart } from './read-multipart.ts'
 
 export interface BodyOptions {
@@ -26,7 +27,7 @@ const parseError = (message: string, cause?: unknown) => new DomainError('PARSE_
 function parseJson(text: string, listAs: string | undefined): Record<string, unknown> {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJsonText(text)
   } catch (error) {
     throw parseError(
       `JSON parse error - ${(error as Error).message.replace(/^(Unexpected token).*not valid JSON$/s, '$1 in JSON')}`,
@@ -44,8 +45,8 @@ const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
 
 const parseForm = (text: string) => Object.fromEntries(new URLSearchParams(text))
 
-const inMemory = (values: Record<string, unknown>): ReadBody => ({
-  fields: createFields(values),
+const inMemory = (values: Record<string, unknown>, options?: FieldsOptions): ReadBody => ({
+  fields: createFields(values, options),
   dispose: async () => {},
 })
 
@@ -67,5 +68,7 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
   if (!isJson && type !== '' && type !== 'application/x-www-form-urlencoded') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
   }
-  return inMemory(isJson || looksLikeJson(text, options) ? parseJson(text, options.listAs) : parseForm(text))
+  return isJson || looksLikeJson(text, options)
+    ? inMemory(parseJson(text, options.listAs))
+    : inMemory(parseForm(text), { isForm: true })
 }

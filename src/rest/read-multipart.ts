@@ -30,7 +30,7 @@ export async function readMultipart(
   }
   try {
     const { values, files } = await receive(req, newPath, maxBytes, maxFileBytes)
-    return { fields: createFields(values, files), dispose }
+    return { fields: createFields(values, { files, isForm: true }), dispose }
   } catch (error) {
     await dispose()
     throw error

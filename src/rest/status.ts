@@ -1,5 +1,5 @@
 /** Code → HTTP status and `error.type`: the only table of its kind. It does not compile when a code is missing. */
-import type { ErrorCode } from '../domain/errors.ts'
+import { type ErrorCode, type FieldErrors, firstProblem } from '../domain/errors.ts'
 
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
@@ -47,16 +47,20 @@ export interface Refusal {
   retryAfter?: number
 }
 
-const inSnakeCase = (details: unknown) =>
-  details && typeof details === 'object' && !Array.isArray(details)
-    ? Object.fromEntries(Object.entries(details).map(([field, messages]) => [snakeCase(field), messages]))
-    : details
+const isByField = (details: unknown): details is object =>
+  typeof details === 'object' && details !== null && !Array.isArray(details)
+
+const inSnakeCase = (details: object) =>
+  Object.fromEntries(Object.entries(details).map(([field, messages]) => [snakeCase(field), messages]))
 
 /** The error body every caller reads unguarded. `detail` repeats the message for two SDKs that read only that. */
-export function presentRefusal({ code, message, details }: Refusal) {
+export function presentRefusal({ code, message: told, details: found }: Refusal) {
   const { status, type } = statuses[code]
+  const details = isByField(found) ? inSnakeCase(found) : found
+  // The message names the first field, which has another name here.
+  const message = code === 'VALIDATION_FAILED' && isByField(details) ? firstProblem(details as FieldErrors) : told
   return {
-    error: { type, message, ...(details !== undefined && { details: inSnakeCase(details) }) },
+    error: { type, message, ...(details !== undefined && { details }) },
     status_code: status,
     detail: message,
   }

@@ -91,7 +91,7 @@ const rules: Record<string, Rule> = {
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {
-    local: /^(rest\/|context\.ts$|domain\/(errors|policy|money)\.ts$|graphql\/mask-error\.ts$)/,
+    local: /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money)\.ts$|graphql\/mask-error\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages:
       /^(graphql|graphql-upload-ts|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|@fastify\/busboy|node:.+)$/,

@@ -39,14 +39,14 @@ it('every code has a status of its own kind and a type of its own', () => {
 
 it('the body repeats the message where two SDKs read it, and names fields as callers do', () => {
   const details = { nitCommitCustom: ['a'], nonFieldErrors: ['b'] }
-  expect(presentRefusal({ code: 'VALIDATION_FAILED', message: 'Invalid input.', details })).toEqual({
+  expect(presentRefusal({ code: 'VALIDATION_FAILED', message: 'nitCommitCustom: a', details })).toEqual({
     error: {
       type: 'validation_error',
-      message: 'Invalid input.',
+      message: 'nit_commit_custom: a',
       details: { nit_commit_custom: ['a'], non_field_errors: ['b'] },
     },
     status_code: 400,
-    detail: 'Invalid input.',
+    detail: 'nit_commit_custom: a',
   })
   expect(presentRefusal({ code: 'NOT_FOUND', message: 'Asset not found.' }).error).not.toHaveProperty('details')
 })

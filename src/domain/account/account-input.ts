@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { length, text } from '../input.ts'
+import { checked, length, text } from '../input.ts'
+import { textProblem } from '../json-input.ts'
 
 export const username = text(21)
   .transform((value) => value.trim())
@@ -13,8 +14,7 @@ export const email = text(254)
 /** Characters. */
 export const passwordLength = { min: 8, max: 32 }
 
-export const password = z
-  .string({ error: 'Expected text.' })
+export const password = checked(z.string({ error: 'Expected text.' }), textProblem)
   .refine(
     (value) => length(value) >= passwordLength.min,
     `Ensure this field has at least ${passwordLength.min} characters.`,
@@ -23,7 +23,6 @@ export const password = z
     (value) => length(value) <= passwordLength.max,
     `Ensure this field has no more than ${passwordLength.max} characters.`,
   )
-  .refine((value) => !value.includes('\0'), 'Null characters are not allowed.')
 
 /** Sign-up: username ≤ 21 characters, a valid e-mail address, password of 8 to 32 characters. */
 export const signUpInput = z.object({

@@ -24,6 +24,7 @@ import {
   assertCustomFits,
   fileNameOf,
   filterInput,
+  mimeTypeOf,
   type RegisterInput,
   registerInput,
   type UpdateInput,
@@ -193,7 +194,7 @@ export function createAssetService(deps: Dependencies) {
       await limits.take(uploads, actor.id)
       const stored = await contentStore.importFile(file.open())
       if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
-      const mimeType = input.assetFileMimeType ?? (file.mimeType || 'application/octet-stream')
+      const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
       const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
       return idempotency.once(actor, attempt, 'registerAsset', { ...facts, nid: stored.cid }, () =>
         insert(actor, stored, facts, attempt),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fromId } from '../ids.ts'
-import { text } from '../input.ts'
+import { checked, text } from '../input.ts'
 import { fromUnits, toUnits } from '../money.ts'
 import { webhookUrlProblem } from './webhook-url.ts'
 
@@ -22,13 +22,6 @@ function priceProblem(value: string): string | undefined {
   if (decimals.length > 18) return 'Ensure that there are no more than 18 decimal places.'
   return undefined
 }
-
-/** Text with a rule that tells what is wrong. */
-const checked = (schema: z.ZodType<string, string>, problemOf: (value: string) => string | undefined) =>
-  schema.superRefine((value, context) => {
-    const message = problemOf(value)
-    if (message !== undefined) context.addIssue({ code: 'custom', message })
-  })
 
 const price = checked(
   text(100).transform((value) => value.trim()),

@@ -1,16 +1,14 @@
 import { z } from 'zod'
-import { text } from '../input.ts'
+import { jsonObject, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 
 /** Bytes of the serialised object. */
 export const MAX_ACTION_ARGS_BYTES = 65_536
 
-const actionArgs = z
-  .record(z.string(), z.unknown(), { error: 'Expected a JSON object.' })
+const actionArgs = jsonObject
   .default({})
   .transform((value) => JSON.stringify(value))
   .refine((json) => Buffer.byteLength(json) <= MAX_ACTION_ARGS_BYTES, 'Ensure this object has no more than 64 KB.')
-  .refine((json) => !json.includes('\\u0000'), 'Null characters are not allowed.')
 
 /** An order: the network app by id or name, and the arguments of its webhook, which become JSON text. */
 export const createOrderInput = z.object({

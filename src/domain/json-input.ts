@@ -1,0 +1,166 @@
+/**
+ * What no value of a caller may hold, whatever field it stands in: text that is no Unicode or that PostgreSQL cannot keep,
+ * numbers that would be changed silently, names that stand for something else in JavaScript, more levels than anybody needs.
+ */
+import { validationFailed } from './errors.ts'
+
+/** An object or a list in another one is one level deeper. */
+export const MAX_JSON_DEPTH = 16
+
+export const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
+
+export const numberProblem = 'This number cannot be held without changing it. Send it as text.'
+
+/** Stands where a text had a number that JavaScript would have made another one of. No text that may be sent is like it. */
+const INEXACT = '\0inexact number'
+export const isInexact = (value: unknown) => value === INEXACT
+
+/** Which keys and indices lead to a value, outermost first. */
+type Path = readonly (string | number)[]
+
+/** What is wrong and where. Never the value itself: callers log errors. */
+export interface JsonProblem {
+  path: Path
+  message: string
+}
+
+/** Why a text cannot be kept; undefined when it can. */
+export function textProblem(text: string): string | undefined {
+  if (text.includes('\0')) return isInexact(text) ? numberProblem : 'Null characters are not allowed.'
+  return text.isWellFormed() ? undefined : 'Unpaired surrogates are not allowed: this is not valid Unicode text.'
+}
+
+const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i
+
+/** The digits that count and the power of ten of the last one: the same for every way to write a number that is not 0. */
+function magnitude(literal: string): string {
+  const [, whole = '', decimals = '', exponent = '0'] = DECIMAL.exec(literal) ?? []
+  const digits = (whole + decimals).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  return `${significant}e${Number(exponent) - decimals.length + digits.length - significant.length}`
+}
+
+/** Every decimal of so many digits comes back from a double as it was, above the numbers that a double holds badly. */
+const SAFE_DIGITS = 15
+const SMALLEST_SAFE = 1e-300
+
+/** Whether a JSON or GraphQL number is written back with the value it was sent with. */
+export function isExact(literal: string): boolean {
+  const value = Number(literal)
+  if (!Number.isFinite(value)) return false
+  if (value === 0) return !/[1-9]/.test(literal.split(/e/i, 1)[0]!)
+  if (literal.length <= SAFE_DIGITS && Math.abs(value) > SMALLEST_SAFE) return true
+  const written = String(value)
+  return written === literal || magnitude(literal) === magnitude(written)
+}
+
+const SUSPICIOUS = /\d[\d.]{15}|\de/i
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+
+/**
+ * JSON text as what it says, with a mark where a number would have become another one. A reviver is told the source of a
+ * number, too, but takes seconds for a megabyte. Raises a SyntaxError.
+ */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  if (!SUSPICIOUS.test(text)) return value
+  let isMarked = false
+  const marked = text.replace(TOKENS, (token) => {
+    if (token.startsWith('"') || isExact(token)) return token
+    isMarked = true
+    return JSON.stringify(INEXACT)
+  })
+  return isMarked ? JSON.parse(marked) : value
+}
+
+interface Place {
+  value: object
+  key: string | number
+  parent: Place | undefined
+}
+
+function pathOf(place: Place): Path {
+  const path: (string | number)[] = []
+  for (let at: Place | undefined = place; at?.parent; at = at.parent) path.unshift(at.key)
+  return path
+}
+
+/** Uploads and moments are values, not containers. */
+const isContainer = (value: unknown): value is object => {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return true
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Whether objects and lists stand in more than so many levels. Level by level: a text of brackets is deeper than the stack. */
+export function isDeeper(root: unknown, levels: number): boolean {
+  let level = [root].filter(isContainer)
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth >= levels) return true
+    level = level.flatMap((value) => Object.values(value).filter(isContainer))
+  }
+  return false
+}
+
+function problemOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return textProblem(value)
+  return typeof value === 'number' && !Number.isFinite(value) ? numberProblem : undefined
+}
+
+const keyProblem = (key: string) => (key === '__proto__' ? 'A key may not be "__proto__".' : textProblem(key))
+
+/** The first problem of a JSON value, looked for as `isDeeper` looks. */
+export function findProblem(root: unknown, maxDepth = MAX_JSON_DEPTH): JsonProblem | undefined {
+  if (!isContainer(root)) {
+    const message = problemOf(root)
+    return message ? { path: [], message } : undefined
+  }
+  let level: Place[] = [{ value: root, key: '', parent: undefined }]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const next: Place[] = []
+    for (const place of level) {
+      if (depth >= maxDepth) return { path: pathOf(place), message: tooDeep }
+      const isList = Array.isArray(place.value)
+      for (const [key, value] of isList ? (place.value as unknown[]).entries() : Object.entries(place.value)) {
+        const badKey = isList ? undefined : keyProblem(key as string)
+        if (badKey) return { path: pathOf(place), message: badKey }
+        if (isContainer(value)) {
+          next.push({ value, key, parent: place })
+          continue
+        }
+        const message = problemOf(value)
+        if (message) return { path: [...pathOf(place), key], message }
+      }
+    }
+    level = next
+  }
+  return undefined
+}
+
+const MAX_SHOWN = 100
+
+/** As people write it: `license.versions[2].name`. */
+function shown(path: Path): string {
+  let text = ''
+  for (const key of path) text += typeof key === 'number' ? `[${key}]` : `${text && '.'}${key.toWellFormed()}`
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
+}
+
+/** A problem's sentence, with its place below the field it is told of. */
+export const tellProblem = ({ path, message }: JsonProblem) => (path.length ? `At ${shown(path)}: ${message}` : message)
+
+/**
+ * The variables of an operation, by whichever door: the fields of an input object, or arguments one by one.
+ * Raises VALIDATION_FAILED for the first problem, by the field it is in.
+ */
+export function assertVariables(variables: object): void {
+  // An input object may stand in another one, and what is counted are the levels of its fields.
+  const problem = findProblem(variables, MAX_JSON_DEPTH + 3)
+  if (!problem) return
+  const [argument = '', name, ...rest] = problem.path
+  const isField = typeof name === 'string' && isContainer((variables as Record<string, unknown>)[argument])
+  const field = String(isField ? name : argument)
+  const path = isField ? rest : problem.path.slice(1)
+  throw validationFailed({ [field.toWellFormed().slice(0, MAX_SHOWN)]: [tellProblem({ ...problem, path })] })
+}
