@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createRegistry } from '../../src/chain/registry.ts'
 import type { Relay } from '../../src/chain/relay.ts'
 import { quantity } from '../../src/chain/rpc.ts'
@@ -123,7 +123,10 @@ describe('the relay against networks', () => {
     expect(relay.status()).toMatchObject({ state: 'working', trouble: null })
   })
 
-  it('stops at once while a node hangs', async () => {
+  it('stops while a node hangs, without waiting for it', async () => {
+    // A call has no end but ours.
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal)
+    onTestFinished(() => void vi.restoreAllMocks())
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     proxy.intercept = () => ({ kind: 'hang' })
@@ -133,9 +136,7 @@ describe('the relay against networks', () => {
       async () => proxy.faults,
       (faults) => faults > 0,
     )
-    const start = performance.now()
     await relay.stop()
-    expect(performance.now() - start).toBeLessThan(1_000)
     expect(relay.status().state).toBe('stopped')
   })
 

@@ -85,7 +85,7 @@ describe('the relay', () => {
     for (let round = 1; round <= 3; round += 1) {
       await world.addCommit(asset)
       relay.wake()
-      await eventually(world.statuses, all('FINAL', round), 5_000)
+      await eventually(world.statuses, all('FINAL', round))
     }
   })
 
@@ -94,7 +94,7 @@ describe('the relay', () => {
     const relay = world.relay(chain.url)
     await eventually(async () => relay.status().registry, Boolean)
     await world.addCommit(asset)
-    await eventually(world.statuses, all('FINAL', 1), 5_000)
+    await eventually(world.statuses, all('FINAL', 1))
   })
 
   it('two relays on one database send each commit once; when one stops the other goes on', async () => {

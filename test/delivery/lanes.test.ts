@@ -1,5 +1,4 @@
 import { afterAll, expect, it } from 'vitest'
-import { toId } from '../../src/domain/ids.ts'
 import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
 import { eventually } from '../support/eventually.ts'
@@ -20,11 +19,7 @@ it('An endpoint that hangs, with a long queue, delays nobody else', async () => 
   const store = await createStore(app)
   const buyer = await app.newUser({ num: '1000' })
   const hanging = await createReceiver(() => undefined)
-  const arrivals = new Map<string, number>()
-  const good = await createReceiver((res, { headers }) => {
-    arrivals.set(String(headers['webhook-id']), Date.now())
-    res.writeHead(204).end()
-  })
+  const good = await createReceiver((res) => void res.writeHead(204).end())
 
   async function sell(url: string, count: number) {
     const { id } = expectOk(
@@ -47,19 +42,11 @@ it('An endpoint that hangs, with a long queue, delays nobody else', async () => 
   )
   await sell(good.url, GOOD)
   await eventually(
-    () => arrivals.size,
+    () => new Set(good.calls.map(({ headers }) => headers['webhook-id'])).size,
     (size) => size === GOOD,
   )
 
+  // None of those that hang has come to its end meanwhile, nor begun again.
+  expect(hanging.calls).toHaveLength(deliveryLanes.laneConcurrency)
   expect(hanging.connections()).toBe(deliveryLanes.laneConcurrency)
-  const waits = await app.sql<{ event_id: string; created_at: Date }>(
-    `select d.event_id::text, d.created_at from webhook_deliveries d
-     join network_apps a on a.id = d.network_app_id where a.webhook_url = $1`,
-    [good.url],
-  )
-  expect(waits).toHaveLength(GOOD)
-  const slowest = Math.max(
-    ...waits.map(({ event_id, created_at }) => arrivals.get(toId('event', event_id))! - created_at.getTime()),
-  )
-  expect(slowest).toBeLessThan(2_000)
 })

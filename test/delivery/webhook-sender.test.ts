@@ -128,7 +128,6 @@ describe('An answer', () => {
     expect(outcome).toMatchObject({ statusCode: 200, failure: undefined })
     expect(outcome.response).toMatch(/^\.+$/)
     expect(outcome.duration).toBeGreaterThanOrEqual(380)
-    expect(outcome.duration).toBeLessThan(1_500)
   })
 
   it('that never comes is a failure at the deadline', async () => {
@@ -136,7 +135,6 @@ describe('An answer', () => {
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(receiver.url))
     expect(outcome).toMatchObject({ failure: 'No answer came within 0.3 seconds.', response: '' })
     expect(outcome).not.toHaveProperty('statusCode')
-    expect(outcome.duration).toBeLessThan(1_500)
   })
 
   it('that breaks off is a failure', async () => {

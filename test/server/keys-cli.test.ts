@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
 import { createCustody } from '../../src/platform/custody.ts'
@@ -9,6 +10,7 @@ import { type ConnectedDatabase, createDatabase } from '../../src/platform/datab
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
 import { runAnnal, startAnnal } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
 import { insertTestUser } from '../support/user.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -63,16 +65,43 @@ async function signAll() {
   )
 }
 
+/** Kills a command while it waits for a row in the middle, which we hold. */
+async function killHalfway(args: string[]) {
+  const holder = new pg.Client({ connectionString: server.url })
+  // Within a transaction the list of sessions stays as it was read first.
+  const watcher = new pg.Client({ connectionString: server.url })
+  await Promise.all([holder.connect(), watcher.connect()])
+  const read = async (sql: string, values: unknown[]) => (await watcher.query<{ pid: number }>(sql, values)).rows
+  const others = `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> all($1)`
+  try {
+    const ours = (await read(others, [[]])).map(({ pid }) => pid)
+    await holder.query('begin')
+    await holder.query('select 1 from user_keys order by user_id offset $1 limit 1 for update', [USERS / 2])
+    const { rows } = await holder.query('select pg_backend_pid() as pid')
+    const command = startAnnal(dir, args)
+    const ended = once(command, 'exit')
+    await eventually(
+      () => read('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0].pid]),
+      (blocked) => blocked.length > 0,
+    )
+    command.kill('SIGKILL')
+    await ended
+    await holder.query('rollback')
+    // What it had asked for may still be done.
+    await eventually(
+      () => read(others, [ours]),
+      (theirs) => theirs.length === 0,
+    )
+  } finally {
+    await Promise.all([holder.end(), watcher.end()])
+  }
+}
+
 describe('annal keys', () => {
   it('rotates, is killed in the middle, and goes on with what is left', async () => {
     const signatures = await signAll()
     const [first] = (await status()).keys
-    const rotation = startAnnal(dir, ['keys', 'rotate'])
-    const ended = once(rotation, 'exit')
-    // The first line of progress says that it has begun; the rest is far from done.
-    await once(rotation.stderr, 'data')
-    rotation.kill('SIGKILL')
-    await ended
+    await killHalfway(['keys', 'rotate'])
     const [current, earlier] = (await status()).keys
     expect(earlier).toMatchObject({ id: first!.id })
     expect(current!.total + earlier!.total).toBe(USERS)

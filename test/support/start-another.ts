@@ -6,11 +6,11 @@ import type { TestApp } from './test-app.ts'
 
 export interface AnotherApp {
   url: string
-  /** Drains and lets go of everything; may take as long as a drain may. */
+  /** Drains and lets go of everything, however long the requests under way take. */
   stop(): Promise<void>
 }
 
-const DRAIN_MILLISECONDS = 10_000
+const DRAIN_MILLISECONDS = 600_000
 
 export async function startAnother({ installation: { config }, chain, log }: TestApp): Promise<AnotherApp> {
   const doors: Door[] = []
