@@ -25,6 +25,7 @@ import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { createAssetService } from './domain/asset/asset-service.ts'
 import { createTreeService } from './domain/asset/tree-service.ts'
+import { createUploads } from './domain/asset/uploads.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
 import { validationFailed } from './domain/errors.ts'
 import { createEventService } from './domain/event/event-service.ts'
@@ -63,8 +64,10 @@ import { createPasswordResetPage } from './pages/password-reset.ts'
 import { troublePage } from './pages/trouble.ts'
 import { createClientAddress } from './platform/client-address.ts'
 import type { Door } from './platform/http-server.ts'
+import { readForm } from './platform/read-form.ts'
 import { readText } from './platform/read-text.ts'
 import { createSeal } from './platform/seal.ts'
+import { createUploadFolder } from './platform/upload-folder.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
@@ -101,7 +104,7 @@ export interface App {
     mail(job: OrderMailJob): Promise<void>
     webhookDelivery(job: { deliveryId: string }): Promise<void>
   }
-  /** Stores the documents that commits refer to. */
+  /** Stores the documents that commits refer to, and clears away what an earlier process left behind. */
   prepare(): Promise<void>
 }
 
@@ -142,10 +145,15 @@ export function createApp(deps: Dependencies): App {
     tokens,
     idempotency,
   }
+  const uploads = createUploads({
+    folder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
+    megabytesPerUser: config.limits.unpaidMegabytes,
+  })
   const pricing = createPricing(config.money)
   const services: Services = {
     idempotency,
     pricing,
+    uploads,
     grants: createGrantService({ database, notices: deps.notices, idempotency }),
     statement: createStatementService({ database }),
     accounts: createAccountService({
@@ -181,7 +189,7 @@ export function createApp(deps: Dependencies): App {
       log,
     }),
     orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),
-    assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, config: config.limits }),
+    assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, uploads, config: config.limits }),
     trees: createTreeService({ database }),
     events: createEventService({ ...deps, streamLimits: createStreamLimits(config.limits) }),
   }
@@ -217,11 +225,12 @@ export function createApp(deps: Dependencies): App {
     }
   }
 
+  const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
   const graphql = createGraphQLHandler({
     schema,
     createContext,
     log,
-    body: { readText, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES },
+    body,
     ...config.graphql,
   })
   const rest = createRestHandler({
@@ -247,12 +256,19 @@ export function createApp(deps: Dependencies): App {
     createContext,
     fallback: { log },
     publicUrl,
-    body: { readText, maxBytes: MAX_BODY_BYTES, dir: join(config.dir, 'uploads'), maxFileBytes: MAX_FILE_BYTES },
+    body,
   })
 
   return {
     services,
-    maintenance: createMaintenance({ database, contentStore, idempotency, limits, documents: Object.values(nids) }),
+    maintenance: createMaintenance({
+      database,
+      contentStore,
+      idempotency,
+      limits,
+      uploads,
+      documents: Object.values(nids),
+    }),
     publication,
     jobs: {
       accountMail: accountMail.handle,
@@ -265,6 +281,7 @@ export function createApp(deps: Dependencies): App {
       { knows: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },
     ],
     async prepare() {
+      await uploads.sweep()
       for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))
     },
   }

@@ -129,6 +129,10 @@ const variables = {
   LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
   LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
   LIMIT_UPLOADS_PER_USER: { schema: count.prefault('600'), doc: 'Files an hour that one user registers.' },
+  LIMIT_UNPAID_MEGABYTES_PER_USER: {
+    schema: count.prefault('1000'),
+    doc: 'Megabytes of files that one user has on their way in, not yet paid for, at each process.',
+  },
   LIMIT_REQUESTS_PER_TOKEN: {
     schema: count.prefault('6000'),
     doc: 'Requests a minute with one access token, at each process.',
@@ -265,6 +269,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       signInsPerMinute: values.LIMIT_SIGN_INS_PER_IP,
       resetsPerHour: values.LIMIT_RESETS_PER_IP,
       uploadsPerHour: values.LIMIT_UPLOADS_PER_USER,
+      unpaidMegabytes: values.LIMIT_UNPAID_MEGABYTES_PER_USER,
       requestsPerToken: values.LIMIT_REQUESTS_PER_TOKEN,
       requestsPerAddress: values.LIMIT_REQUESTS_PER_IP,
       streamsPerUser: values.LIMIT_STREAMS_PER_USER,

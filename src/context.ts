@@ -9,6 +9,7 @@ import type { SessionService } from './domain/account/session-service.ts'
 import type { Actor } from './domain/actor.ts'
 import type { AssetService } from './domain/asset/asset-service.ts'
 import type { TreeService } from './domain/asset/tree-service.ts'
+import type { Uploads } from './domain/asset/uploads.ts'
 import type { AuditService } from './domain/audit/audit-service.ts'
 import type { EventService } from './domain/event/event-service.ts'
 import type { Attempt, Idempotency } from './domain/idempotency.ts'
@@ -41,6 +42,7 @@ export interface Services {
   sessions: SessionService
   statement: StatementService
   trees: TreeService
+  uploads: Uploads
 }
 
 /** Facts that links and records are made from. */

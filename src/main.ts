@@ -8,6 +8,7 @@ import { startJobs } from './platform/jobs.ts'
 import { createLog } from './platform/log.ts'
 import { repeat } from './platform/repeat.ts'
 import { stopSignal } from './platform/stop-signal.ts'
+import { presentError } from './rest/status.ts'
 
 const DRAIN_MILLISECONDS = 10_000
 /** All of stopping, or of what was left of starting and then stopping. */
@@ -22,7 +23,7 @@ async function main() {
   const stopped = stopSignal(STOP_MILLISECONDS)
   // The port is taken first: a second start is told at once, and nothing of the first is touched.
   const doors: Door[] = []
-  const server = createHttpServer({ doors, log, publicUrl: config.publicUrl })
+  const server = createHttpServer({ doors, presentError, log, publicUrl: config.publicUrl })
   const port = await server.listen(config.port, config.host)
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
 

@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { presentError } from '../../src/rest/status.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
@@ -19,7 +20,7 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
   const installation = await openInstallation(readConfig(parts.env), silent)
   afterwards(() => installation.close())
   const doors: Door[] = []
-  const server = createHttpServer({ doors, log: silent })
+  const server = createHttpServer({ doors, presentError, log: silent })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   afterwards(() => server.drain(1_000))
   const app = createApp({

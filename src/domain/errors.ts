@@ -11,10 +11,12 @@ export const errorCodes = [
   'DUPLICATE_EMAIL',
   'DUPLICATE_USERNAME',
   'EMAIL_NOT_VERIFIED',
+  'HEADERS_TOO_LARGE',
   'IDEMPOTENCY_KEY_IN_USE',
   'IDEMPOTENCY_KEY_REUSED',
   'INCORRECT_LOGIN_CREDENTIALS',
   'INSUFFICIENT_FUND',
+  'INSUFFICIENT_STORAGE',
   'INTERNAL',
   'INVALID_NETWORK_APP_NAME',
   'INVALID_TOKEN',
@@ -27,6 +29,7 @@ export const errorCodes = [
   'PAYLOAD_TOO_LARGE',
   'PERMISSION_DENIED',
   'PRICE_EXCEEDS_MAX_COST',
+  'REQUEST_TIMEOUT',
   'THROTTLED',
   'UNABLE_TO_CANCEL_ORDER',
   'UNABLE_TO_CONFIRM_ORDER',
@@ -100,3 +103,16 @@ export const throttled = (seconds: number) =>
 
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })
+
+/** What a disk says that takes no more: it is full, the quota is used up, or it fails. */
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
+
+/** A failure of the disk in our words, which name no path: INSUFFICIENT_STORAGE or UNAVAILABLE. */
+export function storageFailure(cause: unknown): DomainError {
+  const { code } = cause as { code?: string }
+  if (!NO_ROOM.has(code ?? '')) return unavailable('The file store', cause)
+  return new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {
+    retryAfter: 60,
+    cause,
+  })
+}

@@ -3,7 +3,7 @@
  * What is kept is which thing the effect made; a retry reads that thing again, and the REST door keeps its answer's body.
  */
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
-import type { Actor } from './actor.ts'
+import type { Actor, UserActor } from './actor.ts'
 import { DomainError } from './errors.ts'
 import { type Database, type Seal, statement } from './ports.ts'
 
@@ -69,7 +69,8 @@ const canonical = (value: unknown): string =>
       : v,
   ) ?? ''
 
-const senderOf = (actor: Actor) => (actor.kind === 'user' ? Buffer.from(actor.id.replaceAll('-', ''), 'hex') : nobody)
+const senderOf = (actor: Pick<UserActor, 'kind' | 'id'> | { kind: 'anonymous' | 'system' }) =>
+  actor.kind === 'user' ? Buffer.from(actor.id.replaceAll('-', ''), 'hex') : nobody
 
 /**
  * Which keys a person sent: signed in, or, when the key names them, without an account. Other people's keys may name what
@@ -90,6 +91,14 @@ export const rememberSql = (scope: string, payloadHash: string, result: string, 
   remembered as (
     insert into idempotency_keys (scope, payload_hash, result)
     select ${scope}::bytea, ${payloadHash}::bytea, ${result} from ${from} where ${scope}::bytea is not null)`
+const userScope = (actor: UserActor, key: string) => Buffer.concat([senderOf(actor), digest(actor.id, key)])
+
+function scopeOf(actor: Actor, key: string, payloadHash: Buffer): Buffer {
+  if (actor.kind === 'user') return userScope(actor, key)
+  // Strangers may hit upon the same key: what they send tells them apart.
+  const who = actor.kind === 'anonymous' ? [actor.kind, payloadHash.toString('hex')] : [actor.kind]
+  return Buffer.concat([senderOf(actor), digest(...who, key)])
+}
 
 /** A lock that was waited for too long: with a key, it is that of the same request, still under way. */
 const isLocked = (error: unknown) =>
@@ -105,6 +114,8 @@ export const outlived = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 
 export interface Idempotency {
+  /** Whether this user has used this key before. What it was used for is not looked at. */
+  isKnown(actor: UserActor, attempt: Attempt): Promise<boolean>
   /**
    * Runs `work` unless this key was used before, and returns the id of what the effect made.
    * Raises IDEMPOTENCY_KEY_REUSED when the key came with another payload.
@@ -144,15 +155,13 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
   }
 
   return {
+    async isKnown(actor, { key }) {
+      return key !== undefined && (await database.query(findKey, [userScope(actor, key)])).length > 0
+    },
     async once(actor, attempt, operation, input, work) {
       if (attempt.key === undefined) return work()
       const payloadHash = digestOf(operation, input)
-      // Strangers may hit upon the same key: what they send tells them apart.
-      const who =
-        actor.kind === 'user'
-          ? [actor.id]
-          : [actor.kind, ...(actor.kind === 'anonymous' ? [payloadHash.toString('hex')] : [])]
-      const mark = { scope: Buffer.concat([senderOf(actor), digest(...who, attempt.key)]), payloadHash }
+      const mark = { scope: scopeOf(actor, attempt.key, payloadHash), payloadHash }
       attempt.mark = mark
       const before = await find(attempt, mark)
       if (before !== undefined) return before

@@ -40,7 +40,15 @@ const unhit = statement<never>(
 
 const sweep = statement<never>('limit_sweep', `delete from limits where window_end < now() - interval '1 minute'`)
 
+const find = statement<{ retry_after: number }>(
+  'limit_find',
+  `select greatest(1, ceil(extract(epoch from window_end - now())))::int as retry_after
+   from limits where key = $1 and window_end > now() and count >= $2::int`,
+)
+
 export interface Limits {
+  /** Counts nothing. Raises THROTTLED when one more of `subject` would be refused now. */
+  assertOpen(limit: Limit, subject: string): Promise<void>
   /** Counts one more of `subject` against the limit. Raises THROTTLED with the seconds to wait. */
   take(limit: Limit, subject: string): Promise<Hit>
   /** Takes a hit back, unless its window has ended. */
@@ -51,6 +59,10 @@ export interface Limits {
 
 export function createLimits({ database }: { database: Database }): Limits {
   return {
+    async assertOpen(limit, subject) {
+      const [full] = await database.query(find, [`${limit.name}:${subject}`, limit.count])
+      if (full) throw throttled(full.retry_after)
+    },
     async take(limit, subject) {
       const [counted] = await database.query(hit, [`${limit.name}:${subject}`, limit.seconds, limit.count])
       const { key, count, window_end, retry_after } = counted!

@@ -1,4 +1,5 @@
 /** What must be tidied now and then. Safe to run in several processes at once. */
+import type { Uploads } from './asset/uploads.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Limits } from './limits.ts'
 import { type ContentStore, type Database, statement } from './ports.ts'
@@ -28,12 +29,14 @@ export function createMaintenance({
   contentStore,
   idempotency,
   limits,
+  uploads,
   documents,
 }: {
   database: Database
   contentStore: ContentStore
   idempotency: Idempotency
   limits: Limits
+  uploads: Pick<Uploads, 'sweep'>
   /** Nids that are kept though no asset pins them. */
   documents: string[]
 }) {
@@ -49,12 +52,13 @@ export function createMaintenance({
   }
 
   return {
-    /** Forgets idempotency keys of last week, ended sessions, windows of limits, and the rest of deleted assets. */
+    /** Forgets idempotency keys of last week, ended sessions, windows of limits, the rest of deleted assets, and uploads that were broken off. */
     async sweep(): Promise<void> {
       await idempotency.sweep()
       await database.query(forgetTokens)
       await database.query(eraseSettled)
       await limits.sweep()
+      await uploads.sweep()
     },
     /** Removes blocks that nothing pins; returns how many. */
     collectGarbage: () => contentStore.collectGarbage(pinned(), GRACE),

@@ -56,6 +56,27 @@ export interface StoredFile {
   size: number
 }
 
+/** A file that a request brought, on disk for as long as the request lasts. */
+export interface HeldFile {
+  /** Bytes. */
+  readonly size: number
+  /** May be called several times. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
+  bytes(): AsyncIterable<Uint8Array>
+  /** Its room is free once nobody reads it any more. May be called again. */
+  release(): Promise<void>
+}
+
+/** Where files of requests under way lie. */
+export interface UploadFolder {
+  /**
+   * Writes a stream down. `onBytes` is told of each piece before it is written, and may refuse it. Nothing stays behind when it
+   * fails. Raises what the stream raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
+   */
+  hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => void): Promise<HeldFile>
+  /** Removes what was left behind more than `seconds` ago. */
+  sweep(seconds: number): Promise<void>
+}
+
 /** The file network: blocks under their CIDs. */
 export interface ContentStore {
   /** Streams a file into blocks on disk. Memory stays flat. Blocks of a file that nobody pins are garbage. */

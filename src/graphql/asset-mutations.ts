@@ -6,7 +6,6 @@ import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
-import { incomingFile } from './incoming-file.ts'
 import { costFields, type InputFields, type Quoted, quoteField } from './quote.ts'
 
 /** What a registration and an update give alike. */
@@ -108,10 +107,10 @@ builder.mutationFields((t) => ({
       const { actor, services, attempt } = context
       const fields = given(input) as never
       if (dryRun) {
-        const quote = await services.assets.quoteRegistration(actor, () => incomingFile(assetFile), fields)
+        const quote = await services.assets.quoteRegistration(actor, assetFile.file, fields)
         return { asset: null, quote: () => quote }
       }
-      const nid = await services.assets.register(actor, await incomingFile(assetFile), fields, attempt)
+      const nid = await services.assets.register(actor, assetFile.file, fields, attempt)
       const asset = await services.assets.get(actor, nid, belowAsset(context, info))
       return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
     },

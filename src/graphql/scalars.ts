@@ -1,7 +1,6 @@
 import { type ASTNode, GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
-import type { FileUpload } from 'graphql-upload-ts'
-import { GraphQLUpload } from 'graphql-upload-ts'
+import { Upload } from '../domain/asset/uploads.ts'
 import { isNid } from '../domain/ids.ts'
 import { isExact, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
 import { type Amount, formatAmount } from '../domain/money.ts'
@@ -15,7 +14,7 @@ export type Scalars = {
   DateTime: { Input: Date; Output: Date }
   Decimal: { Input: string; Output: Amount }
   JSONObject: { Input: Record<string, unknown>; Output: unknown }
-  Upload: { Input: Promise<FileUpload>; Output: never }
+  Upload: { Input: Upload; Output: never }
 }
 
 /** A scalar that is a string of one form. `reason` is what is told when it is not. */
@@ -141,7 +140,17 @@ builder.addScalarType('JSONObject', jsonObject)
 builder.addScalarType(
   'Upload',
   new GraphQLScalarType({
-    ...GraphQLUpload.toConfig(),
+    name: 'Upload',
     description: 'A file, sent as the GraphQL multipart request specification says.',
+    parseValue: (value) => {
+      if (value instanceof Upload) return value
+      throw new ScalarRefusal('Not a file: send it as the GraphQL multipart request specification says.')
+    },
+    parseLiteral: (node) => {
+      throw new ScalarRefusal(
+        'A file is sent by a variable, as the GraphQL multipart request specification says.',
+        node,
+      )
+    },
   }) as never,
 )

@@ -4,13 +4,14 @@ import type { Context } from '../context.ts'
 import type { NodeContext } from './yoga.ts'
 
 /**
- * Finds out who asks before the document is looked at: a request that is refused for its document counts against the
- * caller's limits as any other does.
+ * Finds out who asks before the body is read: a request that is refused for its document counts against the caller's limits
+ * as any other does, and nobody who is refused is listened to.
  */
 export const useCaller = (
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>,
 ): Plugin<Context & NodeContext, NodeContext> => ({
-  async onParams({ context }) {
-    Object.assign(context, await createContext(context.req, context.res))
+  async onRequestParse({ request, serverContext }) {
+    if (request.method === 'OPTIONS') return
+    Object.assign(serverContext, await createContext(serverContext.req, serverContext.res))
   },
 })

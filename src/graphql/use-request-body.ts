@@ -1,16 +1,29 @@
 import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
-import { processRequest } from 'graphql-upload-ts'
-import type { GraphQLParams, Plugin } from 'graphql-yoga'
+import type { Plugin } from 'graphql-yoga'
+import type { Context } from '../context.ts'
+import type { Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
-import { parseJson as parseJsonText } from '../domain/json-input.ts'
-import { uploadError } from './incoming-file.ts'
+import { parseJsonObject } from './parse-json-object.ts'
+import { readUploadForm } from './read-upload-form.ts'
 import type { NodeContext } from './yoga.ts'
 
 export interface RequestBodyOptions {
   /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   readText: (req: IncomingMessage, maxBytes: number) => Promise<string>
-  /** Of a document with its variables. */
+  /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR; `whole` rejects with these and with what the takers raise. */
+  readForm: (
+    req: IncomingMessage,
+    parts: {
+      maxBytes: number
+      maxFileBytes: number
+      maxFiles: number
+      onField(name: string, value: string): void
+      /** Undefined: nobody asked for it. */
+      onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
+    },
+  ) => { whole: Promise<void>; cancel(): void }
+  /** Of everything but files. */
   maxBytes: number
   maxFileBytes: number
 }
@@ -25,46 +38,44 @@ function transportError(error: unknown): unknown {
   })
 }
 
-function parseJson(text: string) {
-  try {
-    return parseJsonText(text)
-  } catch (error) {
-    throw new DomainError(
-      'PARSE_ERROR',
-      `JSON parse error - ${(error as Error).message.replace(/^(Unexpected token).*not valid JSON$/s, '$1 in JSON')}`,
-      { cause: error },
-    )
+/**
+ * Reads bodies from the socket, bounded: JSON as text, and GraphQL multipart requests. Yoga's own reader sends every body
+ * through a stream of its own, which costs more than the query.
+ */
+export const useRequestBody = (options: RequestBodyOptions): Plugin<Context & NodeContext, NodeContext> => {
+  /** Until the answer is sent, or the caller is gone. */
+  const readFiles = ({ req, res, services, actor }: Context & NodeContext) => {
+    const intake = services.uploads.open(actor)
+    const form = readUploadForm(req, options, intake)
+    res.once('close', () => {
+      form.cancel()
+      void intake.close()
+    })
+    return form.params
+  }
+
+  return {
+    onRequestParse({ request, serverContext, setRequestParser }) {
+      if (request.method !== 'POST') return
+      const { req } = serverContext
+      const type = req.headers['content-type'] ?? ''
+      const parse = type.startsWith('multipart/form-data')
+        ? async () => readFiles(serverContext as unknown as Context & NodeContext)
+        : /^application\/(json|graphql\+json)\b/.test(type)
+          ? async () => parseJsonObject(await options.readText(req, options.maxBytes))
+          : undefined
+      if (!parse) {
+        throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {
+          extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
+        })
+      }
+      setRequestParser(async () => {
+        try {
+          return await parse()
+        } catch (error) {
+          throw transportError(error)
+        }
+      })
+    },
   }
 }
-
-/**
- * Reads bodies from the socket, bounded: JSON as text, and GraphQL multipart requests with their files streamed to disk,
- * never held in memory. Yoga's own reader sends every body through a stream of its own, which costs more than the query.
- */
-export const useRequestBody = ({
-  readText,
-  maxBytes,
-  maxFileBytes,
-}: RequestBodyOptions): Plugin<object, NodeContext> => ({
-  onRequestParse({ request, serverContext: { req, res }, setRequestParser }) {
-    if (request.method !== 'POST') return
-    const type = req.headers['content-type'] ?? ''
-    const parse: (() => Promise<unknown>) | undefined = type.startsWith('multipart/form-data')
-      ? () => processRequest(req, res, { maxFileSize: maxFileBytes, maxFiles: 1, maxFieldSize: maxBytes })
-      : /^application\/(json|graphql\+json)\b/.test(type)
-        ? async () => parseJson(await readText(req, maxBytes))
-        : undefined
-    if (!parse) {
-      throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {
-        extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
-      })
-    }
-    setRequestParser(async () => {
-      try {
-        return (await parse()) as GraphQLParams
-      } catch (error) {
-        throw transportError(uploadError(error))
-      }
-    })
-  },
-})

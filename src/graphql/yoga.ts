@@ -46,8 +46,8 @@ export function createGraphQLHandler({
     maskedErrors: { maskError: (error) => maskError(error, log) },
     plugins: [
       useCsrfGuard(),
-      useRequestBody(body),
       useCaller(createContext),
+      useRequestBody(body),
       useDocumentLimits({ schema, introspection }),
       useStreams(),
       useReplayHeader(),

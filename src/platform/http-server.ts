@@ -1,7 +1,9 @@
 /** The HTTP server: hands each request to the first door that knows its path, and drains before it closes. */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { DomainError } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
 
 export interface Door {
@@ -18,11 +20,8 @@ const HEADERS_TIMEOUT = 30_000
 const KEEP_ALIVE_TIMEOUT = 72_000
 const CLOSE_IDLE_EVERY = 50
 
-const STARTING = JSON.stringify({
-  error: { type: 'service_unavailable', message: 'The service is starting.' },
-  status_code: 503,
-  detail: 'The service is starting.',
-})
+/** Milliseconds in which a refused caller may go on sending, to nowhere: whoever is cut off at once never reads why. */
+const LINGER = 30_000
 
 export interface HttpServer {
   /** Raises an Error with a clear sentence when the port is taken. Returns the port. */
@@ -45,41 +44,108 @@ const securityHeaders = (isSecure: boolean): [string, string][] => [
   ...(isSecure ? [['Strict-Transport-Security', `max-age=${HSTS_AGE}`] as [string, string]] : []),
 ]
 
+export interface ErrorAnswer {
+  status: number
+  headers: Record<string, string>
+  body: object
+}
+
 export interface HttpServerOptions {
   doors: Door[]
+  /** The error body of the service, for requests that no door ever sees. */
+  presentError: (error: DomainError) => ErrorAnswer
   log: Log
   /** Where callers reach the service, if that is known. */
   publicUrl?: string | undefined
 }
 
-export function createHttpServer({ doors, log, publicUrl }: HttpServerOptions): HttpServer {
+const starting = () => new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 })
+
+/** What Node's parser refuses by itself. Everything else it finds is no HTTP. */
+const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The headers of the request are too large.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'The chunk extensions of the request are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],
+}
+const noHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The request is not valid HTTP.']
+
+/** Sends an answer on a connection whose request could not be read, unless another answer has begun on it. */
+function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer) {
+  const begun = (socket as Duplex & { _httpMessage?: ServerResponse })._httpMessage?.headersSent
+  if (!socket.writable || begun) return void socket.destroy()
+  const text = JSON.stringify(body)
+  const lines = Object.entries({
+    ...headers,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+    'X-Request-Id': randomUUID(),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
+}
+
+/** What is left of a body that nobody wants any more is read to nowhere, for a while. */
+function drainRest(req: IncomingMessage, res: ServerResponse) {
+  res.once('finish', () => {
+    if (req.complete) return
+    req.resume()
+    const timer = setTimeout(() => req.socket.destroy(), LINGER)
+    req.once('close', () => clearTimeout(timer))
+  })
+}
+
+export function createHttpServer({ doors, presentError, log, publicUrl }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   let draining = false
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    const url = req.url ?? '/'
+    const end = url.indexOf('?')
+    const path = end < 0 ? url : url.slice(0, end)
+    res.setHeader('X-Request-Id', randomUUID())
+    for (const [name, value] of headers) res.setHeader(name, value)
+    if (draining) res.setHeader('Connection', 'close')
+    drainRest(req, res)
+    const door = doors.find((candidate) => candidate.knows(path))
+    const isNamed = req.headers.host !== undefined || req.httpVersion === '1.0'
+    if (!door || !isNamed) {
+      const { status, headers, body } = presentError(isNamed ? starting() : new DomainError(...noHttp))
+      const text = JSON.stringify(body)
+      const length = Buffer.byteLength(text)
+      const type = 'application/json'
+      res
+        .writeHead(status, { 'Content-Type': type, 'Content-Length': length, Connection: 'close', ...headers })
+        .end(text)
+      return
+    }
+    void Promise.resolve(door.handle(req, res)).catch((error: unknown) => {
+      log.error({ err: error }, 'A request was dropped')
+      res.destroy()
+    })
+  }
   const server = createServer(
     {
       requestTimeout: REQUEST_TIMEOUT,
       headersTimeout: HEADERS_TIMEOUT,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       noDelay: true,
+      // Node would answer without a body.
+      requireHostHeader: false,
     },
-    (req, res) => {
-      const url = req.url ?? '/'
-      const end = url.indexOf('?')
-      const path = end < 0 ? url : url.slice(0, end)
-      res.setHeader('X-Request-Id', randomUUID())
-      for (const [name, value] of headers) res.setHeader(name, value)
-      if (draining) res.setHeader('Connection', 'close')
-      const door = doors.find((candidate) => candidate.knows(path))
-      if (!door) {
-        res.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '2' }).end(STARTING)
-        return
-      }
-      void Promise.resolve(door.handle(req, res)).catch((error: unknown) => {
-        log.error({ err: error }, 'A request was dropped')
-        res.destroy()
-      })
-    },
+    serve,
   )
+  // A caller who asks first is told to send once somebody reads, and not when the request is refused.
+  server.on('checkContinue', (req, res) => {
+    req.once('resume', () => {
+      if (!res.headersSent) res.writeContinue()
+    })
+    serve(req, res)
+  })
+  // Nobody need keep to an expectation that is not known.
+  server.on('checkExpectation', serve)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const answer = presentError(new DomainError(...(parserErrors[error.code ?? ''] ?? noHttp)))
+    answerBare(socket, { ...answer, headers: { ...Object.fromEntries(headers), ...answer.headers } })
+  })
 
   return {
     listen: (port, host) =>

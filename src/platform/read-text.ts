@@ -1,27 +1,33 @@
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
+import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** A request's body as text. Raises PAYLOAD_TOO_LARGE, and PARSE_ERROR when it is not UTF-8. */
-export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {
-  const tooLarge = () => new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${maxBytes} bytes.`)
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
-  const bytes = await new Promise<Buffer>((resolve, reject) => {
+function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    req.on('data', (chunk: Buffer) => {
+    const settle = (finish: () => void) => {
+      forget()
+      req.off('data', take).off('end', end)
+      finish()
+    }
+    const take = (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBytes) reject(tooLarge())
+      if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)))
       else chunks.push(chunk)
-    })
-    req.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    req.once('error', reject)
-    req.once('close', () => {
-      // Made only when it is needed: an error with its stack costs more than reading the body.
-      if (!req.complete) reject(new DomainError('PARSE_ERROR', 'The body ended too early.'))
-    })
+    }
+    const end = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    const forget = onBroken(req, (error) => settle(() => reject(error)))
+    req.on('data', take).once('end', end)
   })
+}
+
+/** A request's body as text. Raises PAYLOAD_TOO_LARGE, and PARSE_ERROR when it is broken off or not UTF-8. */
+export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {
+  assertDeclared(req, maxBytes)
+  const bytes = await readBytes(req, maxBytes)
   try {
     return decoder.decode(bytes)
   } catch (error) {

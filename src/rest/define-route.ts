@@ -23,12 +23,23 @@ export interface RestRequest {
   url: string
 }
 
+/** What is known of a request whose body is not read yet. */
+export interface Admission {
+  dryRun: boolean
+  /** What the body says of its own length, in bytes. */
+  declaredBytes: number
+}
+
 export interface Route<Data = unknown, Variables extends Record<string, unknown> = Record<string, unknown>> {
   method: Method
   /** Below `/api/v3`, without a trailing slash; `auth/…` answers without the prefix, too. */
   path: string
   /** Asked of the policy before a body is read. */
   action: Action
+  /** Asked next, also before a body is read: limits, and what can be refused without it. */
+  admit?: (context: Context, request: Admission) => Promise<void>
+  /** Names of the body's fields in which a file is taken. */
+  files?: readonly string[]
   /** Name under which a body that is a JSON list is read; without one such a body is refused. */
   listAs?: string
   operation: TypedDocumentNode<Data, Variables>

@@ -1,15 +1,9 @@
 /** The fields of a request's body, whatever its encoding: every encoding reads every type the way old callers send it. */
-import { Upload } from 'graphql-upload-ts'
+import { type IncomingFile, Upload } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
 import { findProblem, isInexact, parseJson, tellProblem } from '../domain/json-input.ts'
 
 export type FieldValue = unknown
-
-export interface UploadedFile {
-  filename: string
-  mimeType: string
-  open(): NodeJS.ReadableStream
-}
 
 export interface Fields {
   /** Undefined when the field was not sent. Numbers and booleans of JSON bodies count as their text. */
@@ -61,7 +55,7 @@ function parseObject(name: string, value: unknown): Record<string, unknown> {
 }
 
 export interface FieldsOptions {
-  files?: Record<string, UploadedFile>
+  files?: Record<string, IncomingFile>
   /** Browsers make every line break of a form CRLF, and hashes over JSON texts would not match any more. */
   isForm?: boolean
 }
@@ -130,9 +124,7 @@ export function createFields(
     upload(name) {
       const file = files[name]
       if (!file) throw invalid(name, 'No file was submitted.')
-      const upload = new Upload()
-      upload.resolve({ filename: file.filename, mimetype: file.mimeType, createReadStream: file.open } as never)
-      return upload
+      return new Upload(async () => file)
     },
   }
 }

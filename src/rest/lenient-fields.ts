@@ -1,5 +1,5 @@
 /** The fields of a dry run: it tells everything that is wrong with them at once, so none of them stops the reading. */
-import { Upload } from 'graphql-upload-ts'
+import { Upload } from '../domain/asset/uploads.ts'
 import { DomainError, type FieldErrors } from '../domain/errors.ts'
 import type { Fields } from './fields.ts'
 
@@ -30,9 +30,7 @@ export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
       try {
         return fields.upload(name)
       } catch (error) {
-        const upload = new Upload()
-        upload.reject(error as Error)
-        return upload
+        return new Upload(() => Promise.reject(error))
       }
     },
   }

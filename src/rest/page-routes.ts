@@ -4,14 +4,13 @@ import { DomainError } from '../domain/errors.ts'
 import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
 import type { DirectRoute } from './define-route.ts'
 import { refusalOf } from './execute.ts'
-import { leaveUnread } from './leave-unread.ts'
-import type { BodyOptions } from './read-body.ts'
+import type { BodyReaders } from './read-body.ts'
 import { refusalHeaders, statuses } from './status.ts'
 
 /** A form of ours is a few words. */
 const MAX_FORM_BYTES = 10_000
 
-type ReadText = BodyOptions['readText']
+type ReadText = BodyReaders['readText']
 
 /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
 async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {
@@ -34,7 +33,6 @@ export function createPageRoutes({ pages, readText }: { pages: Pages; readText: 
         const refusal = refusalOf(error, context)
         page = pages.trouble(refusal.code, statuses[refusal.code].status, languages)
         for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
-        leaveUnread(req, res)
       }
       res.writeHead(page.status, { ...page.headers, 'Content-Length': Buffer.byteLength(page.html) })
       res.end(req.method === 'HEAD' ? undefined : page.html)

@@ -1,26 +1,38 @@
 /** Reads a body in any of the three encodings that callers send, however they label it. */
 import type { IncomingMessage } from 'node:http'
+import type { Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { parseJson as parseJsonText } from '../domain/json-input.ts'
-import { createFields, type Fields, type FieldsOptions } from './fields.ts'
+import { createFields, type Fields } from './fields.ts'
 import { readMultipart } from './read-multipart.ts'
 
-export interface BodyOptions {
+export interface BodyReaders {
   /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   readText: (req: IncomingMessage, maxBytes: number) => Promise<string>
+  /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR; `whole` rejects with these and with what the takers raise. */
+  readForm: (
+    req: IncomingMessage,
+    parts: {
+      maxBytes: number
+      maxFileBytes: number
+      maxFiles: number
+      onField(name: string, value: string): void
+      /** Undefined: nobody asked for it. */
+      onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
+    },
+  ) => { whole: Promise<void> }
   /** Of everything but files. */
   maxBytes: number
   maxFileBytes: number
-  /** Where files wait until they are taken. */
-  dir: string
-  /** Name under which a JSON list is read; without one it is refused. */
-  listAs?: string | undefined
 }
 
-export interface ReadBody {
-  fields: Fields
-  /** Removes what the body left on disk. */
-  dispose(): Promise<void>
+export interface BodyOptions extends BodyReaders {
+  /** Names of the fields in which a file is taken; others with a file are refused where there is none, else ignored. */
+  files: readonly string[]
+  /** Name under which a JSON list is read; without one it is refused. */
+  listAs?: string | undefined
+  /** Takes files to disk. */
+  intake: Intake
 }
 
 const parseError = (message: string, cause?: unknown) => new DomainError('PARSE_ERROR', message, { cause })
@@ -45,11 +57,6 @@ const looksLikeJson = (text: string, { listAs }: BodyOptions) =>
 
 const parseForm = (text: string) => Object.fromEntries(new URLSearchParams(text))
 
-const inMemory = (values: Record<string, unknown>, options?: FieldsOptions): ReadBody => ({
-  fields: createFields(values, options),
-  dispose: async () => {},
-})
-
 const isEmpty = (req: IncomingMessage) =>
   req.headers['content-length'] === '0' ||
   (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined)
@@ -58,17 +65,17 @@ const isEmpty = (req: IncomingMessage) =>
  * An empty body is an empty object whatever its type says; a form that starts with `{` is JSON (curl without a
  * Content-Type). Raises PARSE_ERROR, UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE.
  */
-export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<ReadBody> {
-  if (isEmpty(req)) return inMemory({})
+export async function readBody(req: IncomingMessage, options: BodyOptions): Promise<Fields> {
+  if (isEmpty(req)) return createFields({})
   const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   if (type === 'multipart/form-data') return readMultipart(req, options)
   const text = (await options.readText(req, options.maxBytes)).trim()
-  if (text === '') return inMemory({})
+  if (text === '') return createFields({})
   const isJson = type === 'application/json' || type.endsWith('+json')
   if (!isJson && type !== '' && type !== 'application/x-www-form-urlencoded') {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
   }
   return isJson || looksLikeJson(text, options)
-    ? inMemory(parseJson(text, options.listAs))
-    : inMemory(parseForm(text), { isForm: true })
+    ? createFields(parseJson(text, options.listAs))
+    : createFields(parseForm(text), { isForm: true })
 }

@@ -8,9 +8,8 @@ import { assertMay } from '../domain/policy.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
 import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
-import { leaveUnread } from './leave-unread.ts'
 import { lenientFields } from './lenient-fields.ts'
-import { type BodyOptions, readBody } from './read-body.ts'
+import { type BodyReaders, readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
 export interface RestDependencies {
@@ -22,7 +21,7 @@ export interface RestDependencies {
   /** For what goes wrong before there is a context. */
   fallback: Pick<Context, 'log'>
   publicUrl: string
-  body: BodyOptions
+  body: BodyReaders
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PUT'] as const
@@ -84,21 +83,25 @@ export function createRestHandler(deps: RestDependencies) {
   async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
     assertMay(context.actor, route.action)
     const dryRun = isDryRun(route, query)
-    const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, { ...deps.body, listAs: route.listAs })
+    await route.admit?.(context, { dryRun, declaredBytes: Number(req.headers['content-length'] ?? 0) })
+    const intake = context.services.uploads.open(context.actor)
     try {
+      const { files = [], listAs } = route
+      const options = { ...deps.body, files, listAs, intake }
+      const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
       const unread = {}
       const request: RestRequest = {
         params,
         query,
         dryRun,
         unread,
-        body: dryRun ? lenientFields(body.fields, unread) : body.fields,
+        body: dryRun ? lenientFields(body, unread) : body,
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
       }
       send(req, res, await replayable(() => executeRoute(deps.schema, route, request, context), context))
     } finally {
-      await body.dispose()
+      await intake.close()
     }
   }
 
@@ -124,7 +127,6 @@ export function createRestHandler(deps: RestDependencies) {
   function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context) {
     const refusal = refusalOf(error, context ?? deps.fallback)
     if (res.headersSent) return res.destroy()
-    leaveUnread(req, res)
     for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
     sendJson(req, res, statuses[refusal.code].status, presentRefusal(refusal))
   }

@@ -1,5 +1,5 @@
 /** Code → HTTP status and `error.type`: the only table of its kind. It does not compile when a code is missing. */
-import { type ErrorCode, type FieldErrors, firstProblem } from '../domain/errors.ts'
+import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from '../domain/errors.ts'
 
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
@@ -10,10 +10,12 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   DUPLICATE_EMAIL: { status: 400, type: 'duplicate_email' },
   DUPLICATE_USERNAME: { status: 400, type: 'duplicate_username' },
   EMAIL_NOT_VERIFIED: { status: 403, type: 'email_not_verified' },
+  HEADERS_TOO_LARGE: { status: 431, type: 'headers_too_large' },
   IDEMPOTENCY_KEY_IN_USE: { status: 409, type: 'idempotency_key_in_use' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, type: 'idempotency_key_reused' },
   INCORRECT_LOGIN_CREDENTIALS: { status: 400, type: 'incorrect_login_credentials' },
   INSUFFICIENT_FUND: { status: 400, type: 'insufficient_fund' },
+  INSUFFICIENT_STORAGE: { status: 507, type: 'insufficient_storage' },
   INTERNAL: { status: 500, type: 'internal_error' },
   INVALID_NETWORK_APP_NAME: { status: 400, type: 'invalid_network_app_name' },
   INVALID_TOKEN: { status: 400, type: 'invalid_token' },
@@ -26,6 +28,7 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   PAYLOAD_TOO_LARGE: { status: 413, type: 'payload_too_large' },
   PERMISSION_DENIED: { status: 403, type: 'permission_denied' },
   PRICE_EXCEEDS_MAX_COST: { status: 400, type: 'price_exceeds_max_cost' },
+  REQUEST_TIMEOUT: { status: 408, type: 'request_timeout' },
   THROTTLED: { status: 429, type: 'throttled' },
   UNABLE_TO_CANCEL_ORDER: { status: 400, type: 'unable_to_cancel_order' },
   UNABLE_TO_CONFIRM_ORDER: { status: 400, type: 'unable_to_confirm_order' },
@@ -44,7 +47,7 @@ export interface Refusal {
   code: ErrorCode
   message: string
   details?: unknown
-  retryAfter?: number
+  retryAfter?: number | undefined
 }
 
 const isByField = (details: unknown): details is object =>
@@ -73,3 +76,10 @@ export function refusalHeaders({ code, retryAfter }: Refusal): Record<string, st
     ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
   }
 }
+
+/** A refusal as an answer of its own. */
+export const presentError = (error: DomainError) => ({
+  status: statuses[error.code].status,
+  headers: refusalHeaders(error),
+  body: presentRefusal(error),
+})

@@ -91,10 +91,10 @@ const rules: Record<string, Rule> = {
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {
-    local: /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money)\.ts$|graphql\/mask-error\.ts$)/,
+    local:
+      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|asset\/uploads)\.ts$|graphql\/mask-error\.ts$)/,
     types: /^pages\/page\.ts$/,
-    packages:
-      /^(graphql|graphql-upload-ts|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|@fastify\/busboy|node:.+)$/,
+    packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },

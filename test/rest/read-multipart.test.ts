@@ -5,30 +5,39 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
+import { createUploads } from '../../src/domain/asset/uploads.ts'
 import { DomainError } from '../../src/domain/errors.ts'
+import { readForm } from '../../src/platform/read-form.ts'
 import { readText } from '../../src/platform/read-text.ts'
+import { createUploadFolder } from '../../src/platform/upload-folder.ts'
 import { readMultipart } from '../../src/rest/read-multipart.ts'
 
 const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 500
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 
+const uploads = createUploads({ folder: createUploadFolder({ dir }), megabytesPerUser: 1 })
+
 /** Answers what it read, or the code of the refusal. */
 const server = createServer(async (req, res) => {
+  const intake = uploads.open({ kind: 'system' })
   try {
-    const { fields, dispose } = await readMultipart(req, {
-      dir,
+    const fields = await readMultipart(req, {
       readText,
+      readForm,
       maxBytes: MAX_BYTES,
       maxFileBytes: MAX_FILE_BYTES,
+      files: ['file', 'other'],
+      intake,
     })
-    const file = await fields.upload('file').promise
-    const content = await text(file!.createReadStream())
-    await dispose()
-    res.end(JSON.stringify({ caption: fields.text('caption'), name: file!.filename, type: file!.mimetype, content }))
+    const { filename, mimeType, open } = await fields.upload('file').file()
+    const content = await text(open())
+    res.end(JSON.stringify({ caption: fields.text('caption'), name: filename, type: mimeType, content }))
   } catch (error) {
     req.resume()
     res.end(JSON.stringify(error instanceof DomainError ? error.code : String(error)))
+  } finally {
+    await intake.close()
   }
 })
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -74,7 +83,7 @@ it.each<[string, [string, string | File][]]>([
     ],
   ],
   ['more fields than anybody needs', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
-  ['more files than anybody needs', Array.from({ length: 5 }, (_, i) => [`file${i}`, fileOf(1)])],
+  ['more files than anybody needs', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
 ])('%s is refused, and nothing stays on disk', async (_, fields) => {
   expect(await send(fields)).toBe('PAYLOAD_TOO_LARGE')
   expect(await readdir(dir)).toEqual([])

@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { createHttpServer } from '../../src/platform/http-server.ts'
+import { presentError } from '../../src/rest/status.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { createTestLog } from '../support/test-log.ts'
 
@@ -40,7 +41,7 @@ it.each([
   ['https://annal.example', 'max-age=31536000'],
   ['http://annal.example', null],
 ])('at %s browsers are told Strict-Transport-Security: %s', async (publicUrl, expected) => {
-  const server = createHttpServer({ doors: [], log: createTestLog(), publicUrl })
+  const server = createHttpServer({ doors: [], presentError, log: createTestLog(), publicUrl })
   afterAll(() => server.drain(100))
   const port = await server.listen(0, '127.0.0.1')
   const response = await fetch(`http://127.0.0.1:${port}/`)

@@ -2,6 +2,7 @@
 import { createApp } from '../../src/app.ts'
 import { openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { presentError } from '../../src/rest/status.ts'
 import type { TestApp } from './test-app.ts'
 
 export interface AnotherApp {
@@ -14,7 +15,7 @@ const DRAIN_MILLISECONDS = 600_000
 
 export async function startAnother({ installation: { config }, chain, log }: TestApp): Promise<AnotherApp> {
   const doors: Door[] = []
-  const server = createHttpServer({ doors, log })
+  const server = createHttpServer({ doors, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = await openInstallation(config, log)
   const app = createApp({ ...installation, relay: chain.relay, publicUrl: url, missing: async () => [] })

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { presentError } from '../../src/rest/status.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
 import { type Answer, createRest, type FormValue, type Rest } from './rest-client.ts'
 import { createTestDatabase } from './test-database.ts'
@@ -100,7 +101,7 @@ export async function createTestApp({
     CHAIN_RELAY_KEYS: await fundedKey(),
   })
   const doors: Door[] = []
-  const server = createHttpServer({ doors, log })
+  const server = createHttpServer({ doors, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = await openInstallation(config, log)
   const { database } = installation

@@ -172,6 +172,12 @@ export function createAccountService(deps: Dependencies) {
       return { kind: 'user', id, role, user: { ...user, createdAt: new Date(createdAt) }, tokenId, ...origin }
     },
 
+    /** Asked before a sign-up is read. Raises UNTRUSTED_CLIENT, THROTTLED. */
+    async admitSignUp(actor: Actor): Promise<void> {
+      assertTrusted(actor, { needed: config.requireApiKeyForSignUp })
+      if (actor.kind !== 'system') await limits.assertOpen(signUps, networkOf(actor.address))
+    },
+
     /**
      * A new account with a wallet, a key pair and the points it starts with; returns the user's UUID.
      * Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL, UNTRUSTED_CLIENT, THROTTLED, UNAVAILABLE.
@@ -189,6 +195,11 @@ export function createAccountService(deps: Dependencies) {
     /** An administrator's account, made by an operator. Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL. */
     async createAdministrator(rawInput: SignUpInput): Promise<string> {
       return insert({ kind: 'system' }, parse(signUpInput, rawInput), 'ADMIN', { key: undefined, replayed: false })
+    },
+
+    /** Asked before a sign-in is read. Raises THROTTLED. */
+    async admitSignIn(actor: Actor): Promise<void> {
+      if (actor.kind !== 'system') await limits.assertOpen(signIns, networkOf(actor.address))
     },
 
     /**

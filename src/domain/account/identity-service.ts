@@ -60,6 +60,9 @@ export function createIdentityService(deps: Dependencies) {
   }
 
   return {
+    /** Asked before a request for a link is read. Raises THROTTLED. */
+    admitVerificationRequest: (actor: Actor) => mailRequests.admit(actor, 'email-verification'),
+
     /**
      * Gives the account another address, which gets a mail to be verified by; the old one is told. Returns the user's
      * UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED, UNAVAILABLE.

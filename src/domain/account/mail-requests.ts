@@ -42,6 +42,13 @@ interface Dependencies {
 export type MailRequests = ReturnType<typeof createMailRequests>
 
 export const createMailRequests = ({ database, limits, idempotency, perHour }: Dependencies) => ({
+  /** Asked before a request is read. Raises THROTTLED. */
+  async admit(actor: Actor, template: Template): Promise<void> {
+    if (actor.kind === 'system') return
+    const { limit } = kinds[template]
+    await limits.assertOpen({ name: limit, count: perHour, seconds: HOUR }, networkOf(actor.address))
+  },
+
   /** Has a mail sent to a valid address if an account has it; counted alike whether or not there is one. Raises THROTTLED. */
   async request(actor: Actor, template: Template, email: string, attempt: Attempt): Promise<void> {
     const { limit, asking } = kinds[template]

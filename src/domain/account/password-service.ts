@@ -31,6 +31,9 @@ export function createPasswordService(deps: Dependencies) {
   const { database, passwords, ownPassword, tokens, mailRequests, idempotency } = deps
 
   return {
+    /** Asked before a request for a link is read. Raises THROTTLED. */
+    admitResetRequest: (actor: Actor) => mailRequests.admit(actor, 'password-reset'),
+
     /**
      * Has a link mailed by which a new password can be set. Known and unknown addresses cannot be told apart, for nothing
      * is looked up here. Raises VALIDATION_FAILED, THROTTLED.

@@ -10,8 +10,9 @@ import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wal
 import { assertHead, changeOf, duplicate } from './asset-change.ts'
 import { assertCustomFits, type RegisterInput, registerInput, type UpdateInput, updateInput } from './asset-input.ts'
 import type { AssetToUpdate } from './asset-selection.ts'
-import type { AssetQuery, IncomingFile } from './asset-service.ts'
+import type { AssetQuery } from './asset-service.ts'
 import { findRegistered } from './asset-statements.ts'
+import type { IncomingFile } from './uploads.ts'
 
 interface Dependencies {
   database: Database

@@ -34,14 +34,7 @@ import { createAssetQuotes } from './asset-quotes.ts'
 import { type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
 import { deleteAsset, findOwner, findRegistered, insertAsset, updateAsset } from './asset-statements.ts'
 import { type Changes, compare, type Metadata, mergeCustom, nothing, writeTree } from './asset-tree.ts'
-
-/** A file on its way in. */
-export interface IncomingFile {
-  filename: string
-  mimeType: string
-  /** Raises PAYLOAD_TOO_LARGE when the file is over the limit. */
-  open(): AsyncIterable<Uint8Array>
-}
+import type { IncomingFile, Uploads } from './uploads.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
@@ -54,6 +47,7 @@ interface Dependencies {
   idempotency: Idempotency
   pricing: Pricing
   limits: Limits
+  uploads: Pick<Uploads, 'assertRoom'>
   config: { uploadsPerHour: number }
 }
 
@@ -63,8 +57,8 @@ const PATIENCE = 8_000
 export type AssetService = ReturnType<typeof createAssetService>
 
 export function createAssetService(deps: Dependencies) {
-  const { database, contentStore, chain, notices, idempotency, pricing, limits, config } = deps
-  const uploads = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
+  const { database, contentStore, chain, notices, idempotency, pricing, limits, uploads, config } = deps
+  const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
   const fees = [pricing.assetUpdateFee, pricing.gasFee] as const
   const cost = commitCost(pricing)
 
@@ -133,6 +127,18 @@ export function createAssetService(deps: Dependencies) {
     return { asset: { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }, commitId: commit[0] }
   }
 
+  /**
+   * Nobody sends 250 MB only to hear that the wallet is empty. What was done already costs nothing again: returns whether the
+   * attempt's key is known. Raises PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
+   */
+  async function assertWorthReading(actor: UserActor, attempt: Attempt, maxCost?: string): Promise<boolean> {
+    // The wallet was read before: what charged it since has left its key.
+    if (await idempotency.isKnown(actor, attempt)) return true
+    const [refusal] = refusalsOf('commit', cost, { funds: actor.user.wallet, maxCost })
+    if (refusal) throw refusal
+    return false
+  }
+
   return {
     ...createAssetQuotes({ database, contentStore, pricing, load }),
 
@@ -178,21 +184,39 @@ export function createAssetService(deps: Dependencies) {
     },
 
     /**
+     * Asked before a registration is read; a dry run may lack the funds.
+     * Raises NOT_AUTHENTICATED, ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
+     */
+    async admitRegistration(
+      actor: Actor,
+      attempt: Attempt,
+      { dryRun, declaredBytes }: { dryRun: boolean; declaredBytes: number },
+    ): Promise<void> {
+      assertMay(actor, 'asset:register')
+      assertUser(actor)
+      await limits.assertOpen(registrations, actor.id)
+      uploads.assertRoom(actor, declaredBytes)
+      if (!dryRun) await assertWorthReading(actor, attempt)
+    },
+
+    /**
      * Registers a file, writes its first commit, and charges the update fee and gas; returns the nid.
      * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST,
      * ASSET_COMMIT_INSUFFICIENT_FUND, THROTTLED.
      */
-    async register(actor: Actor, file: IncomingFile, rawInput: RegisterInput, attempt: Attempt): Promise<string> {
+    async register(
+      actor: Actor,
+      upload: () => Promise<IncomingFile>,
+      rawInput: RegisterInput,
+      attempt: Attempt,
+    ): Promise<string> {
       assertMay(actor, 'asset:register')
       assertUser(actor)
       const input = parse(registerInput, rawInput)
-      // Nobody sends 250 MB only to hear that the wallet is empty. A retry with a key may have been charged already.
-      const [refusal] = attempt.key
-        ? []
-        : refusalsOf('commit', cost, { funds: actor.user.wallet, maxCost: input.maxCost })
-      if (refusal) throw refusal
-      await limits.take(uploads, actor.id)
-      const stored = await contentStore.importFile(file.open())
+      const isRetry = await assertWorthReading(actor, attempt, input.maxCost)
+      await limits.take(registrations, actor.id)
+      const file = await upload()
+      const stored = isRetry ? await contentStore.identifyFile(file.open()) : await contentStore.importFile(file.open())
       if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
       const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
       const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }

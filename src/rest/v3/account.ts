@@ -7,6 +7,7 @@ const signUp = defineRoute({
   method: 'POST',
   path: 'auth/users',
   action: 'account:create',
+  admit: ({ services, actor }) => services.accounts.admitSignUp(actor),
   operation: graphql(/* GraphQL */ `
     mutation RestSignUp($input: SignUpInput!) {
       signUp(input: $input) {
@@ -38,6 +39,7 @@ const login = defineRoute({
   method: 'POST',
   path: 'auth/token/login',
   action: 'session:create',
+  admit: ({ services, actor }) => services.accounts.admitSignIn(actor),
   operation: graphql(/* GraphQL */ `
     mutation RestLogin($input: SignInInput!) {
       signIn(input: $input) {

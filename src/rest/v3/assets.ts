@@ -26,6 +26,8 @@ const register = defineRoute({
   method: 'POST',
   path: 'assets',
   action: 'asset:register',
+  admit: ({ services, actor, attempt }, request) => services.assets.admitRegistration(actor, attempt, request),
+  files: ['asset_file'],
   operation: graphql(/* GraphQL */ `
     mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {
       registerAsset(input: $input) {

@@ -63,6 +63,7 @@ const requestVerification = defineRoute({
   method: 'POST',
   path: 'auth/users/resend_activation',
   action: 'email:verify',
+  admit: ({ services, actor }) => services.identities.admitVerificationRequest(actor),
   operation: graphql(/* GraphQL */ `
     mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {
       requestEmailVerification(input: $input) {

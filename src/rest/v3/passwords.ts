@@ -5,6 +5,7 @@ const requestReset = defineRoute({
   method: 'POST',
   path: 'auth/users/reset_password',
   action: 'password:reset',
+  admit: ({ services, actor }) => services.passwords.admitResetRequest(actor),
   operation: graphql(/* GraphQL */ `
     mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {
       requestPasswordReset(input: $input) {

@@ -1,0 +1,156 @@
+/** Reads multipart forms from the socket: fields into memory, files to whoever takes them, and no more than is allowed of either. */
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { DomainError } from '../domain/errors.ts'
+import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
+
+const MAX_FIELDS = 100
+/** Parts that are files, whether or not somebody takes them. */
+const MAX_FILE_PARTS = 10
+/** Bytes of boundaries and headers of parts, and of what is read but not told apart yet. */
+const FRAMING = 131_072
+
+export interface FormFile {
+  /** As the caller sent it, without any path. */
+  filename: string
+  mimeType: string
+  /** Must be read to its end, or the form comes to none. */
+  bytes: Readable
+}
+
+export interface FormParts {
+  /** Bytes of everything but the files. */
+  maxBytes: number
+  maxFileBytes: number
+  /** How many are taken at most. */
+  maxFiles: number
+  /** May raise a refusal. */
+  onField(name: string, value: string): void
+  /**
+   * Takes a file, and is waited for. Undefined: nobody asked for it; it is dropped, and counts as a field does. May raise a refusal.
+   */
+  onFile(name: string, file: FormFile): Promise<void> | undefined
+}
+
+export interface Form {
+  /** When all of it is read and taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR and what the takers raise. */
+  whole: Promise<void>
+  /** Lets go of what is not read yet. */
+  cancel(): void
+}
+
+type Parser = InstanceType<typeof Busboy>
+
+const notAForm = (error: unknown) =>
+  new DomainError('PARSE_ERROR', `Multipart form parse error - ${(error as Error).message}`, { cause: error })
+
+function createParser(req: IncomingMessage, { maxBytes, maxFileBytes }: FormParts): Parser {
+  try {
+    return new Busboy({
+      headers: req.headers as never,
+      limits: {
+        fieldSize: maxBytes,
+        fields: MAX_FIELDS,
+        files: MAX_FILE_PARTS,
+        fileSize: maxFileBytes,
+        headerPairs: 50,
+      },
+    })
+  } catch (error) {
+    throw notAForm(error)
+  }
+}
+
+/** A refusal ends the reading at once. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR before anything is read. */
+export function readForm(req: IncomingMessage, parts: FormParts): Form {
+  const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
+  assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING)
+  const parser = createParser(req, parts)
+  const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
+  // Whoever cancels does not wait for it.
+  whole.catch(() => {})
+  const streams = new Set<BusboyFileStream>()
+  const takers: Promise<void>[] = []
+  let received = 0
+  let fieldBytes = 0
+  let isOver = false
+
+  const letGo = () => {
+    isOver = true
+    forget()
+    req.off('data', take).off('end', end)
+    parser.destroy()
+    // The parser does not take its files along: whoever reads one would wait for ever.
+    for (const stream of streams) stream.destroy(new DomainError('PARSE_ERROR', 'The body was not read to its end.'))
+  }
+  const fail = (error: unknown) => {
+    if (isOver) return
+    letGo()
+    // What the takers opened is closed before anybody hears of it.
+    void Promise.allSettled(takers).then(() => reject(error))
+  }
+  const guarded = (work: () => void) => {
+    try {
+      if (!isOver) work()
+    } catch (error) {
+      fail(error)
+    }
+  }
+  const refuse = (message: string) => fail(new DomainError('PAYLOAD_TOO_LARGE', message))
+
+  const fileBytes = () => [...streams].reduce((sum, stream) => sum + stream.bytesRead, 0)
+  const assertBounded = () => {
+    if (received > maxBytes + FRAMING && received - fileBytes() > maxBytes + FRAMING) throw tooLarge(maxBytes)
+  }
+  const take = (chunk: Buffer) =>
+    guarded(() => {
+      received += chunk.length
+      if (!parser.write(chunk)) {
+        req.pause()
+        parser.once('drain', () => req.resume())
+      }
+      assertBounded()
+    })
+  const end = () =>
+    guarded(() => {
+      if (received > 0) return void parser.end()
+      // An empty body is an empty form, also one whose length nobody announced.
+      letGo()
+      resolve()
+    })
+  const forget = onBroken(req, fail)
+
+  parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) =>
+    guarded(() => {
+      fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
+      if (cut || fieldBytes > maxBytes) throw tooLarge(maxBytes)
+      onField(name, value)
+    }),
+  )
+  parser.on('file', (name: string, bytes: BusboyFileStream, filename, _encoding, mimeType: string) =>
+    guarded(() => {
+      bytes.on('error', (error) => fail(error instanceof DomainError ? error : notAForm(error)))
+      const taking = onFile(name, { filename: filename ?? '', mimeType, bytes })
+      if (!taking) return void bytes.resume()
+      streams.add(bytes)
+      bytes.on('limit', () => refuse(`A file is over the limit of ${maxFileBytes} bytes.`))
+      takers.push(taking)
+      taking.catch(fail)
+    }),
+  )
+  parser.on('filesLimit', () => refuse(`The body has more than ${MAX_FILE_PARTS} files.`))
+  parser.on('fieldsLimit', () => refuse(`The body has more than ${MAX_FIELDS} fields.`))
+  // Stays: taking the parser apart may emit one more.
+  parser.on('error', (error: Error) => fail(notAForm(error)))
+  parser.once('finish', () => {
+    if (isOver) return
+    Promise.all(takers).then(() => {
+      isOver = true
+      forget()
+      resolve()
+    }, fail)
+  })
+  req.on('data', take).once('end', end)
+  return { whole, cancel: () => fail(new DomainError('PARSE_ERROR', 'Nobody waited for the body.')) }
+}
