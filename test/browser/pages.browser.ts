@@ -1,8 +1,9 @@
 /** The pages in a real browser, without JavaScript. SCREENSHOTS=<folder> keeps what was seen. */
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
+import { launchChromium } from '../support/chromium.ts'
 import type { SignedIn } from '../support/test-app.ts'
 
 const NEW_PASSWORD = 'a better one, 更好'
@@ -18,10 +19,7 @@ let browser: Browser
 
 beforeAll(async () => {
   mails = await createAccountMails()
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  })
+  browser = await launchChromium()
 })
 afterAll(() => browser?.close())
 

