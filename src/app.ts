@@ -24,6 +24,7 @@ import { createTokenUse } from './domain/account/token-use.ts'
 import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { createAssetService } from './domain/asset/asset-service.ts'
+import { createThumbnailService, type ThumbnailJob } from './domain/asset/thumbnail-service.ts'
 import { createTreeService } from './domain/asset/tree-service.ts'
 import { createUploads } from './domain/asset/uploads.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
@@ -43,6 +44,7 @@ import type {
   Log,
   Mailer,
   PasswordHasher,
+  PictureMaker,
   Safe,
 } from './domain/ports.ts'
 import { createRequestLimits } from './domain/request-limits.ts'
@@ -79,6 +81,7 @@ export interface Dependencies {
   contentStore: ContentStore
   custody: Custody
   passwords: PasswordHasher
+  pictures: PictureMaker
   vault: KeyVault
   safe: Safe
   mailer: Mailer
@@ -102,6 +105,7 @@ export interface App {
     accountMail(job: AccountMailJob): Promise<void>
     forgetKey(job: ForgetKeyJob): Promise<void>
     mail(job: OrderMailJob): Promise<void>
+    thumbnail(job: ThumbnailJob): Promise<void>
     webhookDelivery(job: { deliveryId: string }): Promise<void>
   }
   /** Stores the documents that commits refer to, and clears away what an earlier process left behind. */
@@ -190,6 +194,7 @@ export function createApp(deps: Dependencies): App {
     }),
     orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),
     assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, uploads, config: config.limits }),
+    thumbnails: createThumbnailService(deps),
     trees: createTreeService({ database }),
     events: createEventService({ ...deps, streamLimits: createStreamLimits(config.limits) }),
   }
@@ -274,6 +279,7 @@ export function createApp(deps: Dependencies): App {
       accountMail: accountMail.handle,
       forgetKey: services.deletions.forget,
       mail: orderMail.handle,
+      thumbnail: services.thumbnails.handle,
       webhookDelivery: services.deliveries.handle,
     },
     doors: [

@@ -8,6 +8,7 @@ import type { ProfileService } from './domain/account/profile-service.ts'
 import type { SessionService } from './domain/account/session-service.ts'
 import type { Actor } from './domain/actor.ts'
 import type { AssetService } from './domain/asset/asset-service.ts'
+import type { ThumbnailService } from './domain/asset/thumbnail-service.ts'
 import type { TreeService } from './domain/asset/tree-service.ts'
 import type { Uploads } from './domain/asset/uploads.ts'
 import type { AuditService } from './domain/audit/audit-service.ts'
@@ -41,6 +42,7 @@ export interface Services {
   profiles: ProfileService
   sessions: SessionService
   statement: StatementService
+  thumbnails: ThumbnailService
   trees: TreeService
   uploads: Uploads
 }

@@ -16,6 +16,7 @@ import type {
   Log,
   Mailer,
   PasswordHasher,
+  PictureMaker,
   Safe,
 } from './domain/ports.ts'
 import { createDepositService } from './domain/wallet/deposit-service.ts'
@@ -29,6 +30,7 @@ import { installJobs } from './platform/jobs.ts'
 import { createLocalKeyVault } from './platform/local-key-vault.ts'
 import { applyMigrations } from './platform/migrations.ts'
 import { createPasswordHasher } from './platform/passwords.ts'
+import { createPictureMaker } from './platform/picture-maker.ts'
 import { closeFolders } from './platform/private-folders.ts'
 import { createSafe } from './platform/safe.ts'
 
@@ -44,6 +46,7 @@ export interface Installation {
   custody: Custody
   safe: Safe
   passwords: PasswordHasher
+  pictures: PictureMaker
   mailer: Mailer
   /** What is embedded, for people: a name and where it is. */
   parts: Record<'database' | 'chain' | 'files' | 'keys' | 'mail', string>
@@ -85,6 +88,7 @@ export async function openInstallation(config: Config, log: Log): Promise<Instal
     custody: createCustody({ vault, keyPairs: { createKeyPair, signText } }),
     safe: createSafe({ vault }),
     passwords: createPasswordHasher(),
+    pictures: createPictureMaker(),
     mailer: createMailer({ ...config.mail, dir: mailDir, log, showLinks: !config.production }),
     parts: {
       database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',

@@ -45,7 +45,8 @@ async function main() {
   await jobs.work('mail', { concurrency: 2 }, app.jobs.mail)
   await jobs.work('account-mail', { concurrency: 2 }, app.jobs.accountMail)
   await jobs.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
-  const { orders, grants, sessions } = app.services
+  await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
+  const { orders, grants, sessions, thumbnails } = app.services
   const tidy = async () => {
     await app.services.deletions.sweep()
     await app.maintenance.sweep()
@@ -55,6 +56,7 @@ async function main() {
     repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again in a second'),
     repeat(grants.sweep, 30_000, log, 'Points could not be expired; it is tried again in half a minute'),
     repeat(sessions.recordUse, 60_000, log, 'The use of sessions could not be recorded; it is tried again in a minute'),
+    repeat(thumbnails.sweep, 10_000, log, 'Thumbnails could not be asked for; it is tried again in ten seconds'),
     repeat(tidy, 3_600_000, log, 'Tidying up failed; it is tried again in an hour'),
   ]
 

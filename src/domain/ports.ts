@@ -287,6 +287,15 @@ export interface WebhookSender {
   send(call: WebhookCall): Promise<WebhookOutcome>
 }
 
+/** Small pictures of what strangers sent. */
+export interface PictureMaker {
+  /**
+   * WebP pictures that fit into squares of these sides, turned upright and without anything but the picture; undefined when
+   * the source is no raster picture, or too large a one. Raises UNAVAILABLE, and what reading the source raises.
+   */
+  make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
+}
+
 /** Passwords, hashed with argon2id behind a bounded queue. */
 export interface PasswordHasher {
   /** Raises UNAVAILABLE when too many are waiting. */

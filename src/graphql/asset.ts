@@ -1,3 +1,4 @@
+import type { Publication } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
 import { builder } from './builder.ts'
@@ -7,6 +8,10 @@ import { given } from './given.ts'
 import { Node } from './node.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
+
+/** A public file has one address; to a private one there are links that work for a while. */
+const fileUrl = ({ publicUrl, signFileUrl }: Publication, cid: string, publicAccess: boolean) =>
+  publicAccess ? `${publicUrl}/ipfs/${cid}` : signFileUrl(cid)
 
 export const AssetType = builder.prismaObject('Asset', {
   description: 'A registered file with its metadata.',
@@ -46,8 +51,16 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
     assetFileUrl: t.string({
       description: 'Where the bytes can be read. For a private asset the link works for an hour.',
-      resolve: ({ nid, publicAccess }, _args, { publication }) =>
-        publicAccess ? `${publication.publicUrl}/ipfs/${nid}` : publication.signFileUrl(nid),
+      resolve: ({ nid, publicAccess }, _args, { publication }) => fileUrl(publication, nid, publicAccess),
+    }),
+    thumbnailUrl: t.string({
+      nullable: true,
+      description:
+        'Where a picture of it in at most 512 × 512 pixels can be read, as WebP; null until it is made, and for what is no ' +
+        'raster image. For a private asset the link works for an hour.',
+      select: { thumbnailCid: true },
+      resolve: ({ thumbnailCid, publicAccess }, _args, { publication }) =>
+        thumbnailCid === null ? null : fileUrl(publication, thumbnailCid, publicAccess),
     }),
     proofHash: t.string({
       description: 'SHA-256 of the file, 64 hexadecimal digits.',

@@ -43,6 +43,15 @@ const queues = {
   'webhook-delivery': { retryLimit: 100_000, retryDelay: 1, ...abandoned },
   /** `{userId}`: the key of a deleted account, whose counterpart in the vault is to be destroyed. */
   'forget-key': { retryLimit: 100_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 60, ...abandoned },
+  /** `{assetId}`: the thumbnail of an asset. What cannot be made soon is not made: it holds up nobody. */
+  thumbnail: {
+    retryLimit: 5,
+    retryDelay: 30,
+    retryBackoff: true,
+    retryDelayMax: 900,
+    ...abandoned,
+    deleteAfterSeconds: 3_600,
+  },
 } satisfies Record<string, Omit<Queue, 'name'>>
 
 export type QueueName = keyof typeof queues

@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
-import { unavailable } from '../domain/errors.ts'
 import type { PasswordHasher } from '../domain/ports.ts'
+import { createBoundedQueue } from './bounded-queue.ts'
 
 /** The library's `Algorithm.Argon2id`; its const enum does not survive type stripping. */
 const ARGON2ID = 2
@@ -13,26 +13,9 @@ const AT_ONCE = 2
 const MAX_WAITING = 120
 
 export function createPasswordHasher(): PasswordHasher {
-  let running = 0
-  const waiting: (() => void)[] = []
+  const queued = createBoundedQueue({ name: 'Signing in', atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
   // Verified when there is no account, so that both answers take the same time.
   const decoy = hash('an account that does not exist', options)
-
-  async function queued<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= AT_ONCE) {
-      if (waiting.length >= MAX_WAITING) throw unavailable('Signing in')
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else {
-      running++
-    }
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
-  }
 
   return {
     hash: (password) => queued(() => hash(password, options)),

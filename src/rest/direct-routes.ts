@@ -93,9 +93,7 @@ async function sendFile(
   }
   const { actor, services } = context
   const linked = links.verify(cid, query)
-  const asset = await services.assets.findFile(linked ? { kind: 'system' } : actor, cid)
-  if (!asset) throw notFound('File')
-  const isTree = asset.nid !== cid
-  const file = isTree ? { mimeType: 'application/json', fileName: `${cid}.json` } : asset
-  await gateway.send(req, res, cid, query, file, asset.publicAccess ? 'everybody' : 'owner')
+  const file = await services.assets.findFile(linked ? { kind: 'system' } : actor, cid)
+  if (!file) throw notFound('File')
+  await gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody' : 'owner')
 }

@@ -8,7 +8,6 @@ const user = await app.newUser({ num: '100' })
 const other = await app.newUser()
 
 const notOurs = {
-  asset_file_thumbnail: null,
   post_creation_workflow_id: '',
   mint_workflow_id: null,
   nft_token_id: null,
@@ -49,6 +48,7 @@ describe('registering', () => {
       asset_file_mime_type: 'image/x-own',
       asset_file_size: bytes.length,
       asset_file: `${app.url}/ipfs/${record.cid}`,
+      asset_file_thumbnail: `${app.url}/ipfs/${record.cid}`,
       sharable_copy: `${app.url}/ipfs/${record.cid}`,
       proof_hash: createHash('sha256').update(bytes).digest('hex'),
       caption: 'Caption',

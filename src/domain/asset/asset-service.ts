@@ -155,14 +155,17 @@ export function createAssetService(deps: Dependencies) {
       return asset
     },
 
-    /** What file or tree a CID is, of an asset that this actor may see; else null. */
-    async findFile(
-      actor: Actor,
-      cid: string,
-    ): Promise<Pick<Asset, 'nid' | 'fileName' | 'mimeType' | 'publicAccess'> | null> {
+    /** What file, thumbnail or tree a CID is, of an asset that this actor may see; else null. */
+    async findFile(actor: Actor, cid: string): Promise<Pick<Asset, 'fileName' | 'mimeType' | 'publicAccess'> | null> {
       if (!isNid(cid)) return null
-      const select = { nid: true, fileName: true, mimeType: true, publicAccess: true }
-      return database.read.asset.findFirst({ select, where: { ...visibleAssets(actor), pins: { some: { cid } } } })
+      const select = { nid: true, fileName: true, mimeType: true, publicAccess: true, thumbnailCid: true }
+      const where = { ...visibleAssets(actor), pins: { some: { cid } } }
+      const asset = await database.read.asset.findFirst({ select, where })
+      if (!asset || asset.nid === cid) return asset
+      const { publicAccess, fileName } = asset
+      return asset.thumbnailCid === cid
+        ? { publicAccess, mimeType: 'image/webp', fileName: `${fileName}.webp` }
+        : { publicAccess, mimeType: 'application/json', fileName: `${cid}.json` }
     },
 
     /** A commit of an asset that this actor may see, by its UUID; else null. */

@@ -2,6 +2,7 @@ import { eventSql } from '../event/event-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { chargeSql } from '../wallet/charge-sql.ts'
+import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
 
 /** Addresses are unique without regard to case, and callers write them in any. */
 export const findOwner = statement<{ id: string }>(
@@ -61,9 +62,10 @@ export const insertAsset = statement<{ nid: string }>(
    ${chargeSql({ from: 'payer', payer: 'payer.user_id', fee: '$8', gas: '$9', transfer: '$10', reference: `'commit:' || $1::uuid` })},
    changed as (
      insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, tag,
-       public_access, custom, meta, signed_metadata, signature, head_sequence, head_commit_id, uploaded_at, updated_at)
+       public_access, custom, meta, signed_metadata, signature, head_sequence, head_commit_id, uploaded_at, updated_at,
+       thumbnail_asked)
      select $11::uuid, $12, $2::uuid, $2::uuid, $13, $14, $15::bigint, $16, $17, $18, $19, $20, $21::jsonb, $22, $23, $24,
-       1, $1::uuid, $25::timestamptz, $25::timestamptz
+       1, $1::uuid, $25::timestamptz, $25::timestamptz, true
      from charge returning id, nid
    ),
    ${commitSql('1', '$10')},
@@ -73,8 +75,11 @@ export const insertAsset = statement<{ nid: string }>(
    pinned as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from changed
    ),
+   queued as materialized (
+     select ${askForThumbnailSql('id')} from changed where ${mayBePictureSql('$14')}
+   ),
    ${rememberSql('$26', '$27', '$12', 'changed')}
-   select nid from changed`,
+   select nid, (select count(*) from queued) as jobs from changed`,
 )
 
 /**
@@ -85,7 +90,7 @@ export const insertAsset = statement<{ nid: string }>(
 export const emptyAssetsSql = (condition: string) => `
    gone as (
      update assets set deleted_at = now(), updated_at = now(), caption = '', headline = '', tag = '', custom = '{}', meta = null,
-       signed_metadata = null, signature = null, file_name = '', public_access = false
+       signed_metadata = null, signature = null, file_name = '', public_access = false, thumbnail_cid = null
      where ${condition} and deleted_at is null returning id, nid, owner_id
    ),
    erased as (

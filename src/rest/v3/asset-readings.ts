@@ -49,11 +49,15 @@ const download = defineRoute({
     query RestDownload($id: ID!) {
       asset(id: $id) {
         assetFileUrl
+        thumbnailUrl
       }
     }
   `),
   variables: ({ params }) => ({ id: params.nid! }),
-  present: ({ asset }) => ({ url: asset!.assetFileUrl }),
+  // Of what has no thumbnail the file itself.
+  present: ({ asset }, { body }) => ({
+    url: (body.text('field') === 'asset_file_thumbnail' && asset!.thumbnailUrl) || asset!.assetFileUrl,
+  }),
 })
 
 export const assetReadingRoutes = [mergeTrees, download]

@@ -1,4 +1,5 @@
 import { defineRoute, type RestRequest } from '../define-route.ts'
+import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { pageOf, presentPage } from '../pagination.ts'
 import { presentAsset } from './present-asset.ts'
@@ -19,8 +20,13 @@ const metadataFrom = ({ body, dryRun }: RestRequest) => ({
   dryRun,
 })
 
+/** A thumbnail comes without a commit: who knows the record without it must get it anew. */
+const WITH_THUMBNAIL = '+thumbnail'
+const versionOf = ({ headId, thumbnailUrl }: AssetRecordFragment) => headId + (thumbnailUrl ? WITH_THUMBNAIL : '')
+
 /** The head a writer saw, from `If-Match: "<commit>"`. */
-const expectedHead = (request: RestRequest) => request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '')
+const expectedHead = (request: RestRequest) =>
+  request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '').replace(WITH_THUMBNAIL, '')
 
 const register = defineRoute({
   method: 'POST',
@@ -52,7 +58,7 @@ const register = defineRoute({
   status: 201,
   present: ({ registerAsset }) => presentAsset(registerAsset.asset!),
   presentDryRun: ({ registerAsset }, request) => presentQuote(registerAsset.quote!, request),
-  etag: ({ registerAsset }) => registerAsset.asset!.headId,
+  etag: ({ registerAsset }) => versionOf(registerAsset.asset!),
 })
 
 const update = defineRoute({
@@ -77,7 +83,7 @@ const update = defineRoute({
   }),
   present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
   presentDryRun: ({ updateAssetMetadata }, request) => presentQuote(updateAssetMetadata.quote!, request),
-  etag: ({ updateAssetMetadata }) => updateAssetMetadata.asset.headId,
+  etag: ({ updateAssetMetadata }) => versionOf(updateAssetMetadata.asset),
 })
 
 const read = defineRoute({
@@ -93,7 +99,7 @@ const read = defineRoute({
   `),
   variables: ({ params }) => ({ id: params.nid! }),
   present: ({ asset }) => presentAsset(asset!),
-  etag: ({ asset }) => asset?.headId,
+  etag: ({ asset }) => versionOf(asset!),
 })
 
 const list = defineRoute({

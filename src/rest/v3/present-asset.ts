@@ -10,6 +10,7 @@ export const AssetRecord = graphql(/* GraphQL */ `
     assetFileMimeType
     assetFileSize
     assetFileUrl
+    thumbnailUrl
     proofHash
     caption
     headline
@@ -56,9 +57,12 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 const kinds = new Set(['image', 'video', 'audio'])
 const kindOf = (mimeType: string) => [mimeType.split('/')[0]!.toLowerCase()].find((kind) => kinds.has(kind)) ?? 'file'
 
+/** Readers show it wherever they show an image: until it is made the image stands in for it. */
+const thumbnailOf = ({ thumbnailUrl, assetFileUrl, assetFileMimeType }: AssetRecordFragment) =>
+  thumbnailUrl ?? (kindOf(assetFileMimeType) === 'image' ? assetFileUrl : null)
+
 /** Fields of a workflow and a marketplace that Annal does not have; old readers touch them unguarded. */
 const untouched = {
-  asset_file_thumbnail: null,
   post_creation_workflow_id: '',
   mint_workflow_id: null,
   nft_token_id: null,
@@ -83,6 +87,7 @@ export function presentAsset(asset: AssetRecordFragment) {
     asset_file_mime_type: asset.assetFileMimeType,
     asset_file_size: Number(asset.assetFileSize),
     asset_file: asset.assetFileUrl,
+    asset_file_thumbnail: thumbnailOf(asset),
     sharable_copy: asset.assetFileUrl,
     proof_hash: asset.proofHash,
     caption: asset.caption,

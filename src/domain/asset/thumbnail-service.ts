@@ -1,0 +1,70 @@
+/**
+ * Thumbnails of registered pictures: made by a job, kept in the content store, pinned like the file. So they are as private
+ * as the file and go with it.
+ */
+import { type ContentStore, type Database, type PictureMaker, statement } from '../ports.ts'
+import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
+
+/** A job of the queue `thumbnail`. */
+export interface ThumbnailJob {
+  /** UUID. */
+  assetId: string
+}
+
+/** Pixels, of the longer side. */
+const SIDE = 512
+/** A larger file is read by nobody's decoder in reasonable time. */
+const MAX_BYTES = 50_000_000
+
+/** Once it is deleted there is no row. $1 asset, $2 thumbnail. */
+const keepThumbnail = statement<never>(
+  'thumbnail_keep',
+  `with changed as (
+     update assets set thumbnail_cid = $2 where id = $1::uuid and deleted_at is null returning id
+   )
+   insert into pins (cid, asset_id, kind) select $2, id, 'THUMBNAIL' from changed on conflict do nothing`,
+)
+
+/** Puts the newest assets that were never asked for into the queue: so many at once that it never grows long. */
+const askForMore = statement<{ assets: number; jobs: number }>(
+  'thumbnail_ask',
+  `with due as (
+     select id, mime_type from assets where not thumbnail_asked and deleted_at is null
+     order by id desc limit 100 for no key update skip locked
+   ),
+   asked as (
+     update assets a set thumbnail_asked = true from due where a.id = due.id
+   ),
+   queued as materialized (
+     select ${askForThumbnailSql('id')} from due where ${mayBePictureSql('mime_type')}
+   )
+   select (select count(*) from due)::int as assets, (select count(*) from queued)::int as jobs`,
+)
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+  pictures: PictureMaker
+}
+
+export type ThumbnailService = ReturnType<typeof createThumbnailService>
+
+export function createThumbnailService({ database, contentStore, pictures }: Dependencies) {
+  return {
+    /** Carries out a job of the queue `thumbnail`; of what is no picture nothing is made. Raises UNAVAILABLE. */
+    async handle({ assetId }: ThumbnailJob): Promise<void> {
+      const select = { nid: true, fileSize: true }
+      const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
+      if (!asset || asset.fileSize > MAX_BYTES) return
+      const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
+      if (!thumbnail) return
+      const cid = await contentStore.putDocument(thumbnail)
+      await database.query(keepThumbnail, [assetId, cid])
+    },
+
+    /** Asks for thumbnails of assets that are older than they; to be called now and then. */
+    async sweep(): Promise<void> {
+      await database.query(askForMore)
+    },
+  }
+}

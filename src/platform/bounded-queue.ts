@@ -1,0 +1,29 @@
+import { unavailable } from '../domain/errors.ts'
+
+export interface BoundedQueueOptions {
+  /** What is asked for, in words for a refusal. */
+  name: string
+  atOnce: number
+  maxWaiting: number
+}
+
+/** Does so much at once and lets so many wait. Raises UNAVAILABLE for the others. */
+export function createBoundedQueue({ name, atOnce, maxWaiting }: BoundedQueueOptions) {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running >= atOnce) {
+      if (waiting.length >= maxWaiting) throw unavailable(name)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else {
+      running++
+    }
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** Makes small pictures of what strangers sent, in a process of its own for each: see `picture-process.ts`. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { fileURLToPath } from 'node:url'
+import { unavailable } from '../domain/errors.ts'
+import type { PictureMaker } from '../domain/ports.ts'
+import { createBoundedQueue } from './bounded-queue.ts'
+
+const NAME = 'Reading pictures'
+const PROGRAM = fileURLToPath(new URL('picture-process.ts', import.meta.url))
+/** It may read files, for its libraries are some; it may neither write any, nor start processes. */
+const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
+const UNREADABLE = 2
+/** From the first byte to the last. Milliseconds. */
+const PATIENCE = 18_000
+/** Of all results of one picture together. */
+const MAX_BYTES = 20_000_000
+
+/** Each picture takes a core and some hundred megabytes for a moment. */
+const AT_ONCE = 2
+const MAX_WAITING = 20
+
+/** The results, each after its length. */
+function* parts(output: Buffer) {
+  for (let at = 0; at < output.length; ) {
+    const end = at + 4 + output.readUInt32BE(at)
+    yield output.subarray(at + 4, end)
+    at = end
+  }
+}
+
+async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    length += chunk.length
+    if (length > MAX_BYTES) throw new Error(`More than ${MAX_BYTES} bytes came out.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function run(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined> {
+  // Nothing of our environment, which holds secrets.
+  const child = spawn(process.execPath, [...FLAGS, PROGRAM, ...sides.map(String)], {
+    env: {},
+    stdio: ['pipe', 'pipe', 'ignore'],
+    timeout: PATIENCE,
+    killSignal: 'SIGKILL',
+  })
+  const exit = once(child, 'exit')
+  let failure: { error: unknown } | undefined
+  const feed = pipeline(Readable.from(source), child.stdin).catch((error: NodeJS.ErrnoException) => {
+    // It stopped reading, and says why by its exit code; anything else is the source's trouble.
+    if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return
+    failure = { error }
+    child.kill('SIGKILL')
+  })
+  try {
+    const [output, [code]] = await Promise.all([collect(child.stdout), exit, feed])
+    if (failure) throw failure.error
+    if (code === UNREADABLE) return undefined
+    if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
+    return [...parts(output)]
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw failure ? failure.error : error
+  }
+}
+
+export function createPictureMaker(): PictureMaker {
+  const queued = createBoundedQueue({ name: NAME, atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
+  return { make: (source, sides) => queued(() => run(source, sides)) }
+}

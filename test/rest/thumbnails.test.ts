@@ -1,0 +1,186 @@
+import sharp from 'sharp'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { newPicture } from '../support/pictures.ts'
+import { createTestApp, newFile } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+const other = await app.newUser({ num: '100' })
+let jobs: Jobs | undefined
+afterAll(() => jobs?.stop())
+
+const fetchFile = async (url: string) => {
+  const response = await fetch(url)
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+const recordOf = async (id: string) => expectOk(await user.rest('GET', `assets/${id}/`))
+const thumbnailUrlOf = async (id: string) =>
+  expectOk(await user.graphql(`{ asset(id: "${id}") { thumbnailUrl } }`)).asset.thumbnailUrl
+const waiting = async () => {
+  const [row] = await app.sql<{ n: number }>(
+    `select count(*)::int as n from jobs.job where name = 'thumbnail' and state < 'active'`,
+  )
+  return row!.n
+}
+
+/** A registered file whose job was carried out. */
+async function processed(file: File, fields: Record<string, string> = {}) {
+  const asset = await user.register({ asset_file: file, ...fields })
+  await app.jobs.thumbnail({ assetId: asset.uuid })
+  return { before: asset, after: await recordOf(asset.id) }
+}
+
+describe('the thumbnail of a picture', () => {
+  it('is the picture itself until it is made, and then a small one, upright and without its metadata', async () => {
+    const file = await newPicture({ width: 1600, height: 1000, orientation: 6 })
+    const { before, after } = await processed(file)
+    expect(before.asset_file_thumbnail).toBe(before.asset_file)
+    expect(after.asset_file_thumbnail).not.toBe(after.asset_file)
+    expect(await thumbnailUrlOf(after.id)).toBe(after.asset_file_thumbnail)
+    const { status, headers, bytes } = await fetchFile(after.asset_file_thumbnail)
+    expect([status, headers.get('content-type'), headers.get('access-control-allow-origin')]).toEqual([
+      200,
+      'image/webp',
+      '*',
+    ])
+    const { format, width, height, exif, orientation } = await sharp(bytes).metadata()
+    expect({ format, width, height, exif, orientation }).toEqual({ format: 'webp', width: 320, height: 512 })
+    expect(expectOk(await user.rest('GET', 'assets/?limit=1')).results[0].asset_file_thumbnail).toBe(
+      after.asset_file_thumbnail,
+    )
+  })
+
+  it.each(['png', 'webp', 'gif', 'avif', 'tiff'] as const)(
+    'is made of %s, and small pictures stay as small',
+    async (format) => {
+      const { after } = await processed(await newPicture({ width: 60, height: 40, format }))
+      const { width, height } = await sharp((await fetchFile(after.asset_file_thumbnail)).bytes).metadata()
+      expect([width, height]).toEqual([60, 40])
+    },
+  )
+
+  it('is where its download is asked for', async () => {
+    const { after } = await processed(await newPicture())
+    const download = (field: string) => user.rest('POST', `assets/${after.id}/download/`, { multipart: { field } })
+    expect(expectOk(await download('asset_file_thumbnail')).url).toBe(after.asset_file_thumbnail)
+    expect(expectOk(await download('asset_file')).url).toBe(after.asset_file)
+  })
+
+  it('is as private as the picture, and public as long as it is', async () => {
+    const { after } = await processed(await newPicture())
+    const link = new URL(after.asset_file_thumbnail)
+    expect(link.searchParams.get('signature')).toBeTruthy()
+    const bare = link.origin + link.pathname
+    for (const rest of [app.rest, other.rest]) expectError(await rest('GET', link.pathname), 'NOT_FOUND')
+    expect((await user.rest('GET', link.pathname)).status).toBe(200)
+    expectError(await app.rest('GET', `${link.pathname}?expires=${link.searchParams.get('expires')}`), 'NOT_FOUND')
+
+    const publish = (public_access: boolean) => user.rest('PATCH', `assets/${after.id}/`, { json: { public_access } })
+    expect(expectOk(await publish(true)).asset_file_thumbnail).toBe(bare)
+    expect((await fetchFile(bare)).status).toBe(200)
+    expect(expectOk(await publish(false)).asset_file_thumbnail).toContain('signature=')
+    expect((await fetchFile(bare)).status).toBe(404)
+  })
+
+  it('changes the version of the record, and none that a writer saw', async () => {
+    const { id, uuid } = await user.register({ asset_file: await newPicture() })
+    const first = await user.rest('GET', `assets/${id}/`)
+    const headers = { 'If-None-Match': first.headers.get('etag')! }
+    expect((await user.rest('GET', `assets/${id}/`, { headers })).status).toBe(304)
+    await app.jobs.thumbnail({ assetId: uuid })
+    const second = await user.rest('GET', `assets/${id}/`, { headers })
+    expect(second.status).toBe(200)
+    for (const [caption, answer] of Object.entries({ one: first })) {
+      const ifMatch = { 'If-Match': answer.headers.get('etag')! }
+      expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption }, headers: ifMatch }))
+    }
+    const third = await user.rest('GET', `assets/${id}/`)
+    const ifMatch = { 'If-Match': third.headers.get('etag')! }
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'two' }, headers: ifMatch }))
+    expectError(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'x' }, headers: ifMatch }), 'CONFLICT')
+  })
+
+  it('goes with the asset, is left to the garbage collection, and comes again with a new registration', async () => {
+    const file = await newPicture()
+    const { after } = await processed(file)
+    const cid = new URL(after.asset_file_thumbnail).pathname.split('/').at(-1)!
+    const link = after.asset_file_thumbnail
+    expect((await fetchFile(link)).status).toBe(200)
+    expect((await user.rest('DELETE', `assets/${after.id}/`)).status).toBe(204)
+    expect((await fetchFile(link)).status).toBe(404)
+    expect(await app.sql('select 1 from pins where cid = $1', [cid])).toEqual([])
+    // A job that comes too late leaves nothing.
+    await app.jobs.thumbnail({ assetId: after.uuid })
+    expect(await app.sql('select 1 from pins where cid = $1', [cid])).toEqual([])
+    const again = await other.register({ asset_file: file })
+    await app.jobs.thumbnail({ assetId: again.uuid })
+    expect(await app.sql('select kind::text from pins where cid = $1', [cid])).toEqual([{ kind: 'THUMBNAIL' }])
+  })
+})
+
+describe('no thumbnail is made', () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="10"/></svg>'
+  const cases: [string, () => Promise<File> | File][] = [
+    [
+      'of a drawing that poses as a PNG',
+      () => new File([`${svg}<!-- ${performance.now()} -->`], 'a.png', { type: 'image/png' }),
+    ],
+    ['of a document', () => new File([`%PDF-1.4 ${performance.now()}`], 'a.png', { type: 'image/png' })],
+    ['of noise', () => newFile()],
+    [
+      'of half a picture',
+      async () => new File([(await newPicture({ format: 'png' })).slice(0, 400)], 'a.png', { type: 'image/png' }),
+    ],
+    [
+      'of a picture with more pixels than fit into memory',
+      () => newPicture({ width: 8_000, height: 6_251, format: 'png' }),
+    ],
+  ]
+
+  it.each(cases)('%s, and the job is done', async (_, file) => {
+    const { after } = await processed(await file())
+    expect(after.asset_file_thumbnail).toBe(after.asset_file)
+    expect(await thumbnailUrlOf(after.id)).toBeNull()
+  })
+
+  it('of other files, nor is it asked for', async () => {
+    const before = await waiting()
+    const text = new File([`words ${performance.now()}`], 'a.txt', { type: 'text/plain' })
+    expect((await user.register({ asset_file: text })).asset_file_thumbnail).toBeNull()
+    const drawing = new File([svg, String(performance.now())], 'a.svg', { type: 'image/svg+xml' })
+    await user.register({ asset_file: drawing })
+    expect(await waiting()).toBe(before)
+  })
+})
+
+it('assets from before there were thumbnails get theirs, in batches and once', async () => {
+  const old = []
+  for (let n = 0; n < 3; n++) old.push((await user.register({ asset_file: await newPicture() })).uuid)
+  await app.sql('update assets set thumbnail_asked = id <> all ($1::uuid[])', [old])
+  const before = await waiting()
+  await Promise.all([app.services.thumbnails.sweep(), app.services.thumbnails.sweep()])
+  expect(await waiting()).toBe(before + 3)
+  await app.services.thumbnails.sweep()
+  expect(await waiting()).toBe(before + 3)
+})
+
+it('the queue makes them, one that cannot be read holds up nobody', { timeout: 60_000 }, async () => {
+  await app.sql(`delete from jobs.job where name = 'thumbnail'`)
+  // Its file is lost: the job fails, and is tried again later.
+  const lost = await user.register({ asset_file: await newPicture() })
+  await app.sql(`update assets set nid = $2 where nid = $1`, [lost.id, `bafkrei${'q'.repeat(52)}`])
+  const { id } = await user.register({ asset_file: await newPicture() })
+  jobs = await startJobs(app.installation)
+  await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
+  await eventually(
+    () => thumbnailUrlOf(id),
+    (url) => url !== null,
+    40_000,
+  )
+  const states = await app.sql(`select state::text, retry_limit from jobs.job where data->>'assetId' = $1`, [lost.uuid])
+  expect(states).toEqual([{ state: 'retry', retry_limit: 5 }])
+  await app.sql(`update assets set nid = $1 where id = $2::uuid`, [lost.id, lost.uuid])
+})

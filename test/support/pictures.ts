@@ -1,0 +1,23 @@
+/** Pictures that nobody has registered. */
+import { randomBytes } from 'node:crypto'
+import sharp from 'sharp'
+
+export interface PictureOptions {
+  width?: number
+  height?: number
+  format?: 'jpeg' | 'png' | 'webp' | 'gif' | 'avif' | 'tiff'
+  /** As cameras tell how they were held: 6 is a quarter turn clockwise. */
+  orientation?: number
+}
+
+/** Squares of chance colours, and the place where the camera was. */
+export async function newPicture({ width = 800, height = 600, format = 'jpeg', orientation }: PictureOptions = {}) {
+  const squares = { width: 8, height: 8, channels: 3 } as const
+  const bytes = await sharp(randomBytes(8 * 8 * 3), { raw: squares })
+    .resize({ width, height, fit: 'fill', kernel: 'nearest' })
+    .withExif({ IFD3: { GPSLatitudeRef: 'N', GPSMapDatum: 'here' } })
+    .withMetadata(orientation ? { orientation } : {})
+    .toFormat(format)
+    .toBuffer()
+  return new File([new Uint8Array(bytes)], `picture.${format}`, { type: `image/${format}` })
+}
