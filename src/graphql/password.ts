@@ -1,3 +1,4 @@
+import { normalizeEmail } from '../domain/account/email-address.ts'
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
 
@@ -51,7 +52,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RequestPasswordResetInput, required: true, description: 'Whose.' }) },
     resolve: async (_root, { input }, { actor, services, attempt }) => {
       await services.passwords.requestReset(actor, input, attempt)
-      return { email: input.email.trim() }
+      return { email: normalizeEmail(input.email) }
     },
   }),
   resetPassword: t.field({

@@ -1,4 +1,5 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
+import { normalizeEmail } from '../domain/account/email-address.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
 import { UserType } from './user.ts'
@@ -6,7 +7,11 @@ import { UserType } from './user.ts'
 const SignUpInput = builder.inputType('SignUpInput', {
   description: 'What a new account needs.',
   fields: (t) => ({
-    username: t.string({ required: true, description: 'At most 21 characters; unique without regard to case.' }),
+    username: t.string({
+      required: true,
+      description:
+        'At most 21 visible characters, and not the e-mail address of somebody else; unique without regard to case, width and composition.',
+    }),
     email: t.string({ required: true, description: 'A valid address; it receives all notifications.' }),
     password: t.string({ required: true, description: '8 to 32 characters.' }),
     language: t.string({ description: 'Language of mails, as in en-us.' }),
@@ -45,7 +50,7 @@ builder.mutationField('signUp', (t) =>
     args: { input: t.arg({ type: SignUpInput, required: true, description: 'The account to make.' }) },
     resolve: async (_root, { input }, { actor, services, attempt }) => ({
       userId: await services.accounts.signUp(actor, given(input), attempt),
-      email: input.email.trim(),
+      email: normalizeEmail(input.email),
     }),
   }),
 )

@@ -1,14 +1,22 @@
 import { z } from 'zod'
 import { checked, length, text } from '../input.ts'
 import { textProblem } from '../json-input.ts'
+import { normalizeEmail } from './email-address.ts'
+import { composed, looksLikeEmail, usernameProblem } from './username.ts'
 
-export const username = text(21)
-  .transform((value) => value.trim())
-  .refine((value) => value.length > 0, 'This field may not be blank.')
-  .refine((value) => !/\p{C}/u.test(value), 'Enter a valid username, without invisible characters.')
+export const username = checked(
+  checked(z.string({ error: 'Expected text.' }), textProblem).transform(composed),
+  usernameProblem,
+)
+
+const othersEmail = 'A username may not be the e-mail address of somebody else.'
+
+/** A name that is an address names its owner. Why it is not one of an account with this address; undefined when it may be. */
+export const addressProblem = (name: string, email: string | undefined) =>
+  looksLikeEmail(name) && name.toLowerCase() !== email?.toLowerCase() ? othersEmail : undefined
 
 export const email = text(254)
-  .transform((value) => value.trim())
+  .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, 'Enter a valid email address.')
 
 /** Characters. */
@@ -25,17 +33,22 @@ export const password = checked(z.string({ error: 'Expected text.' }), textProbl
   )
 
 /** Sign-up: username ≤ 21 characters, a valid e-mail address, password of 8 to 32 characters. */
-export const signUpInput = z.object({
-  username,
-  email,
-  password,
-  language: text(16).default('en-us'),
-  referralCode: text(64).default(''),
-})
+export const signUpInput = z
+  .object({
+    username,
+    email,
+    password,
+    language: text(16).default('en-us'),
+    referralCode: text(64).default(''),
+  })
+  .superRefine(({ username, email }, context) => {
+    const message = addressProblem(username, email)
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['username'], message })
+  })
 
 /** A wrong e-mail or password is refused as such, not as bad input; only a size bounds the work. */
 export const signInInput = z.object({
-  email: text(254),
+  email: text(254).transform(normalizeEmail),
   password: text(256),
   name: text(100)
     .transform((value) => value.replaceAll(/\p{C}/gu, '').trim())

@@ -211,7 +211,7 @@ export function createAccountService(deps: Dependencies) {
       assertMay(actor, 'session:create')
       const input = parse(signInInput, rawInput)
       if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
-      const email = input.email.trim()
+      const { email } = input
       const [credentials] = await database.query(findCredentials, [email])
       const account = { email, passwordHash: credentials?.password_hash }
       if (!(await passwordCheck.check(account, input.password)) || !credentials) {

@@ -2,12 +2,13 @@
 import { z } from 'zod'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
+import { validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
 import { assertMay } from '../policy.ts'
 import type { Database, Statement } from '../ports.ts'
-import { email, username } from './account-input.ts'
+import { addressProblem, email, username } from './account-input.ts'
 import { duplicate } from './account-refusals.ts'
 import { changeEmail, changeUsername, verifyEmail } from './identity-statements.ts'
 import type { MailRequests } from './mail-requests.ts'
@@ -85,6 +86,8 @@ export function createIdentityService(deps: Dependencies) {
       assertMay(actor, 'account:update')
       assertUser(actor)
       const input = parse(usernameInput, rawInput)
+      const problem = addressProblem(input.newUsername, actor.user.email)
+      if (problem) throw validationFailed({ newUsername: [problem] })
       return idempotency.once(actor, attempt, 'changeUsername', input, () =>
         change(actor, changeUsername, { ...input, value: input.newUsername }, attempt),
       )

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { normalizeEmail } from '../account/email-address.ts'
 import { validationFailed } from '../errors.ts'
 import { jsonObject, jsonText, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
@@ -62,7 +63,7 @@ export const fileNameOf = (name: string | undefined) => {
 }
 
 export const filterInput = given({
-  owner: text(254),
+  owner: text(254).transform(normalizeEmail),
   proofHash: text(64).transform((hash) => hash.toLowerCase()),
   tag: text(255),
   isOriginalOwner: z.boolean(),

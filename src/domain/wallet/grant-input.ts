@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { normalizeEmail } from '../account/email-address.ts'
 import { text } from '../input.ts'
 
 const required = 'This field may not be blank.'
@@ -6,7 +7,7 @@ const required = 'This field may not be blank.'
 /** Points for a user: identifier, e-mail address or username; an amount above 0; why; and until when they can be spent. */
 export const grantInput = z.object({
   userId: text(254)
-    .transform((value) => value.trim())
+    .transform(normalizeEmail)
     .refine((value) => value.length > 0, required),
   amount: z
     .string({ error: 'Expected an amount such as 0.5.' })

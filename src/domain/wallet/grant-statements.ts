@@ -28,7 +28,7 @@ export const findGrantee = statement<{ id: string }>(
   `select id from users where deleted_at is null and case
      when $1::uuid is not null then id = $1::uuid
      when $2 like '%@%' then lower(email) = lower($2)
-     else lower(username) = lower($2)
+     else username_key = username_key($2)
    end`,
 )
 

@@ -275,7 +275,7 @@ export type SignUpInput = {
   password: string;
   /** Code of whoever sent them here. */
   referralCode?: string | null | undefined;
-  /** At most 21 characters; unique without regard to case. */
+  /** At most 21 visible characters, and not the e-mail address of somebody else; unique without regard to case, width and composition. */
   username: string;
 };
 

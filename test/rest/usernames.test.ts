@@ -1,0 +1,154 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const user = await app.newUser()
+let serial = 0
+
+const signUp = (fields: object) => {
+  serial += 1
+  return app.rest('POST', 'auth/users/', { json: { email: `n${serial}@example.org`, password: PASSWORD, ...fields } })
+}
+const signUpByGraphQL = (username: string, email = `g${++serial}@example.org`) =>
+  app.graphql('mutation ($input: SignUpInput!) { signUp(input: $input) { user { username } } }', {
+    input: { username, email, password: PASSWORD },
+  })
+const rename = (newUsername: string) =>
+  user.rest('POST', 'auth/users/set_username/', { json: { new_username: newUsername, current_password: PASSWORD } })
+
+describe('a username', () => {
+  it.each([
+    ['of another case', 'Zoë Müller', 'ZOË MÜLLER'],
+    ['composed in another way', 'Am\u00e9lie', 'Ame\u0301lie'],
+    ['of another width', 'fullwidth', 'ｆｕｌｌｗｉｄｔｈ'],
+    ['with a ligature', 'ﬁnn', 'finn'],
+    ['with a sharp s', 'Strauß', 'STRAUSS'],
+    ['of half-width kana', 'カタカナ', 'ｶﾀｶﾅ'],
+  ])('%s is the same name', async (_what, name, twin) => {
+    expect(expectOk(await signUp({ username: name })).username).toBe(name.normalize('NFC'))
+    expectError(await signUp({ username: twin }), 'DUPLICATE_USERNAME')
+    expectError(await signUpByGraphQL(twin), 'DUPLICATE_USERNAME')
+    expectError(await rename(twin), 'DUPLICATE_USERNAME')
+  })
+
+  it('is shown as it was typed, composed', async () => {
+    const { id } = expectOk(await signUp({ username: '  Ｚo\u0308e 日本 ' }))
+    expect(
+      await app.sql('select username, display_name, username_key from users where username = $1', ['Ｚöe 日本']),
+    ).toEqual([{ username: 'Ｚöe 日本', display_name: 'Ｚöe 日本', username_key: 'zöe 日本' }])
+    expect(id).toMatch(/^user_/)
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['spaces', '   '],
+    ['a zero-width space', 'ad\u200ba'],
+    ['a joiner', 'ad\u200da'],
+    ['a soft hyphen', 'a\u00adda'],
+    ['a variation selector', 'ada\ufe0f'],
+    ['a Hangul filler', '\u3164'],
+    ['an empty Braille cell', 'a\u2800b'],
+    ['an override of the direction', 'ada\u202egnp'],
+    ['a control character', 'a\u0007b'],
+    ['a line break', 'a\nb'],
+    ['a no-break space', 'a\u00a0b'],
+    ['two spaces', 'a  b'],
+    ['a private character', 'a\ue000'],
+    ['a character that is none', 'a\uffff'],
+    ['a replacement character', 'a\ufffd'],
+    ['a mark without its letter', '\u0301ada'],
+    ['both directions', 'ada\u05d0\u05d1'],
+    ['22 characters', 'x'.repeat(22)],
+    ['22 characters when it is compared', `${'x'.repeat(19)}\ufb03`],
+    ['an unpaired surrogate', 'a\ud800'],
+  ])('of %s is refused by its name', async (_what, username) => {
+    const { body } = expectError(await signUp({ username }), 'VALIDATION_FAILED')
+    expect(Object.keys(body.error.details)).toEqual(['username'])
+    expectError(await signUpByGraphQL(username!), 'VALIDATION_FAILED')
+    expect(expectError(await rename(username!), 'VALIDATION_FAILED').body.error.details).toHaveProperty('new_username')
+  })
+
+  it('may not look like an identifier', async () => {
+    expectError(await rename(user.publicId), 'VALIDATION_FAILED')
+  })
+
+  it.each(['x', '😀'.repeat(21), 'O’Neil-2 (jr.)', '山田太郎', 'אבגד', 'नमस्ते', 'a_b.c+d'])(
+    'such as %s is taken',
+    async (username) => {
+      expect(expectOk(await signUp({ username })).username).toBe(username)
+    },
+  )
+})
+
+describe('an e-mail address as a username', () => {
+  it('is refused when it is that of somebody else, on both doors', async () => {
+    for (const username of ['boss@example.org', 'boss＠example.org', 'nobody@there.example']) {
+      const { body } = expectError(await signUp({ username }), 'VALIDATION_FAILED')
+      expect(body.error.message).toBe('username: A username may not be the e-mail address of somebody else.')
+      expectError(await signUpByGraphQL(username), 'VALIDATION_FAILED')
+      expectError(await rename(username), 'VALIDATION_FAILED')
+    }
+  })
+
+  it('is taken when it is one’s own', async () => {
+    expect(expectOk(await signUp({ username: 'own@example.org', email: 'OWN@example.org' })).username).toBe(
+      'own@example.org',
+    )
+    expectOk(await signUp({ username: '@ada' }))
+  })
+})
+
+describe('an e-mail address', () => {
+  it('of an international domain is one address in every spelling', async () => {
+    const email = 'ada@bücher.example'
+    expect(expectOk(await signUp({ username: 'idn', email })).email).toBe('ada@xn--bcher-kva.example')
+    for (const same of ['ada@BÜCHER.example', 'ADA@xn--bcher-kva.example', ' ada@bu\u0308cher.example ']) {
+      expectError(await signUp({ username: `idn${serial}`, email: same }), 'DUPLICATE_EMAIL')
+      expectOk(await app.rest('POST', 'auth/token/login/', { json: { email: same, password: PASSWORD } }))
+      expectOk(await user.rest('GET', `assets/?owner=${encodeURIComponent(same)}`))
+    }
+  })
+})
+
+it('accounts that were twins before stay, and nobody else gets their name', async () => {
+  const [file] = globSync('prisma/migrations/*_add_username_key/migration.sql')
+  const other = await createTestApp()
+  for (const text of [
+    'drop trigger users_username_key on users',
+    'drop function set_username_key, username_key',
+    'drop index users_username_key',
+    'alter table users drop column username_key',
+    'create unique index users_username_key on users (lower(username))',
+  ]) {
+    await other.sql(text)
+  }
+  for (const name of ['twin', 'tw\u200bin', 'ｔｗｉｎ', '\u200b', '\u200b\u200b', 'other']) {
+    const email = `${Buffer.from(name).toString('hex')}@example.org`
+    await other.sql('insert into users (username, email, password_hash, display_name) values ($1, $2, $3, $1)', [
+      name,
+      email,
+      'x',
+    ])
+  }
+  await other.installation.database.prisma.$executeRawUnsafe(
+    `do $migration$ begin ${readFileSync(file!, 'utf8').replaceAll('$$', '$body$')} end $migration$`,
+  )
+  const rows = await other.sql<{ username: string; username_key: string }>(
+    'select username, username_key from users order by created_at, id',
+  )
+  expect(rows.map(({ username }) => username)).toEqual([
+    'twin',
+    'tw\u200bin',
+    'ｔｗｉｎ',
+    '\u200b',
+    '\u200b\u200b',
+    'other',
+  ])
+  expect(new Set(rows.map((row) => row.username_key)).size).toBe(6)
+  expect(rows[0]!.username_key).toBe('twin')
+  const again = { username: 'TWIN', email: 'again@example.org', password: PASSWORD }
+  expectError(await other.rest('POST', 'auth/users/', { json: again }), 'DUPLICATE_USERNAME')
+})
