@@ -13,20 +13,39 @@ const whole = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
 const port = whole(0, 65_535)
 const count = whole(1, 999_999_999)
-const url = z.url()
+const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
+/** Links are made by adding a path, so nothing may follow it. */
+const isBare = (text: string) => {
+  const { username, search, hash } = new URL(text)
+  return username === '' && search === '' && hash === '' && !/[?#]$/.test(text)
+}
+const relayKeys = z
+  .string()
+  .transform((text) => text.split(',').map((key) => key.trim().toLowerCase().replace(/^0x/, '')))
+  .refine(
+    (keys) => keys.every((key) => /^[0-9a-f]{64}$/.test(key)),
+    'Expected 64 hex digits, or several of them separated by commas.',
+  )
+  .refine((keys) => new Set(keys).size === keys.length, 'The same key stands there twice.')
+  .transform((keys) => keys.map((key) => `0x${key}`))
+const mailbox = /^(?:[^<>@]*<([^<>@\s]+@([^<>@\s]+))>|([^<>@\s]+@([^<>@\s]+)))$/
+const hostOf = (sender: string) => {
+  const match = mailbox.exec(sender.trim())
+  return match?.[2] ?? match?.[4]
+}
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
 
 /** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
 const variables = {
   NODE_ENV: {
-    schema: z.string().default('development'),
-    doc: '`production` refuses embedded parts and development conveniences.',
+    schema: z.enum(['development', 'production', 'test']).default('development'),
+    doc: 'development, production or test. `production` refuses embedded parts and development conveniences.',
   },
   PORT: { schema: port.prefault('4000'), doc: 'Port to listen on.' },
   HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
   PUBLIC_URL: {
-    schema: url.optional(),
-    doc: 'Where callers reach the service; links are made from it. Default: http://localhost:PORT.',
+    schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
+    doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. Default: http://localhost:PORT.',
   },
   ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
@@ -44,7 +63,7 @@ const variables = {
     doc: 'Credits coins that come in over the embedded chain, where whoever runs Annal makes as many as they like. For trying it out.',
   },
   CHAIN_RPC_URL: {
-    schema: url.refine((text) => /^(https?|ipc):/.test(text), 'Expected an http:, https: or ipc: URL.').optional(),
+    schema: z.url({ protocol: /^(https?|ipc)$/, error: 'Expected an http:, https: or ipc: URL.' }).optional(),
     doc: 'JSON-RPC of an EVM chain: http(s)://…, or ipc:///path/of/its/socket. Default: embedded anvil.',
     secret: true,
   },
@@ -60,13 +79,13 @@ const variables = {
     doc: 'The ERC-7053 registry. Default: deployed at first start.',
   },
   CHAIN_RELAY_KEYS: {
-    schema: z.string().optional(),
+    schema: relayKeys.optional(),
     doc: 'Private keys of the relay accounts, separated by commas.',
     secret: true,
   },
   CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
-  CHAIN_EXPLORER_URL: { schema: url.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
-  IPFS_API_URL: { schema: url.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
+  CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
+  IPFS_API_URL: { schema: webUrl.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
   KEY_ENCRYPTION_KEY: {
     schema: z
       .string()
@@ -125,7 +144,13 @@ const variables = {
     doc: 'Server that mail goes out by. Default: files in ANNAL_DIR/mail.',
     secret: true,
   },
-  MAIL_FROM: { schema: z.string().default('Annal <no-reply@localhost>'), doc: 'Sender of mails.' },
+  MAIL_FROM: {
+    schema: z
+      .string()
+      .refine((sender) => hostOf(sender) !== undefined, 'Expected an address such as Annal <no-reply@example.org>.')
+      .optional(),
+    doc: 'Sender of mails. Needed in production. Default: Annal <no-reply@localhost>.',
+  },
   LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
   LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
   LIMIT_UPLOADS_PER_USER: { schema: count.prefault('600'), doc: 'Files an hour that one user registers.' },
@@ -185,19 +210,72 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** The text of a variable, or of the file that is named for it. Raises an Error that says what is wrong with the file. */
+function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): string | undefined {
+  const own = env[name] || undefined
+  const file = mayBeFile ? env[`${name}_FILE`] : undefined
+  if (!file) return own
+  if (own) throw new Error(`Set either ${name} or ${name}_FILE.`)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new Error(`The file that ${name}_FILE names cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+  if (text === '') throw new Error(`The file that ${name}_FILE names is empty.`)
+  return text
+}
+
+const refuse = (problems: string[]) => {
+  if (problems.length) throw new ConfigError(`The configuration has problems:\n  ${problems.join('\n  ')}`)
+}
+
 /** Raises ConfigError that names every problem. */
 function read(env: NodeJS.ProcessEnv): Values {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, variable] of Object.entries(variables)) {
-    const file = 'secret' in variable ? env[`${name}_FILE`] : undefined
-    const raw = file ? readFileSync(file, 'utf8').trim() : env[name]
-    const parsed = variable.schema.safeParse(raw === '' ? undefined : raw)
-    if (parsed.success) values[name] = parsed.data
-    else problems.push(`${name}: ${parsed.error.issues.map((issue) => issue.message).join(' ')}`)
+    try {
+      const parsed = variable.schema.safeParse(textOf(name, 'secret' in variable, env))
+      if (parsed.success) values[name] = parsed.data
+      else problems.push(`${name}: ${parsed.error.issues.map((issue) => issue.message).join(' ')}`)
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message}`)
+    }
   }
-  if (problems.length) throw new ConfigError(`The configuration has problems:\n  ${problems.join('\n  ')}`)
+  refuse(problems)
   return values as Values
+}
+
+/** What each variable allows and all together do not. */
+function contradictionsIn(values: Values): string[] {
+  const problems: string[] = []
+  if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
+    problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
+  }
+  if (values.NODE_ENV !== 'production') return problems
+  const embedded = [
+    !values.DATABASE_URL && 'the database (set DATABASE_URL)',
+    !values.CHAIN_RPC_URL && 'the chain (set CHAIN_RPC_URL and CHAIN_RELAY_KEYS)',
+    !values.IPFS_API_URL && 'the file store (set IPFS_API_URL)',
+    !values.KEY_ENCRYPTION_KEY && 'the key vault (set KEY_ENCRYPTION_KEY)',
+    !values.SMTP_URL && 'mail (set SMTP_URL and MAIL_FROM)',
+  ].filter((part) => part !== false)
+  if (embedded.length && !values.ANNAL_EMBEDDED) {
+    problems.push(
+      `In production an embedded part is refused: ${embedded.join(', ')}. ANNAL_EMBEDDED=true allows embedded parts.`,
+    )
+  }
+  if (!values.PUBLIC_URL) {
+    problems.push(
+      'PUBLIC_URL is needed in production: links in mails, and what commits say on the chain for good, are made from it.',
+    )
+  }
+  const host = values.MAIL_FROM && hostOf(values.MAIL_FROM)
+  if (!host?.includes('.') || /(^|\.)localhost$/i.test(host)) {
+    problems.push('MAIL_FROM is needed in production: an address of your own, such as Annal <no-reply@example.org>.')
+  }
+  return problems
 }
 
 /** What is set, completed by a file `.env` where there is one. */
@@ -212,23 +290,7 @@ export type Config = ReturnType<typeof readConfig>
 export function readConfig(env: NodeJS.ProcessEnv = environment()) {
   const values = read(env)
   const production = values.NODE_ENV === 'production'
-  const embedded = [
-    !values.DATABASE_URL && 'the database (set DATABASE_URL)',
-    !values.CHAIN_RPC_URL && 'the chain (set CHAIN_RPC_URL and CHAIN_RELAY_KEYS)',
-    !values.IPFS_API_URL && 'the file store (set IPFS_API_URL)',
-    !values.KEY_ENCRYPTION_KEY && 'the key vault (set KEY_ENCRYPTION_KEY)',
-    !values.SMTP_URL && 'mail (set SMTP_URL and MAIL_FROM)',
-  ].filter((part) => part !== false)
-  if (production && embedded.length && !values.ANNAL_EMBEDDED) {
-    throw new ConfigError(
-      `In production an embedded part is refused: ${embedded.join(', ')}. ANNAL_EMBEDDED=true allows embedded parts.`,
-    )
-  }
-  if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
-    throw new ConfigError(
-      'CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.',
-    )
-  }
+  refuse(contradictionsIn(values))
   return Object.freeze({
     production,
     port: values.PORT,
@@ -241,7 +303,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       rpcUrl: values.CHAIN_RPC_URL,
       id: values.CHAIN_ID,
       registryAddress: values.CHAIN_REGISTRY_ADDRESS,
-      relayKeys: values.CHAIN_RELAY_KEYS?.split(',').map((key) => key.trim()),
+      relayKeys: values.CHAIN_RELAY_KEYS,
       confirmations: values.CHAIN_CONFIRMATIONS,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
       provider: values.PROVIDER,
@@ -263,7 +325,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       platformShare: values.PLATFORM_SHARE,
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
     },
-    mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM },
+    mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM ?? 'Annal <no-reply@localhost>' },
     limits: {
       signUpsPerHour: values.LIMIT_SIGN_UPS_PER_IP,
       signInsPerMinute: values.LIMIT_SIGN_INS_PER_IP,

@@ -1,0 +1,73 @@
+/** What a server does not start with. Each refusal names the variable, and no secret. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ConfigError, readConfig } from '../../src/config.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'annal-config-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const file = (name: string, content: string) => {
+  writeFileSync(join(dir, name), content)
+  return join(dir, name)
+}
+
+const KEY = 'ab'.repeat(32)
+const production = {
+  NODE_ENV: 'production',
+  ANNAL_EMBEDDED: 'true',
+  PUBLIC_URL: 'https://annal.example.org/',
+  MAIL_FROM: 'Annal <no-reply@example.org>',
+}
+
+const refusal = (env: Record<string, string>): string => {
+  try {
+    readConfig(env)
+    return 'accepted'
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as Error).message
+  }
+}
+
+describe('a server', () => {
+  it('starts without any variable, and in production with an address and a sender of its own', () => {
+    expect(readConfig({})).toMatchObject({ production: false, publicUrl: undefined })
+    expect(readConfig(production)).toMatchObject({ production: true, publicUrl: 'https://annal.example.org' })
+    expect(readConfig({ ...production, MAIL_FROM: 'no-reply@example.org' }).mail.from).toBe('no-reply@example.org')
+  })
+
+  it.each([
+    ['an environment that is none', { NODE_ENV: 'Production' }, /NODE_ENV/],
+    ['an address that is a script', { PUBLIC_URL: 'javascript:alert(1)' }, /PUBLIC_URL: Expected an http/],
+    ['an address that is a file', { PUBLIC_URL: 'file:///etc' }, /PUBLIC_URL: Expected an http/],
+    ['an address with a query', { PUBLIC_URL: 'https://a.example/?x' }, /PUBLIC_URL: Expected no more than/],
+    ['an address with a password', { PUBLIC_URL: 'https://me:secret@a.example/' }, /PUBLIC_URL: Expected no more/],
+    ['no address in production', { ...production, PUBLIC_URL: '' }, /PUBLIC_URL is needed in production/],
+    ['no sender in production', { ...production, MAIL_FROM: '' }, /MAIL_FROM is needed in production/],
+    ['a sender of nowhere', { ...production, MAIL_FROM: 'Annal <a@localhost>' }, /MAIL_FROM is needed in production/],
+    ['a sender that is none', { MAIL_FROM: 'Annal' }, /MAIL_FROM: Expected an address/],
+    ['one relay key twice', { CHAIN_RELAY_KEYS: `0x${KEY},${KEY.toUpperCase()}` }, /CHAIN_RELAY_KEYS: The same key/],
+    ['half a relay key', { CHAIN_RELAY_KEYS: KEY.slice(2) }, /CHAIN_RELAY_KEYS: Expected 64 hex digits/],
+    ['an empty file', { DATABASE_URL_FILE: file('empty', ' \n') }, /DATABASE_URL: The file .* is empty/],
+    [
+      'a file that is not there',
+      { SMTP_URL_FILE: join(dir, 'none') },
+      /SMTP_URL: The file .* cannot be read \(ENOENT\)/,
+    ],
+    [
+      'a secret in two places',
+      { DATABASE_URL: 'postgres://a/b', DATABASE_URL_FILE: file('url', 'postgres://c/d') },
+      /Set either DATABASE_URL or DATABASE_URL_FILE/,
+    ],
+    ['a chain without accounts', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
+  ])('does not start with %s', (_, env, sentence) => {
+    expect(refusal(env)).toMatch(sentence)
+    expect(refusal(env)).not.toMatch(/abab|secret/i)
+  })
+
+  it('tells every problem at once', () => {
+    expect(refusal({ PORT: 'x', PUBLIC_URL: 'javascript:1' })).toMatch(/PORT[\s\S]*PUBLIC_URL/)
+    expect(refusal({ NODE_ENV: 'production' })).toMatch(/embedded part[\s\S]*PUBLIC_URL[\s\S]*MAIL_FROM/)
+  })
+})
