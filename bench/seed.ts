@@ -12,9 +12,8 @@ import { invariants } from '../src/domain/invariants.ts'
 import type { SealedKey } from '../src/domain/ports.ts'
 import { createContentStore } from '../src/files/content-store.ts'
 import { createCustody } from '../src/platform/custody.ts'
-import { installJobs } from '../src/platform/jobs.ts'
 import { createLocalKeyVault } from '../src/platform/local-key-vault.ts'
-import { applyMigrations } from '../src/platform/migrations.ts'
+import { prepareDatabase } from '../src/platform/prepare-database.ts'
 import { type AssetRecord, type Owner, uuidAt, writeHistory } from './history.ts'
 import { type PeerAsset, type PeerUser, readAssets, readUsers } from './peer-data.ts'
 import { installationDir } from './place.ts'
@@ -58,8 +57,7 @@ const tell = (what: string) =>
 
 // The embedded chain belongs to one database; that of an earlier run is of no use.
 rmSync(dir, { recursive: true, force: true })
-await applyMigrations(databaseUrl)
-await installJobs(databaseUrl)
+await prepareDatabase(databaseUrl)
 const vault = createLocalKeyVault({ ...keys, dir })
 const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
 const peers = new pg.Client(required('BENCH_DATABASE_URL'))

@@ -1,18 +1,21 @@
 #!/usr/bin/env node
 /** The operator's commands. Data goes to stdout, talk to stderr; exits with 0, 1 when something is wrong, 2 on wrong usage. */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import { command } from './cli/command.ts'
 import { addKeysCommands } from './cli/keys-commands.ts'
 import { FAILURE, green, print, printJson, red, say, table, WRONG_USAGE } from './cli/output.ts'
+import { readPassword } from './cli/read-password.ts'
 import { addVerifyCommand } from './cli/verify-command.ts'
 import { withApp, withInstallation } from './cli/with-installation.ts'
 import { ConfigError, effectiveConfig } from './config.ts'
 import { DomainError } from './domain/errors.ts'
 import { toId } from './domain/ids.ts'
-import { checkInvariants } from './domain/invariants.ts'
+import { checkInvariants, type Finding } from './domain/invariants.ts'
 import { formatAmount } from './domain/money.ts'
+
+/** Of the rows that contradict one invariant, how many are printed. */
+const SHOWN_ROWS = 20
 
 const program = new Command('annal')
   .description('Runs and inspects an Annal installation. Configured by the same variables as the server.')
@@ -24,7 +27,7 @@ const program = new Command('annal')
     'after',
     `
 Examples:
-  $ annal admin create --username root --email root@example.org --password 'correct horse'
+  $ annal admin create --username root --email root@example.org
   $ annal api-key issue --name shop --json
   $ annal check && echo "the books are right"
   $ annal verify bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
@@ -37,20 +40,13 @@ const admin = command(program, 'admin', 'Administrators.')
 command(admin, 'create', 'Makes an administrator and prints the id and an access token.')
   .requiredOption('--username <name>', 'at most 21 characters')
   .requiredOption('--email <address>', 'where to reach the person')
-  .option('--password <text>', '8 to 32 characters')
-  .option('--password-file <path>', 'reads the password from a file, or from stdin with -')
+  .option('--password-file <path>', 'reads the password from a file; else it is asked for, or read from standard input')
   .option('--json', 'prints {"id", "token"}')
-  .action(async ({ username, email, password, passwordFile, json }) => {
-    const secret = passwordFile ? readFileSync(passwordFile === '-' ? 0 : passwordFile, 'utf8').trimEnd() : password
-    if (secret === undefined)
-      throw new CommanderError(WRONG_USAGE, 'annal.password', 'Give --password or --password-file.')
+  .action(async ({ username, email, passwordFile, json }) => {
+    const password = await readPassword(passwordFile)
     const made = await withApp(async ({ services: { accounts } }) => {
-      const id = await accounts.createAdministrator({ username, email, password: secret })
-      const token = await accounts.signIn(
-        { kind: 'system' },
-        { email, password: secret },
-        { key: undefined, replayed: false },
-      )
+      const id = await accounts.createAdministrator({ username, email, password })
+      const token = await accounts.signIn({ kind: 'system' }, { email, password }, { key: undefined, replayed: false })
       return { id: toId('user', id), token }
     })
     if (json) return printJson(made)
@@ -141,19 +137,29 @@ command(program, 'grant', 'Gives points to a user.')
   })
 
 command(program, 'check', 'Checks the books and the histories; exits with 1 when something contradicts them.')
-  .option('--json', 'prints every invariant with the rows that contradict it')
+  .option('--json', 'prints every invariant with the first rows that contradict it; "isCut": there are more')
   .action(async ({ json }) => {
     const results = await withInstallation(({ database }) => checkInvariants(database))
     const broken = results.filter(({ rows }) => rows.length > 0)
     if (broken.length) process.exitCode = FAILURE
     if (json) {
       return printJson(
-        results.map(({ invariant: { id, sentence }, rows }) => ({ id, sentence, holds: !rows.length, rows })),
+        results.map(({ invariant: { id, sentence }, rows, isCut }) => ({
+          id,
+          sentence,
+          holds: !rows.length,
+          rows,
+          isCut,
+        })),
       )
     }
-    const verdict = (rows: object[]) => (rows.length ? `${rows.length} wrong` : 'holds')
-    print(table(results.map(({ invariant, rows }) => [invariant.id, verdict(rows), invariant.sentence])))
-    for (const { invariant, rows } of broken) for (const row of rows) print(`${invariant.id}  ${JSON.stringify(row)}`)
+    const countOf = ({ rows, isCut }: Finding) => `${isCut ? 'more than ' : ''}${rows.length}`
+    const verdict = (finding: Finding) => (finding.rows.length ? `${countOf(finding)} wrong` : 'holds')
+    print(table(results.map((finding) => [finding.invariant.id, verdict(finding), finding.invariant.sentence])))
+    for (const { invariant, rows } of broken) {
+      for (const row of rows.slice(0, SHOWN_ROWS)) print(`${invariant.id}  ${JSON.stringify(row)}`)
+      if (rows.length > SHOWN_ROWS) print(`${invariant.id}  and others; --json shows ${rows.length} of them`)
+    }
     say(broken.length ? red('The database contradicts itself.') : green('Everything holds.'))
   })
 

@@ -26,11 +26,11 @@ import { type ConnectedDatabase, createDatabase } from './platform/database.ts'
 import { developmentKey, startEmbeddedAnvil } from './platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from './platform/embedded-postgres.ts'
 import { createEventNotices } from './platform/event-notices.ts'
-import { installJobs } from './platform/jobs.ts'
 import { createLocalKeyVault } from './platform/local-key-vault.ts'
-import { applyMigrations } from './platform/migrations.ts'
+import { assertMigrated } from './platform/migrations.ts'
 import { createPasswordHasher } from './platform/passwords.ts'
 import { createPictureMaker } from './platform/picture-maker.ts'
+import { prepareDatabase } from './platform/prepare-database.ts'
 import { closeFolders } from './platform/private-folders.ts'
 import { createSafe } from './platform/safe.ts'
 
@@ -61,12 +61,18 @@ export interface ChainConnection {
   close(): Promise<void>
 }
 
-/** Brings up database, file store and keys, and applies migrations. Raises when a part cannot be had. */
-export async function openInstallation(config: Config, log: Log): Promise<Installation> {
+export interface OpenOptions {
+  /** Whether the database may be changed to fit this version. The server may; a command beside it must not. */
+  mayMigrate: boolean
+}
+
+/** Brings up database, file store and keys. Raises when a part cannot be had, or the database does not fit this version. */
+export async function openInstallation(config: Config, log: Log, { mayMigrate }: OpenOptions): Promise<Installation> {
   await closeFolders(config.dir)
   const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
   const databaseUrl = config.database.url ?? postgres!.url
-  const applied = await prepareDatabase(databaseUrl).catch(async (error: unknown) => {
+  const prepare = mayMigrate ? prepareDatabase(databaseUrl) : assertMigrated(databaseUrl).then(() => [])
+  const applied = await prepare.catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
   })
@@ -154,13 +160,6 @@ export async function connectChain(
       await anvil?.stop()
     },
   }
-}
-
-/** Tables of our own and of the job queue; returns the migrations that were applied. */
-async function prepareDatabase(databaseUrl: string): Promise<string[]> {
-  const applied = await applyMigrations(databaseUrl)
-  await installJobs(databaseUrl)
-  return applied
 }
 
 async function openContentStore({ files, dir }: Config): Promise<ContentStore> {

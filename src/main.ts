@@ -27,7 +27,7 @@ async function main() {
   const port = await server.listen(config.port, config.host)
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
 
-  const installation = await openInstallation(config, log)
+  const installation = await openInstallation(config, log, { mayMigrate: true })
   const chain = await connectChain(installation, publicUrl)
   const app = createApp({
     ...installation,

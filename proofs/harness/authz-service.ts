@@ -17,7 +17,7 @@ export interface Service {
 }
 
 export async function startService({ afterwards }: ProofContext, parts: Parts): Promise<Service> {
-  const installation = await openInstallation(readConfig(parts.env), silent)
+  const installation = await openInstallation(readConfig(parts.env), silent, { mayMigrate: true })
   afterwards(() => installation.close())
   const doors: Door[] = []
   const server = createHttpServer({ doors, presentError, log: silent })

@@ -34,8 +34,11 @@ export function addKeysCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Can be interrupted: the next run goes on with what is left. With KEY_ENCRYPTION_KEY, set the new key there and the earlier
-one in KEY_ENCRYPTION_KEY_PREVIOUS, restart every server, and then rotate.`,
+Can be interrupted: the next run goes on with what is left. With keys as variables:
+  1. Name the new key in KEY_ENCRYPTION_KEY_PREVIOUS of every server and restart it, so that all can read it.
+  2. Exchange the two: the new key in KEY_ENCRYPTION_KEY, the earlier one in KEY_ENCRYPTION_KEY_PREVIOUS; restart every server.
+  3. Rotate.
+  4. Take the earlier key away and restart every server.`,
     )
     .action(async ({ json }) => {
       const isTerminal = process.stderr.isTTY

@@ -3,14 +3,18 @@ import type { App } from '../app.ts'
 import { readConfig } from '../config.ts'
 import type { Installation } from '../installation.ts'
 
-/** Carries out `work` on this installation's parts: those of a running server, or our own for as long as it takes. */
+/**
+ * Carries out `work` on this installation's parts: those of a running server, or our own for as long as it takes. The database is not
+ * migrated: that is the server's, which may be of another version. Raises when it does not fit this one.
+ */
 export async function withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T> {
   const config = readConfig()
   // Loaded when they are needed: help and a refusal must not wait for the whole service.
   const { openInstallation } = await import('../installation.ts')
   const { createLog } = await import('../platform/log.ts')
   // An operator at a terminal reads sentences; the service's own diary is left out unless it is asked for.
-  const installation = await openInstallation(config, createLog(config.logLevel === 'info' ? 'warn' : config.logLevel))
+  const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
+  const installation = await openInstallation(config, log, { mayMigrate: false })
   try {
     return await work(installation)
   } finally {

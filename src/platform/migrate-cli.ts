@@ -3,7 +3,8 @@ import { readConfig } from '../config.ts'
 import type { Log } from '../domain/ports.ts'
 import { startEmbeddedPostgres } from './embedded-postgres.ts'
 import { createLog } from './log.ts'
-import { applyMigrations, createMigration } from './migrations.ts'
+import { createMigration } from './migrations.ts'
+import { prepareDatabase } from './prepare-database.ts'
 
 const usage = 'Usage: npm run migrate, or npm run migrate:new -- <verb_noun>\n'
 
@@ -31,7 +32,7 @@ export const migrate = async (options: MigrateOptions, [command, name]: string[]
     return `Wrote ${file}. Read it, complete it, and apply it with npm run migrate.\n`
   }
   if (command !== undefined) throw new Error(usage)
-  const applied = await withDatabase(options, applyMigrations)
+  const applied = await withDatabase(options, prepareDatabase)
   return applied.length === 0 ? 'Nothing to apply.\n' : `Applied ${applied.join(', ')}.\n`
 }
 

@@ -53,8 +53,18 @@ const readApplied = async (client: pg.Client): Promise<AppliedRow[]> => {
   return rows
 }
 
-/** Which migrations are missing, and which began and never ended. Raises when an applied one was edited since. */
+/**
+ * Which migrations are missing, and which began and never ended. Raises when an applied one was edited since, and when one
+ * is not known here: an older version would read and write tables that it does not understand.
+ */
 const compare = (applied: AppliedRow[], { migrationDirectories }: MigrationList) => {
+  const unknown = applied.filter(({ name }) => !migrationDirectories.some(({ path }) => path === name))
+  if (unknown.length > 0) {
+    const names = unknown.map(({ name }) => name).join(', ')
+    throw new Error(
+      `The database was migrated by a newer version of Annal (${names}). Run that version, or restore a backup from before it.`,
+    )
+  }
   const missing = migrationDirectories.filter(({ path, migrationFile: { content } }) => {
     const row = applied.find(({ name, finished }) => name === path && finished)
     if (row && row.checksum !== createHash('sha256').update(content.value).digest('hex')) {
@@ -111,6 +121,20 @@ export const applyMigrations = async (databaseUrl: string, folder = migrationsFo
     // Plans for tables that were never analysed are slow ones, until autovacuum comes by.
     await client.query('ANALYZE')
     return appliedMigrationNames
+  } finally {
+    await client.end()
+  }
+}
+
+/** Raises unless the database has exactly the migrations of this version. Changes nothing. */
+export const assertMigrated = async (databaseUrl: string, folder = migrationsFolder): Promise<void> => {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const { missing } = compare(await readApplied(client), await readMigrations(folder))
+    if (missing.length === 0) return
+    const names = missing.map(({ path }) => path).join(', ')
+    throw new Error(`The database lacks migrations (${names}). Start the server, or run npm run migrate.`)
   } finally {
     await client.end()
   }

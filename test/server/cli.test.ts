@@ -10,6 +10,7 @@ import { verifyHistory } from '../../src/chain/verify.ts'
 import type { CommitData } from '../../src/domain/asset/commit-data.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { prepareDatabase } from '../../src/platform/prepare-database.ts'
 import { type CommandOptions, runAnnal } from '../support/annal-command.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -24,6 +25,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-cli-'))
   // Stands for a running server: the commands join its database.
   server = await startEmbeddedPostgres({ dir, log })
+  await prepareDatabase(server.url)
   database = new pg.Client({ connectionString: server.url })
   database.on('error', () => {})
   await database.connect()
@@ -48,7 +50,8 @@ describe('annal', () => {
   it.each([
     [['no-such-command'], /unknown command/],
     [['admin', 'create'], /required option/],
-    [['admin', 'create', '--username', 'a', '--email', 'a@example.org'], /--password/],
+    [['admin', 'create', '--username', 'a', '--email', 'a@example.org'], /--password-file/],
+    [['admin', 'create', '--username', 'a', '--email', 'a@example.org', '--password', 'secret'], /unknown option/],
     [['verify', 'bafkrei', '--gateway', 'http://127.0.0.1:1'], /--rpc-url, --registry and --gateway/],
   ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
@@ -73,7 +76,7 @@ describe('annal', () => {
 
   it('makes an administrator whose token works, and tells why a second one is refused', async () => {
     const args = ['admin', 'create', '--username', 'root', '--email', 'root@example.org', '--json']
-    const made = await annal([...args, '--password', 'correct horse'])
+    const made = await annal(args, { input: 'correct horse\n' })
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const { id, token } = JSON.parse(made.stdout)
     expect(id).toMatch(/^user_/)
@@ -85,7 +88,7 @@ describe('annal', () => {
 
     const again = await annal([...args, '--password-file', '-'], { input: 'correct horse\n' })
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('taken') })
-    const short = await annal([...args, '--password', 'short'])
+    const short = await annal(args, { input: 'short' })
     expect(short).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('at least 8 characters') })
   })
 
@@ -132,6 +135,22 @@ describe('annal', () => {
     expect(code).toBe(1)
     const broken = (JSON.parse(stdout) as { id: string; holds: boolean }[]).filter(({ holds }) => !holds)
     expect(broken).toEqual([expect.objectContaining({ id: 'I8', rows: [expect.anything()] })])
+  })
+
+  it('names what contradicts the books, and does not print all of it when it is much', async () => {
+    await database.query(`insert into transfers (reference) values ('order:nobody-knows-it')`)
+    await database.query(
+      `insert into idempotency_keys (scope, payload_hash, result) select n::text::bytea, 'b', uuidv7()::text from generate_series(1, 150) n`,
+    )
+    const { stdout } = await annal(['check'])
+    const { stdout: json } = await annal(['check', '--json'])
+    await database.query(`delete from idempotency_keys`)
+    expect(stdout).toMatch(/^I4 +1 wrong/m)
+    expect(stdout).toContain('"subject":"order:nobody-knows-it"')
+    expect(stdout).toMatch(/^I8 +more than 100 wrong/m)
+    expect(stdout.split('\n').filter((line) => line.startsWith('I8  {'))).toHaveLength(20)
+    expect(stdout).toContain('I8  and others')
+    expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ id: 'I8', isCut: true }))
   })
 
   it('collects garbage', async () => {

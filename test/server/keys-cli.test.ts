@@ -9,6 +9,7 @@ import { createCustody } from '../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
+import { prepareDatabase } from '../../src/platform/prepare-database.ts'
 import { runAnnal, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { insertTestUser } from '../support/user.ts'
@@ -29,6 +30,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-keys-'))
   // Stands for a running server: the commands join its database.
   server = await startEmbeddedPostgres({ dir, log })
+  await prepareDatabase(server.url)
   database = createDatabase({ url: server.url, pool: 8, log })
   expect(await annal(['keys', 'status'])).toMatchObject({ code: 0 })
   const custody = openCustody()

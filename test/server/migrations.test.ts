@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { applyMigrations, createMigration, diffMigrations } from '../../src/platform/migrations.ts'
+import { applyMigrations, assertMigrated, createMigration, diffMigrations } from '../../src/platform/migrations.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
@@ -108,14 +108,40 @@ describe('migrations', () => {
   })
 
   it('refuse a database whose applied migration was edited since', async () => {
-    const edit = (checksum: string) => database.query('UPDATE _prisma_migrations SET checksum = $1', [checksum])
-    const { rows } = await database.query<{ checksum: string }>('SELECT checksum FROM _prisma_migrations')
+    const { rows } = await database.query<{ name: string; checksum: string }>(
+      'SELECT migration_name AS name, checksum FROM _prisma_migrations LIMIT 1',
+    )
+    const edit = (checksum: string) =>
+      database.query('UPDATE _prisma_migrations SET checksum = $1 WHERE migration_name = $2', [checksum, rows[0]?.name])
     await edit('0'.repeat(64))
     try {
       await expect(applyMigrations(embedded.url)).rejects.toThrow(/was edited/)
     } finally {
       await edit(rows[0]?.checksum ?? '')
     }
+  })
+
+  it('refuse a database that a newer version has migrated, and let no command but the server’s change one', async () => {
+    const name = '20990101000000_add_what_is_to_come'
+    await expect(assertMigrated(embedded.url)).resolves.toBeUndefined()
+    await database.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, '', $1, now(), 1)`,
+      [name],
+    )
+    try {
+      await expect(applyMigrations(embedded.url)).rejects.toThrow(new RegExp(`newer version of Annal \\(${name}\\)`))
+      await expect(assertMigrated(embedded.url)).rejects.toThrow(/newer version/)
+    } finally {
+      await database.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name])
+    }
+    await database.query('CREATE DATABASE untouched')
+    const url = embedded.url.replace(/annal$/, 'untouched')
+    await expect(assertMigrated(url)).rejects.toThrow(/lacks migrations .*Start the server, or run npm run migrate/)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const { rows } = await client.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)
+    await client.end()
+    expect(rows).toEqual([{ n: 0 }])
   })
 
   it('leave nothing of one that fails, and apply it once it is corrected', async () => {

@@ -21,7 +21,7 @@ const modes = async (dir: string) => Promise.all(folders.map((name) => modeOf(jo
 describe('the data of an installation', () => {
   it('lies in folders that nobody else enters, from the first start', async () => {
     const dir = join(scratch, 'fresh')
-    await (await openInstallation({ ...config, dir }, log)).close()
+    await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
 
@@ -34,7 +34,7 @@ describe('the data of an installation', () => {
     await chmod(dir, 0o755)
     const secrets = ['keys/postgres.json', 'mail/1.eml', 'postgres.log']
     for (const file of secrets) await writeFile(join(dir, file), 'secret', { mode: 0o644 })
-    await (await openInstallation({ ...config, dir }, log)).close()
+    await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
 
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
     expect(await modeOf(join(dir, 'postgres'))).toBe('700')
@@ -47,7 +47,7 @@ describe('the data of an installation', () => {
     const dir = join(scratch, 'shared')
     await mkdir(dir)
     await chmod(dir, 0o1777)
-    await (await openInstallation({ ...config, dir }, log)).close()
+    await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
     expect(((await stat(dir)).mode & 0o7777).toString(8)).toBe('1777')
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { installJobs } from '../../src/platform/jobs.ts'
-import { applyMigrations } from '../../src/platform/migrations.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
+import { prepareDatabase } from '../../src/platform/prepare-database.ts'
 import { createTestLog } from './test-log.ts'
 import { PASSWORD } from './user.ts'
 
@@ -32,8 +31,7 @@ export default async function setup(project: TestProject) {
     startEmbeddedAnvil({ dir, log, blockTime: BLOCK_TIME }),
     createPasswordHasher().hash(PASSWORD),
   ])
-  await applyMigrations(postgres.url)
-  await installJobs(postgres.url)
+  await prepareDatabase(postgres.url)
   project.provide('templateUrl', postgres.url)
   project.provide('rpcUrl', anvil.rpcUrl)
   project.provide('passwordHash', passwordHash)

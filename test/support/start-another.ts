@@ -17,7 +17,7 @@ export async function startAnother({ installation: { config }, chain, log }: Tes
   const doors: Door[] = []
   const server = createHttpServer({ doors, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
-  const installation = await openInstallation(config, log)
+  const installation = await openInstallation(config, log, { mayMigrate: false })
   const app = createApp({ ...installation, relay: chain.relay, publicUrl: url, missing: async () => [] })
   doors.push(...app.doors)
   return {

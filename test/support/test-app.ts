@@ -103,7 +103,7 @@ export async function createTestApp({
   const doors: Door[] = []
   const server = createHttpServer({ doors, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
-  const installation = await openInstallation(config, log)
+  const installation = await openInstallation(config, log, { mayMigrate: false })
   const { database } = installation
   const chain = await connectChain(installation, url)
   const app = createApp({
