@@ -30,6 +30,7 @@ const DEPTH = 4
 const directRoutes = [
   ...createDirectRoutes({
     missing: async () => [],
+    degraded: async () => [],
     version: '0',
     homePage: '',
     publicDocuments: new Set(),

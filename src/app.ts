@@ -244,6 +244,7 @@ export function createApp(deps: Dependencies): App {
     directRoutes: [
       ...createDirectRoutes({
         missing: deps.missing,
+        degraded: async () => ((await contentStore.isReachable()) ? [] : ['file store']),
         version: manifest.version,
         homePage: homePage(publicUrl),
         publicDocuments: new Set(Object.values(nids)),

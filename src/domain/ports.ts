@@ -85,8 +85,8 @@ export interface ContentStore {
   identifyFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
   /** The identity a small document would have, without storing it. */
   describe(bytes: Uint8Array): { cid: string; sha256: string }
-  /** Stores a document as one raw block. */
-  putDocument(bytes: Uint8Array): Promise<string>
+  /** Stores a document as one raw block. `cancel` ends the wait for a store that does not answer. */
+  putDocument(bytes: Uint8Array, cancel?: AbortSignal): Promise<string>
   /** A file's bytes, or a part of them. Raises NOT_FOUND. */
   read(cid: string, range?: { offset: number; length: number }): AsyncIterable<Uint8Array>
   /** Bytes of the whole file. Raises NOT_FOUND. */
@@ -97,6 +97,8 @@ export interface ContentStore {
   exportCar(cid: string): AsyncIterable<Uint8Array>
   /** Removes every block that no pinned CID reaches and that is older than `graceSeconds`; returns how many. */
   collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number): Promise<number>
+  /** Whether it answers now; false within two seconds at the latest. */
+  isReachable(): Promise<boolean>
 }
 
 /** A data key as the vault wrapped it. */

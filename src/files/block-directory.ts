@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { access, constants, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NextToLast } from 'blockstore-fs/sharding'
 import type { CID } from 'multiformats/cid'
@@ -93,6 +93,14 @@ export const createBlockDirectory = (dir: string) => {
         throw fileStoreFailed(error)
       }
     },
+
+    /** Whether blocks can be put here, as far as permissions tell. */
+    isWritable: () =>
+      access(dir, constants.R_OK | constants.W_OK).then(
+        () => true,
+        // Made with the first block.
+        isMissing,
+      ),
 
     /** Raises NOT_FOUND, UNAVAILABLE. */
     async get(cid: CID): Promise<Uint8Array> {

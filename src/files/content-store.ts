@@ -74,6 +74,8 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       for await (const cid of pinned) await mark(blocks, parseCid(cid), kept)
       return blocks.sweep((name) => kept.has(name), before)
     },
+
+    isReachable: () => blocks.isWritable(),
   }
 }
 

@@ -4,46 +4,141 @@ import type { ContentStore } from '../domain/ports.ts'
 import { carOf } from './car.ts'
 import { describeDocument, measure, parseCid } from './cids.ts'
 import { identifyFile } from './file-layout.ts'
+import { createPatience, eachWithin, tooSlow } from './patience.ts'
 
 /** Global option of Kubo: answer from its own blocks instead of asking the network, where a missing block never fails. */
-const offline: { offline: true; signal?: AbortSignal } = { offline: true }
+const offline: { offline: true } = { offline: true }
 
 /** Our pins bear this name and the Unix second of their import; other pins of the node are never touched. */
 const pinPrefix = 'annal '
+const nameNow = () => `${pinPrefix}${Math.floor(Date.now() / 1000)}`
+const isOld = (name: string | undefined, before: number) =>
+  name?.startsWith(pinPrefix) === true && Number(name.slice(pinPrefix.length)) < before
 
 /**
- * The content store in a Kubo node (0.26 or later, which names pins). `url` is its RPC API. Everything added is pinned
- * at once; `collectGarbage` unpins, and the space comes back with the node's own garbage collection.
+ * Everything that an identifier hangs on, whatever the node's own profile says: `kuboLayout` in Kubo's words. Its client
+ * hands on what it does not know.
  */
-export const createKuboContentStore = ({ url }: { url: string }): ContentStore => {
+const layout = {
+  cidVersion: 1 as const,
+  hashAlg: 'sha2-256',
+  rawLeaves: true,
+  chunker: 'size-262144',
+  trickle: false,
+  'max-file-links': 174,
+  inline: false,
+  nocopy: false,
+  wrapWithDirectory: false,
+}
+
+/** Milliseconds that renewals and removals are remembered: longer than an upload takes. */
+const memory = 3_600_000
+
+export interface KuboContentStoreOptions {
+  /** Its RPC API. */
+  url: string
+  /** Milliseconds that it may take for an answer, or for the next piece of one. */
+  patience?: number
+}
+
+/**
+ * The content store in a Kubo node (0.37 or later, which names pins as it adds them). Everything added is pinned at once;
+ * `collectGarbage` unpins, and the space comes back with the node's own garbage collection.
+ */
+export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentStoreOptions): ContentStore => {
   const kubo = create({ url })
-  const pin = (cid: string) => kubo.pin.add(cid, { name: `${pinPrefix}${Math.floor(Date.now() / 1000)}` })
+  /** When this process last renewed and last removed a pin, in milliseconds. */
+  const renewed = new Map<string, number>()
+  const removed = new Map<string, number>()
+
+  /** One question. Raises NOT_FOUND, UNAVAILABLE. */
+  const ask = async <T>(question: (signal: AbortSignal) => Promise<T>, cancel?: AbortSignal): Promise<T> => {
+    const deadline = AbortSignal.timeout(patience)
+    const signal = cancel ? AbortSignal.any([cancel, deadline]) : deadline
+    try {
+      return await question(signal)
+    } catch (error) {
+      throw deadline.aborted ? unavailable('The file store', tooSlow(patience)) : refusal(error)
+    }
+  }
+
+  const pin = (cid: string, cancel?: AbortSignal) =>
+    ask((signal) => kubo.pin.add(cid, { name: nameNow(), ...offline, signal }), cancel)
+
   const readBlock = (cid: { toString(): string }) =>
-    asking(() => kubo.block.get(parseCid(cid.toString()), { ...offline }))
+    ask((signal) => kubo.block.get(parseCid(cid.toString()), { ...offline, signal }))
+
+  const note = (times: Map<string, number>, cid: string) => {
+    const now = Date.now()
+    for (const [known, at] of times) if (at < now - memory) times.delete(known)
+    times.set(cid, now)
+  }
+
+  /** Kubo has pinned it since `begun`; holds it against a removal of ours that came in between. */
+  const hold = async (cid: string, begun: number, cancel?: AbortSignal) => {
+    note(renewed, cid)
+    if ((removed.get(cid) ?? 0) >= begun) await pin(cid, cancel)
+  }
+
+  /** The name of the pin now, undefined when there is none. */
+  const nameOf = (cid: string) =>
+    ask(async (signal) => {
+      for await (const found of kubo.pin.ls({ paths: cid, type: 'recursive', names: true, signal })) return found.name
+      return undefined
+    }).catch((error: unknown) => {
+      if (error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message))
+        return undefined
+      throw error
+    })
+
+  /**
+   * Another import may have renewed the pin since it was listed, so it is looked at once more. Kubo cannot remove on a
+   * condition: a renewal between look and removal is put back, at once when it was this process's, else by the next run.
+   */
+  const unpinOld = async (cid: string, before: number): Promise<boolean> => {
+    const looked = Date.now()
+    if (!isOld(await nameOf(cid), before)) return false
+    note(removed, cid)
+    await ask((signal) => kubo.pin.rm(cid, { signal })).catch(ifUnpinned)
+    note(removed, cid)
+    if ((renewed.get(cid) ?? 0) < looked) return true
+    await pin(cid)
+    return false
+  }
 
   return {
     async importFile(source) {
       const { stream, result } = measure(source)
+      const { signal, start, stop } = createPatience(patience)
       let failure: { error: unknown } | undefined
       // The client turns an error of the source into an aborted request, so it is kept aside.
       async function* watched() {
         try {
-          yield* stream
+          for await (const piece of stream) {
+            start()
+            yield piece
+            stop()
+          }
+          start()
         } catch (error) {
           failure = { error }
           throw error
         }
       }
-      const options = { cidVersion: 1 as const, rawLeaves: true, chunker: 'size-262144', pin: true }
-      const cid = await asking(async () => {
-        // Pinned while it is added, then named: an unpinned moment would leave it to the node's garbage collection.
-        const added = await kubo.add(watched(), options)
-        await pin(added.cid.toString())
-        return added.cid.toString()
-      }).catch((error) => {
-        throw failure ? failure.error : error
-      })
-      return { cid, ...result() }
+      const begun = Date.now()
+      try {
+        start()
+        const added = await kubo.add(watched(), { ...layout, pin: true, 'pin-name': nameNow(), signal } as object)
+        const cid = added.cid.toString()
+        stop()
+        await hold(cid, begun)
+        return { cid, ...result() }
+      } catch (error) {
+        if (failure) throw failure.error
+        throw signal.aborted ? unavailable('The file store', signal.reason) : refusal(error)
+      } finally {
+        stop()
+      }
     },
 
     identifyFile,
@@ -53,18 +148,20 @@ export const createKuboContentStore = ({ url }: { url: string }): ContentStore =
       return { cid: cid.toString(), sha256 }
     },
 
-    putDocument(bytes) {
-      // Kubo's defaults for a block are the raw codec and sha2-256.
-      return asking(async () => {
-        const cid = await kubo.block.put(bytes, { pin: true })
-        await pin(cid.toString())
-        return cid.toString()
-      })
+    async putDocument(bytes, cancel) {
+      // Pinned by name or not at all: what is put and then not named goes with the node's own garbage collection.
+      const put = { format: 'raw', mhtype: 'sha2-256', pin: false, version: 1 as const }
+      const cid = await ask(async (signal) => (await kubo.block.put(bytes, { ...put, signal })).toString(), cancel)
+      const begun = Date.now()
+      await pin(cid, cancel)
+      await hold(cid, begun, cancel)
+      return cid
     },
 
     async *read(cid, range) {
+      const parsed = parseCid(cid)
       try {
-        yield* kubo.cat(parseCid(cid), { ...offline, ...range })
+        yield* eachWithin(patience, (signal) => kubo.cat(parsed, { ...offline, ...range, signal }))
       } catch (error) {
         throw refusal(error)
       }
@@ -72,7 +169,7 @@ export const createKuboContentStore = ({ url }: { url: string }): ContentStore =
 
     async size(cid) {
       const path = `/ipfs/${parseCid(cid)}`
-      return (await asking(() => kubo.files.stat(path, { ...offline }))).size
+      return (await ask((signal) => kubo.files.stat(path, { ...offline, signal }))).size
     },
 
     async readBlock(cid) {
@@ -84,21 +181,41 @@ export const createKuboContentStore = ({ url }: { url: string }): ContentStore =
     },
 
     async collectGarbage(pinned, graceSeconds) {
+      // Taken before the pins are read: what is pinned later was imported or renewed later.
       const before = Date.now() / 1000 - graceSeconds
       const kept = new Set<string>()
       for await (const cid of pinned) kept.add(cid)
-      return asking(async () => {
-        let removed = 0
-        for await (const { cid, name } of kubo.pin.ls({ type: 'recursive', names: true })) {
-          const ours = name?.startsWith(pinPrefix) && Number(name.slice(pinPrefix.length)) < before
-          if (!ours || kept.has(cid.toString())) continue
-          await kubo.pin.rm(cid)
-          removed += 1
+      const lost = new Set(kept)
+      const old: string[] = []
+      try {
+        const all = (signal: AbortSignal) => kubo.pin.ls({ type: 'recursive', names: true, signal })
+        for await (const { cid, name } of eachWithin(patience, all)) {
+          lost.delete(cid.toString())
+          if (isOld(name, before) && !kept.has(cid.toString())) old.push(cid.toString())
         }
-        return removed
-      })
+      } catch (error) {
+        throw refusal(error)
+      }
+      let count = 0
+      for (const cid of old) if (await unpinOld(cid, before)) count += 1
+      for (const cid of lost) await pin(cid).catch(ifMissing)
+      return count
+    },
+
+    async isReachable() {
+      const signal = AbortSignal.timeout(Math.min(patience, 2_000))
+      return kubo.version({ signal }).then(
+        () => true,
+        () => false,
+      )
     },
   }
+}
+
+/** Somebody else was faster. */
+const ifUnpinned = (error: unknown): undefined => {
+  if (!(error instanceof DomainError && error.cause instanceof Error && /not pinned/i.test(error.cause.message)))
+    throw error
 }
 
 /** Kubo tells a missing block by its words only. */
@@ -108,10 +225,7 @@ const refusal = (error: unknown) => {
   return missing ? notFound('File') : unavailable('The file store', error)
 }
 
-const asking = async <T>(ask: () => Promise<T>): Promise<T> => {
-  try {
-    return await ask()
-  } catch (error) {
-    throw refusal(error)
-  }
+/** Its blocks are gone, or were never imported: there is nothing to hold. */
+const ifMissing = (error: unknown) => {
+  if (!(error instanceof DomainError && error.code === 'NOT_FOUND')) throw error
 }

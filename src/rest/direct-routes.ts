@@ -8,6 +8,8 @@ import { sendExport } from './export.ts'
 export interface DirectParts {
   /** What is not ready; empty when everything can be served. */
   missing(): Promise<string[]>
+  /** What is away, while most can be served without it. */
+  degraded(): Promise<string[]>
   version: string
   homePage: string
   /** Nids of documents that everybody may read: the descriptions of actions. */
@@ -47,10 +49,10 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       body: { status: 'ok' },
     })),
     probe('/readyz', 'Asked by balancers: tells whether requests can be served.', async () => {
-      const missing = await parts.missing()
-      return missing.length
-        ? { status: 503, body: { status: 'unavailable', missing } }
-        : { status: 200, body: { status: 'ok' } }
+      const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
+      if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
+      // Every gateway shares the part that is away: a 503 would take all of them out, with all that works without it.
+      return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
     }),
     probe('/version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
     get('/', 'A page for people.', async ({ res }) => {

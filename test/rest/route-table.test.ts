@@ -15,6 +15,7 @@ import { routes } from '../../src/rest/routes.ts'
 const directRoutes = [
   ...createDirectRoutes({
     missing: async () => [],
+    degraded: async () => [],
     version: '0',
     homePage: '',
     publicDocuments: new Set(),

@@ -1,0 +1,191 @@
+import { createCipheriv, createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CID } from 'multiformats/cid'
+import * as raw from 'multiformats/codecs/raw'
+import { sha256 } from 'multiformats/hashes/sha2'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DomainError } from '../../src/domain/errors.ts'
+import type { ContentStore } from '../../src/domain/ports.ts'
+import { createContentStore } from '../../src/files/content-store.ts'
+import { createKuboContentStore } from '../../src/files/kubo-store.ts'
+import { createPatience } from '../../src/files/patience.ts'
+import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
+
+let dir: string
+let kubo: KuboCounterpart
+let store: ContentStore
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-kubo-'))
+  kubo = await startKuboCounterpart(join(dir, 'kubo'))
+  store = createKuboContentStore({ url: kubo.url })
+})
+afterEach(async () => {
+  await kubo.stop()
+  await rm(dir, { recursive: true, force: true })
+})
+
+const bytesOf = (length: number, seed = 'seed') => {
+  const key = createHash('sha256').update(seed).digest()
+  return new Uint8Array(createCipheriv('aes-256-ctr', key, new Uint8Array(16)).update(new Uint8Array(length)))
+}
+async function* stream(bytes: Uint8Array, piece = 1_000_003) {
+  for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
+}
+async function* listOf(...cids: string[]) {
+  yield* cids
+}
+const collect = async (source: AsyncIterable<Uint8Array>) => {
+  const parts: Uint8Array[] = []
+  for await (const part of source) parts.push(part)
+  return Buffer.concat(parts)
+}
+const expectError = (work: Promise<unknown>, code: string) =>
+  expect(work).rejects.toSatisfy((error) => error instanceof DomainError && error.code === code)
+
+/** As if the pins had been made so many seconds ago. */
+const age = (seconds: number) => {
+  for (const [cid] of kubo.pins) kubo.pins.set(cid, `annal ${Math.floor(Date.now() / 1000) - seconds}`)
+}
+const rawCid = async (bytes: Uint8Array) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()
+
+describe('a file in Kubo', () => {
+  it('has the identifier of every other store, whatever layout the node’s profile prefers', async () => {
+    const bytes = bytesOf(175 * 262_144 + 1)
+    const file = await store.importFile(stream(bytes))
+    expect(file).toEqual(await createContentStore({ dir: join(dir, 'own') }).importFile(stream(bytes)))
+    const { query } = kubo.requests.find(({ path }) => path === 'add')!
+    expect(Object.fromEntries(query)).toMatchObject({
+      'cid-version': '1',
+      hash: 'sha2-256',
+      'raw-leaves': 'true',
+      chunker: 'size-262144',
+      'max-file-links': '174',
+      trickle: 'false',
+      inline: 'false',
+    })
+    expect((await collect(store.read(file.cid))).equals(bytes)).toBe(true)
+    expect(await store.size(file.cid)).toBe(bytes.length)
+  })
+
+  it('is pinned under our name by the very request that adds it', async () => {
+    const { cid } = await store.importFile(stream(bytesOf(1000)))
+    expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
+    expect(kubo.requests.map(({ path }) => path)).toEqual(['add'])
+  })
+
+  it('leaves nothing pinned without a name when naming a document fails', async () => {
+    kubo.intercept = (path, _, res) => path === 'pin/add' && !!res.writeHead(500).end('{"Message":"busy"}')
+    await expectError(store.putDocument(bytesOf(100)), 'UNAVAILABLE')
+    expect([...kubo.pins]).toEqual([])
+    kubo.intercept = () => false
+    const cid = await store.putDocument(bytesOf(100))
+    expect(cid).toBe(await rawCid(bytesOf(100)))
+    expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
+  })
+
+  it('that its source breaks off passes the source’s error on', async () => {
+    const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')
+    async function* broken() {
+      yield bytesOf(300_000)
+      throw refusal
+    }
+    await expect(store.importFile(broken())).rejects.toBe(refusal)
+  })
+})
+
+describe('a Kubo that hangs', () => {
+  const questions: [string, (store: ContentStore, cid: string) => Promise<unknown>][] = [
+    ['an import', (impatient) => impatient.importFile(stream(bytesOf(500_000)))],
+    ['a document', (impatient) => impatient.putDocument(bytesOf(10))],
+    ['a block', (impatient, cid) => impatient.readBlock(cid)],
+    ['a file', (impatient, cid) => collect(impatient.read(cid))],
+    ['a size', (impatient, cid) => impatient.size(cid)],
+    ['a collection', (impatient) => impatient.collectGarbage(listOf(), 0)],
+  ]
+  it.each(questions)('makes %s unavailable in time', async (_, ask) => {
+    const { cid } = await store.importFile(stream(bytesOf(10)))
+    const impatient = createKuboContentStore({ url: kubo.url, patience: 100 })
+    kubo.intercept = () => true
+    await expectError(ask(impatient, cid), 'UNAVAILABLE')
+    expect(await impatient.isReachable()).toBe(false)
+    kubo.intercept = () => false
+    expect(await impatient.isReachable()).toBe(true)
+  })
+
+  it('in the middle of a file breaks the file off', async () => {
+    kubo.intercept = (path, _, res) => path === 'cat' && res.writeHead(200).write('the first piece')
+    const { cid } = await store.importFile(stream(bytesOf(10)))
+    await expectError(collect(createKuboContentStore({ url: kubo.url, patience: 100 }).read(cid)), 'UNAVAILABLE')
+  })
+
+  it('is let go by whoever stops', async () => {
+    kubo.intercept = () => true
+    const stopping = new AbortController()
+    const waiting = store.putDocument(bytesOf(10), stopping.signal)
+    stopping.abort()
+    await expectError(waiting, 'UNAVAILABLE')
+  })
+
+  it('is not blamed for the time that others take', () => {
+    vi.useFakeTimers()
+    const patience = createPatience(500)
+    for (let turn = 0; turn < 3; turn += 1) {
+      patience.start()
+      vi.advanceTimersByTime(400)
+      patience.stop()
+      vi.advanceTimersByTime(10_000)
+    }
+    expect(patience.signal.aborted).toBe(false)
+    patience.start()
+    vi.advanceTimersByTime(500)
+    expect(patience.signal.aborted).toBe(true)
+    vi.useRealTimers()
+  })
+})
+
+describe('garbage in Kubo', () => {
+  it('spares a pin that somebody renews between the list and its removal', async () => {
+    const { cid } = await store.importFile(stream(bytesOf(1000)))
+    const other = createKuboContentStore({ url: kubo.url })
+    age(120)
+    let looks = 0
+    kubo.intercept = async (path) => {
+      // The first is the list; before the next one another process registers the file again.
+      if (path === 'pin/ls' && ++looks === 2) await other.importFile(stream(bytesOf(1000)))
+      return false
+    }
+    expect(await store.collectGarbage(listOf(), 60)).toBe(0)
+    expect(kubo.pins.has(cid)).toBe(true)
+  })
+
+  it('puts back a pin that this process renews at the very moment of its removal', async () => {
+    const { cid } = await store.importFile(stream(bytesOf(1000)))
+    age(120)
+    kubo.intercept = async (path) => {
+      if (path !== 'pin/rm') return false
+      kubo.intercept = () => false
+      await store.importFile(stream(bytesOf(1000)))
+      return false
+    }
+    expect(await store.collectGarbage(listOf(), 60)).toBe(0)
+    expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
+  })
+
+  it('is never what an asset needs: a pin that is missing is put back', async () => {
+    const { cid } = await store.importFile(stream(bytesOf(1000)))
+    const never = await rawCid(bytesOf(7))
+    kubo.pins.delete(cid)
+    expect(await store.collectGarbage(listOf(cid, never), 60)).toBe(0)
+    expect([...kubo.pins.keys()]).toEqual([cid])
+  })
+
+  it('is only what bears our name', async () => {
+    const { cid } = await store.importFile(stream(bytesOf(1000)))
+    kubo.pins.set(cid, 'somebody else’s')
+    expect(await store.collectGarbage(listOf(), 0)).toBe(0)
+    expect(kubo.pins.has(cid)).toBe(true)
+  })
+})
