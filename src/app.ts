@@ -65,6 +65,7 @@ import { homePage } from './pages/home.ts'
 import { createPasswordResetPage } from './pages/password-reset.ts'
 import { troublePage } from './pages/trouble.ts'
 import { createClientAddress } from './platform/client-address.ts'
+import { createGate } from './platform/gate.ts'
 import type { Door } from './platform/http-server.ts'
 import { readForm } from './platform/read-form.ts'
 import { readText } from './platform/read-text.ts'
@@ -111,6 +112,9 @@ export interface App {
   /** Stores the documents that commits refer to, and clears away what an earlier process left behind. */
   prepare(): Promise<void>
 }
+
+/** Each holds some megabytes at most. */
+const exportGate = { places: 4, queue: 20, patience: 5_000, what: 'Exports' }
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255
@@ -179,7 +183,7 @@ export function createApp(deps: Dependencies): App {
     profiles: createProfileService({ database, idempotency }),
     audit: createAuditService({ database }),
     deletions: createDeletionService(deps),
-    exports: createExportService(deps),
+    exports: createExportService({ ...deps, exports: createGate(exportGate) }),
     passwords: createPasswordService({ ...deps, ...credentials }),
     identities: createIdentityService({ ...credentials, database, limits }),
     apiKeys: createApiKeyService({ database, vault, idempotency }),
@@ -205,35 +209,39 @@ export function createApp(deps: Dependencies): App {
 
   const clientAddress = createClientAddress(config)
 
-  async function createContext(req: IncomingMessage, res: ServerResponse): Promise<Context> {
-    const { headers } = req
-    const requestId = String(res.getHeader('X-Request-Id'))
-    const key = headers['idempotency-key'] as string | undefined
-    if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
-      throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
+  const contextWith =
+    (cutsPages: boolean) =>
+    async (req: IncomingMessage, res: ServerResponse): Promise<Context> => {
+      const { headers } = req
+      const requestId = String(res.getHeader('X-Request-Id'))
+      const key = headers['idempotency-key'] as string | undefined
+      if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
+        throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
+      }
+      const actor = await services.accounts.authenticate({
+        token: tokenOf(headers.authorization),
+        apiKey: headers['x-api-key'] as string | undefined,
+        address: clientAddress(req),
+      })
+      return {
+        actor,
+        services,
+        database,
+        publication,
+        // Most requests have nothing to say, and a child costs more than a route.
+        get log() {
+          return log.child({ requestId })
+        },
+        attempt: { key, replayed: false },
+        cutsPages,
+      }
     }
-    const actor = await services.accounts.authenticate({
-      token: tokenOf(headers.authorization),
-      apiKey: headers['x-api-key'] as string | undefined,
-      address: clientAddress(req),
-    })
-    return {
-      actor,
-      services,
-      database,
-      publication,
-      // Most requests have nothing to say, and a child costs more than a route.
-      get log() {
-        return log.child({ requestId })
-      },
-      attempt: { key, replayed: false },
-    }
-  }
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
   const graphql = createGraphQLHandler({
     schema,
-    createContext,
+    // Documents whose answers could be too large are refused, so no page has to end early.
+    createContext: contextWith(false),
     log,
     body,
     ...config.graphql,
@@ -259,7 +267,7 @@ export function createApp(deps: Dependencies): App {
         readText,
       }),
     ],
-    createContext,
+    createContext: contextWith(true),
     fallback: { log },
     publicUrl,
     body,

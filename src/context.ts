@@ -65,6 +65,8 @@ export interface Context {
   readonly database: Pick<Database, 'read'>
   readonly publication: Publication
   readonly log: Log
+  /** Whether a page may end early, lest its texts make an answer too large: its reader tells where the next one begins. */
+  readonly cutsPages: boolean
   /** The request's idempotency key, if it has one. */
   readonly attempt: Attempt
 }

@@ -38,9 +38,10 @@ export const jsonObject = checked(
   told,
 )
 
-/** JSON text kept as it was sent: what its strings and numbers are is not ours to judge. */
-export const jsonText = (max: number) =>
-  checked(text(max), (value) => {
+/** JSON text of so many bytes at most, kept as it was sent: what its strings and numbers are is not ours to judge. */
+export const jsonText = (bytes: number) =>
+  checked(text(Number.POSITIVE_INFINITY), (value) => {
+    if (Buffer.byteLength(value) > bytes) return `Ensure this field has no more than ${bytes / 1024} KB.`
     try {
       return isDeeper(JSON.parse(value), MAX_JSON_DEPTH) ? tooDeep : undefined
     } catch {

@@ -5,11 +5,16 @@ import type { PrismaClient } from '../platform/prisma/client.ts'
 export interface Statement<Row> {
   readonly name: string
   readonly text: string
+  /** Whether it reads or counts many rows: such statements leave connections to the others. */
+  readonly isList?: boolean
   /** Never set; carries the row's type. */
   readonly row?: Row
 }
 
 export const statement = <Row>(name: string, text: string): Statement<Row> => ({ name, text })
+
+/** A statement that reads or counts many rows. */
+export const listStatement = <Row>(name: string, text: string): Statement<Row> => ({ name, text, isList: true })
 
 /** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
 type ReadMethods = 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
@@ -37,6 +42,8 @@ export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], Read
 export interface Database {
   /** Reads in Prisma's language. */
   readonly read: ReadClient
+  /** As `read`, but a page of `findMany` ends early rather than hold more long texts than one answer takes; it has one row at least. */
+  readonly readCut: ReadClient
   /** One round trip. A single statement is a transaction of its own, READ COMMITTED. Raises UNAVAILABLE when the database is down. */
   query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
   /** Several statements in one transaction. Nothing but SQL belongs inside `work`. */
@@ -46,6 +53,9 @@ export interface Database {
 /** The constraint or unique index that refused a statement, or undefined when the error is another one. */
 export const violatedConstraint = (error: unknown): string | undefined =>
   error instanceof Error && 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined
+
+/** So many at once, and the others wait their turn for a while. Raises UNAVAILABLE when none came. */
+export type Gate = <T>(work: () => Promise<T>) => Promise<T>
 
 export interface StoredFile {
   /** CIDv1: raw leaf for one block, dag-pb above. */

@@ -4,6 +4,8 @@ import type { ApiKey } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
+import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 export const ApiKeyType = builder.prismaObject('ApiKey', {
@@ -12,8 +14,12 @@ export const ApiKeyType = builder.prismaObject('ApiKey', {
   select: { id: true, name: true, prefix: true, createdAt: true, revokedAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `key_01h2x…`.', resolve: ({ id }) => toId('key', id) }),
-    name: t.string({ description: 'Which service it is for.', resolve: ({ name }) => name }),
-    prefix: t.string({ description: 'The first 8 characters of the key.', resolve: ({ prefix }) => prefix }),
+    name: t.string({ ...characters(100), description: 'Which service it is for.', resolve: ({ name }) => name }),
+    prefix: t.string({
+      ...characters(8),
+      description: 'The first 8 characters of the key.',
+      resolve: ({ prefix }) => prefix,
+    }),
     createdAt: t.field({ type: 'DateTime', description: 'When it was issued.', resolve: ({ createdAt }) => createdAt }),
     revokedAt: t.field({
       type: 'DateTime',
@@ -54,7 +60,10 @@ const IssueApiKeyPayload = builder.objectRef<{ apiKey: ApiKey; key: string }>('I
   description: 'The new key.',
   fields: (t) => ({
     apiKey: t.field(apiKeyField),
-    key: t.exposeString('key', { description: 'The key, seen only now: services send it as `x-api-key`.' }),
+    key: t.exposeString('key', {
+      ...characters(64),
+      description: 'The key, seen only now: services send it as `x-api-key`.',
+    }),
   }),
 })
 
@@ -70,15 +79,15 @@ builder.queryField('apiKeys', (t) =>
     {
       type: ApiKeyType,
       cursor: 'id',
-      maxSize: 1000,
+      ...pageOf(1000),
       description: `All API keys, also revoked ones, newest first. ${adminOnly}.`,
       args: {
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       totalCount: (_connection, _args, { actor, services }) => services.apiKeys.count(actor),
       resolve: (query, _root, { offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.apiKeys.list(actor, { ...query, skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0) })
+        return services.apiKeys.list(actor, withOffset(query, offset))
       },
     },
     ApiKeyConnection,

@@ -2,20 +2,23 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
+import { metadataBytes, metadataLengths } from '../domain/asset/metadata-limits.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
 import { costFields, type InputFields, type Quoted, quoteField } from './quote.ts'
 
+const keptText = (bytes: number) => `JSON text kept as it is, at most ${bytes / 1024} KB.`
+
 /** What a registration and an update give alike. */
 const metadataFields = (t: InputFields) => ({
-  caption: t.string({ description: 'Brief description.' }),
+  caption: t.string({ description: `Brief description, at most ${metadataLengths.caption} characters.` }),
   headline: t.string({ description: 'Title, at most 25 characters.' }),
   tag: t.string({ description: 'Tag to find it by.' }),
   publicAccess: t.boolean({ description: 'Whether everybody may see it.' }),
-  signedMetadata: t.string({ description: 'JSON text kept as it is.' }),
-  signature: t.string({ description: 'JSON text kept as it is.' }),
+  signedMetadata: t.string({ description: keptText(metadataBytes.signedMetadata) }),
+  signature: t.string({ description: keptText(metadataBytes.signature) }),
   commitMessage: t.string({ description: 'What you say about this change.' }),
   ...costFields(t),
 })
@@ -28,7 +31,7 @@ const customRules =
 /** Of a registration, all but the file. */
 export const registrationFields = (t: InputFields) => ({
   assetFileMimeType: t.string({ description: 'MIME type; that of the upload when left out.' }),
-  meta: t.string({ description: 'JSON text kept as it is.' }),
+  meta: t.string({ description: keptText(metadataBytes.meta) }),
   nitCommitCustom: t.field({ type: 'JSONObject', description: `Custom fields of the asset tree. ${customRules}` }),
   ...metadataFields(t),
 })

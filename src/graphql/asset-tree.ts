@@ -1,5 +1,7 @@
 /** Asset trees, read together. */
+import { MAX_TREE_BYTES, MAX_TREES } from '../domain/asset/tree-service.ts'
 import { builder } from './builder.ts'
+import { jsonBytes, wholeDocument } from './sizes.ts'
 
 const AssetTreeInput = builder.inputType('AssetTreeInput', {
   description: 'An asset tree and the time of its commit.',
@@ -18,11 +20,13 @@ const MergedAssetTree = builder.objectRef<Merge>('MergedAssetTree').implement({
   description: 'What several asset trees tell together.',
   fields: (t) => ({
     mergedAssetTree: t.field({
+      ...jsonBytes(MAX_TREE_BYTES),
       type: 'JSONObject',
       description: 'The newest value of every top-level key.',
       resolve: ({ merged }) => merged,
     }),
     assetTrees: t.field({
+      ...wholeDocument(MAX_TREE_BYTES, MAX_TREES),
       type: ['JSONObject'],
       description: 'The trees, in the order in which they were asked for.',
       resolve: ({ trees }) => trees,

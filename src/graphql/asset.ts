@@ -1,4 +1,5 @@
 import type { Publication } from '../context.ts'
+import { metadataBytes, metadataLengths } from '../domain/asset/metadata-limits.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
 import { builder } from './builder.ts'
@@ -6,12 +7,15 @@ import { CommitConnection, CommitType } from './commit.ts'
 import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
+import { characters, jsonBytes, jsonTextBytes, pageOf, urlSize } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 /** A public file has one address; to a private one there are links that work for a while. */
 const fileUrl = ({ publicUrl, signFileUrl }: Publication, cid: string, publicAccess: boolean) =>
   publicAccess ? `${publicUrl}/ipfs/${cid}` : signFileUrl(cid)
+const historyPages = pageOf(1000)
 
 export const AssetType = builder.prismaObject('Asset', {
   description: 'A registered file with its metadata.',
@@ -31,29 +35,35 @@ export const AssetType = builder.prismaObject('Asset', {
     id: t.id({ description: "The nid: the CID of the file's bytes.", resolve: ({ nid }) => nid }),
     nid: t.field({ type: 'CID', description: 'The same as `id`.', resolve: ({ nid }) => nid }),
     uuid: t.string({
+      ...characters(36),
       description: 'UUID of this registration: another one when the file is registered anew after a deletion.',
       resolve: ({ id }) => id,
     }),
     assetFileName: t.string({
+      ...characters(metadataLengths.fileName),
       description: 'File name.',
       select: { fileName: true },
       resolve: ({ fileName }) => fileName,
     }),
     assetFileMimeType: t.string({
+      ...characters(metadataLengths.mimeType),
       description: 'MIME type of the file.',
       select: { mimeType: true },
       resolve: ({ mimeType }) => mimeType,
     }),
     assetFileSize: t.string({
+      ...characters(20),
       description: 'Bytes, as a decimal string.',
       select: { fileSize: true },
       resolve: ({ fileSize }) => String(fileSize),
     }),
     assetFileUrl: t.string({
+      ...urlSize,
       description: 'Where the bytes can be read. For a private asset the link works for an hour.',
       resolve: ({ nid, publicAccess }, _args, { publication }) => fileUrl(publication, nid, publicAccess),
     }),
     thumbnailUrl: t.string({
+      ...urlSize,
       nullable: true,
       description:
         'Where a picture of it in at most 512 × 512 pixels can be read, as WebP; null until it is made, and for what is no ' +
@@ -63,36 +73,54 @@ export const AssetType = builder.prismaObject('Asset', {
         thumbnailCid === null ? null : fileUrl(publication, thumbnailCid, publicAccess),
     }),
     proofHash: t.string({
+      ...characters(64),
       description: 'SHA-256 of the file, 64 hexadecimal digits.',
       select: { sha256: true },
       resolve: ({ sha256 }) => sha256,
     }),
-    caption: t.string({ description: 'Brief description.', resolve: ({ caption }) => caption }),
-    headline: t.string({ description: 'Title, at most 25 characters.', resolve: ({ headline }) => headline }),
-    tag: t.string({ description: 'Tag to find it by.', select: { tag: true }, resolve: ({ tag }) => tag }),
+    caption: t.string({
+      ...characters(metadataLengths.caption),
+      description: 'Brief description.',
+      resolve: ({ caption }) => caption,
+    }),
+    headline: t.string({
+      ...characters(metadataLengths.headline),
+      description: 'Title, at most 25 characters.',
+      resolve: ({ headline }) => headline,
+    }),
+    tag: t.string({
+      ...characters(metadataLengths.tag),
+      description: 'Tag to find it by.',
+      select: { tag: true },
+      resolve: ({ tag }) => tag,
+    }),
     publicAccess: t.boolean({
       description: 'Whether everybody may see it.',
       resolve: ({ publicAccess }) => publicAccess,
     }),
     nitCommitCustom: t.field({
+      ...jsonBytes(metadataBytes.custom),
       type: 'JSONObject',
       description: 'Custom fields of the asset tree.',
       select: { custom: true },
       resolve: ({ custom }) => custom,
     }),
     meta: t.string({
+      ...jsonTextBytes(metadataBytes.meta),
       nullable: true,
       description: 'JSON text kept as it was sent.',
       select: { meta: true },
       resolve: ({ meta }) => meta,
     }),
     signedMetadata: t.string({
+      ...jsonTextBytes(metadataBytes.signedMetadata),
       nullable: true,
       description: 'JSON text kept as it was sent.',
       select: { signedMetadata: true },
       resolve: ({ signedMetadata }) => signedMetadata,
     }),
     signature: t.string({
+      ...jsonTextBytes(metadataBytes.signature),
       nullable: true,
       description: 'JSON text kept as it was sent.',
       select: { signature: true },
@@ -132,6 +160,7 @@ export const AssetType = builder.prismaObject('Asset', {
       {
         type: CommitType,
         cursor: 'assetId_sequence',
+        ...pageOf(100),
         description: 'Its history, newest first.',
         query: (args) => {
           assertCursors('assetId_sequence', args)
@@ -140,10 +169,25 @@ export const AssetType = builder.prismaObject('Asset', {
       },
       CommitConnection,
     ),
-    history: t.relation('commits', {
-      type: CommitType,
-      description: 'Its whole history, oldest first. For a long one, page through `commits`.',
-      query: { orderBy: { sequence: 'asc' } },
+    commitCount: t.int({
+      description: 'How many commits its history has.',
+      select: { headSequence: true },
+      resolve: ({ headSequence }) => headSequence,
+    }),
+    history: t.prismaField({
+      type: [CommitType],
+      ...historyPages,
+      description: 'Its history by position, oldest first; `commits` pages through it by cursors.',
+      args: {
+        limit: t.arg.int({ description: 'At most so many commits.' }),
+        offset: offsetArg(t as never),
+      },
+      resolve: (query, { id }, { limit, offset }, { services, cutsPages }) =>
+        services.assets.history(
+          id,
+          { limit: limit ?? historyPages.defaultSize, offset: offset ?? 0, cutsPages },
+          query,
+        ),
     }),
   }),
 })
@@ -164,6 +208,7 @@ builder.prismaObjectField(UserType, 'assets', (t) =>
     {
       type: AssetType,
       cursor: 'id',
+      ...pageOf(100),
       totalCount: true,
       description: 'Their assets that you may see, newest first.',
       query: (args, { actor }) => {
@@ -199,18 +244,17 @@ builder.queryFields((t) => ({
     {
       type: AssetType,
       cursor: 'id',
-      maxSize: 1000,
+      ...pageOf(1000),
       description:
         'Your assets, or the public ones when you are not signed in; with an owner in the filter, those of theirs that you may see. Newest first.',
       args: {
         filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       totalCount: (_connection, { filter }, { actor, services }) => services.assets.count(actor, given(filter ?? {})),
-      resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
+      resolve: (query, _root, { filter, offset, ...page }, { actor, services, cutsPages }) => {
         assertCursors('id', page)
-        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
-        return services.assets.list(actor, given(filter ?? {}), { ...query, skip })
+        return services.assets.list(actor, given(filter ?? {}), { ...withOffset(query, offset), cutsPages })
       },
     },
     AssetConnection,

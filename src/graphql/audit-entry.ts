@@ -4,6 +4,8 @@ import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
+import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
@@ -14,6 +16,7 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
     action: t.string({
+      ...characters(64),
       description: `What was done: ${auditActions.join(', ')}.`,
       resolve: ({ action }) => action,
     }),
@@ -23,6 +26,7 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
       resolve: ({ subject }) => subject,
     }),
     address: t.string({
+      ...characters(64),
       nullable: true,
       description: 'Network address it came from; null of the system and of deleted accounts.',
       resolve: ({ address }) => address,
@@ -51,21 +55,20 @@ builder.queryField('auditEntries', (t) =>
     {
       type: AuditEntryType,
       cursor: 'id',
-      maxSize: 1000,
+      ...pageOf(1000),
       description:
         'The audit trail of your account, newest first; administrators may read that of others. ' +
         'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.',
       args: {
         userId: t.arg.id({ description: 'Whose trail; yours when left out.' }),
         everybody: t.arg.boolean({ description: 'The trail of all accounts and of the system. Administrators only.' }),
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       totalCount: (_connection, { userId, everybody }, { actor, services }) =>
         services.audit.count(actor, given({ userId, everybody })),
       resolve: (query, _root, { userId, everybody, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
-        return services.audit.list(actor, given({ userId, everybody }), { ...query, skip })
+        return services.audit.list(actor, given({ userId, everybody }), withOffset(query, offset))
       },
     },
     AuditEntryConnection,

@@ -5,7 +5,10 @@ import RelayPlugin from '@pothos/plugin-relay'
 import type { Context } from '../context.ts'
 import type PrismaTypes from '../platform/prisma/pothos-types.ts'
 import { getDatamodel } from '../platform/prisma/pothos-types.ts'
+import { answerLimits } from './document-cost.ts'
+import { documentLimits } from './document-limits.ts'
 import type { Scalars } from './scalars.ts'
+import { sizesPlugin } from './sizes.ts'
 
 export const builder = new SchemaBuilder<{
   Context: Context
@@ -16,13 +19,11 @@ export const builder = new SchemaBuilder<{
   DefaultEdgesNullability: { list: false; items: false }
   DefaultNodeNullability: false
 }>({
-  plugins: [PrismaPlugin, RelayPlugin],
+  plugins: [PrismaPlugin, RelayPlugin, sizesPlugin],
   defaultFieldNullability: false,
   prisma: {
     client: (context) => context.database.read as never,
     dmmf: getDatamodel(),
-    defaultConnectionSize: 20,
-    maxConnectionSize: 100,
     onUnusedQuery: null,
   },
   relay: {
@@ -52,7 +53,20 @@ export const builder = new SchemaBuilder<{
   },
 })
 
-builder.queryType({ description: 'Reading. Nothing here changes anything or costs anything.' })
+const count = new Intl.NumberFormat('en-US').format
+
+builder.queryType({
+  description: [
+    'Reading. Nothing here changes anything or costs anything.',
+    `An answer holds at most ${count(answerLimits.values)} values and ${count(answerLimits.bytes)} bytes, as the sizes of pages and ` +
+      'texts allow them: a document that could be answered with more is refused. A document has at most ' +
+      `${count(documentLimits.characters)} characters, ${count(documentLimits.tokens)} tokens, ${documentLimits.fields} fields, ` +
+      `${documentLimits.depth} levels of fields, ${documentLimits.rootFields} fields at the root, ${documentLimits.aliases} aliases, ` +
+      `${documentLimits.directives} directives, ${documentLimits.fragments} fragments and ${documentLimits.operations} operations.`,
+    'A page that is larger than its maximum is refused with VALIDATION_FAILED, which names it; so are a negative one, and `first` ' +
+      'together with `last`.',
+  ].join('\n\n'),
+})
 builder.mutationType({
   description:
     'Changing. Every mutation may carry an `Idempotency-Key` header: sent again with it, it is carried out once.',

@@ -1,7 +1,9 @@
 import { actionNameOf, actionResultOf } from '../domain/asset/action.ts'
+import { metadataBytes, metadataLengths } from '../domain/asset/metadata-limits.ts'
 import { toId } from '../domain/ids.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
+import { characters, jsonBytes, urlSize } from './sizes.ts'
 import { UserType } from './user.ts'
 
 export const CommitStatus = builder.enumType('CommitStatus', {
@@ -24,6 +26,13 @@ const creator = {
   asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
 } as const
 
+/** What each field was and what it became. */
+const CHANGES_BYTES =
+  2 *
+  (6 * (metadataLengths.caption + metadataLengths.headline + metadataLengths.tag) +
+    metadataBytes.custom +
+    2 * (metadataBytes.signedMetadata + metadataBytes.signature))
+
 export const CommitType = builder.prismaObject('Commit', {
   description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   interfaces: [Node],
@@ -35,8 +44,13 @@ export const CommitType = builder.prismaObject('Commit', {
       description: 'Position in the history of the asset; 1 is its registration.',
       resolve: ({ sequence }) => sequence,
     }),
-    message: t.string({ description: 'What the author said about it.', resolve: ({ message }) => message }),
+    message: t.string({
+      ...characters(metadataLengths.commitMessage),
+      description: 'What the author said about it.',
+      resolve: ({ message }) => message,
+    }),
     changes: t.field({
+      ...jsonBytes(CHANGES_BYTES),
       type: 'JSONObject',
       description: 'What changed: `{"caption": ["old", "new"]}`.',
       select: { changes: true },
@@ -55,11 +69,13 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: ({ treeCid }) => treeCid,
     }),
     treeSha256: t.string({
+      ...characters(64),
       description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.",
       select: { treeSha256: true },
       resolve: ({ treeSha256 }) => treeSha256,
     }),
     treeSignature: t.string({
+      ...characters(132),
       nullable: true,
       description:
         "The committer's EIP-191 signature over `treeSha256`; null until it is signed, shortly after acceptance.",
@@ -79,10 +95,12 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: (commit) => commit.author.wallet!.address,
     }),
     provider: t.string({
+      ...characters(255),
       description: 'The service that wrote the commit.',
       resolve: (_commit, _args, { publication }) => publication.provider,
     }),
     actionName: t.string({
+      ...characters(64),
       description: '`action-initial-registration` or `action-commit`.',
       resolve: ({ sequence }) => actionNameOf(sequence),
     }),
@@ -92,6 +110,7 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: ({ sequence }, _args, { publication }) => publication.actionNids[actionNameOf(sequence)]!,
     }),
     actionResult: t.string({
+      ...urlSize,
       description: 'What came of the action: the URL of the asset.',
       select: creator,
       resolve: ({ asset }, _args, { publication }) => actionResultOf(publication.publicUrl, asset.nid),
@@ -103,6 +122,7 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: (commit) => commit.relay?.status ?? 'PENDING',
     }),
     transactionHash: t.string({
+      ...characters(66),
       nullable: true,
       description: 'Hash of the chain transaction; null until it is signed.',
       select: relay,
@@ -115,6 +135,7 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: (commit) => commit.relay?.blockNumber ?? null,
     }),
     explorerUrl: t.string({
+      ...urlSize,
       nullable: true,
       description: 'Where a person can look at the transaction, if an explorer is known for the chain.',
       select: relay,

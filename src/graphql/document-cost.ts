@@ -1,10 +1,12 @@
 /**
- * What carrying out an operation costs, in values that its answer may hold. Worked out once for each document; where a page
- * size is a variable the rest of the sum is left open, and closing it takes a few multiplications.
+ * What carrying out an operation costs: the values that its answer may hold, and their bytes, from the sizes that fields state
+ * (sizes.ts). Worked out once for each document; where a page size is a variable the rest of the sum is left open, and closing
+ * it takes a few multiplications.
  */
 import {
   type DocumentNode,
   type FieldNode,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -18,17 +20,33 @@ import {
   type ValueNode,
 } from 'graphql'
 import { fragmentsOf, isIntrospection } from './document-parts.ts'
+import { assertPage, type PageArguments } from './page-arguments.ts'
+import { type PageSize, sizeOf } from './sizes.ts'
 
 type Variables = Readonly<Record<string, unknown>>
 type Cost = number | ((variables: Variables) => number)
 
-/** As the builder has them. */
-const DEFAULT_PAGE = 20
-const MAX_PAGE = 100
-/** Lists without pages are short. */
-const SHORT_LIST = 10
 /** Values that a statement of its own is worth. */
 const STATEMENT = 10
+/** What a value takes in an answer when its field states nothing: numbers, moments, identifiers, amounts. */
+const SMALL_VALUE = 100
+/** Quotation marks, colon, comma, braces. */
+const PUNCTUATION = 6
+
+/** What one answer may hold: a hundred assets with their latest commits are some 2,500 values. */
+export const answerLimits = { values: 5_000, bytes: 10_000_000 } as const
+
+export interface DocumentCost {
+  values: number
+  bytes: number
+}
+
+interface Plan {
+  values: Cost
+  bytes: Cost
+  /** Raise VALIDATION_FAILED for pages that cannot be asked for. */
+  checks: ((variables: Variables) => void)[]
+}
 
 const amountOf = (cost: Cost, variables: Variables) => (typeof cost === 'number' ? cost : cost(variables))
 
@@ -47,51 +65,83 @@ const multiply = (a: Cost, b: Cost): Cost =>
     ? a * b
     : (variables) => amountOf(a, variables) * amountOf(b, variables)
 
-const pageSize = (size: unknown) =>
-  typeof size === 'number' && size >= 0
-    ? Math.min(size, MAX_PAGE)
-    : size === undefined || size === null
-      ? DEFAULT_PAGE
-      : MAX_PAGE
+const constant = (node: ValueNode | undefined) =>
+  node?.kind === Kind.INT ? Number(node.value) : node?.kind === Kind.STRING ? node.value : undefined
 
-const constant = (node: ValueNode | undefined) => (node?.kind === Kind.INT ? Number(node.value) : undefined)
+const fits = (size: unknown, { maxSize }: PageSize) =>
+  typeof size === 'number' && size >= 0 ? Math.min(size, maxSize) : maxSize
 
-/** The page that a connection is asked for. */
-function pageOf({ arguments: given = [] }: FieldNode, operation: OperationDefinitionNode): Cost {
-  const node = given.find(({ name }) => name.value === 'first' || name.value === 'last')?.value
-  if (node?.kind !== Kind.VARIABLE) return pageSize(constant(node))
-  const name = node.name.value
-  const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name)
-  const fallback = constant(definition?.defaultValue)
-  return (variables) => pageSize(name in variables ? variables[name] : fallback)
+/** The arguments by which a page is asked for; those that are variables are filled in for each request. */
+function readArguments({ arguments: given = [] }: FieldNode, operation: OperationDefinitionNode) {
+  const known: PageArguments = {}
+  const open: [keyof PageArguments, string, unknown][] = []
+  for (const { name, value } of given) {
+    const key = name.value as keyof PageArguments
+    if (value.kind !== Kind.VARIABLE) known[key] = constant(value)
+    else {
+      const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === value.name.value)
+      open.push([key, value.name.value, constant(definition?.defaultValue)])
+    }
+  }
+  if (!open.length) return known
+  return (variables: Variables): PageArguments => {
+    const all = { ...known }
+    for (const [key, name, fallback] of open) all[key] = name in variables ? variables[name] : fallback
+    return all
+  }
 }
 
-const isConnection = (name: string) => name.endsWith('Connection')
-
-function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Cost {
+function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Plan {
   const fragments = fragmentsOf(document)
+  const checks: Plan['checks'] = []
 
-  function ofField(node: FieldNode, parent: GraphQLObjectType | undefined, page: Cost): Cost {
-    // Counted by itself: see introspection-cost.ts.
-    if (isIntrospection(node)) return 1
-    const type = parent && schema.getField(parent, node.name.value)?.type
-    if (!type) return 1
-    if (!node.selectionSet) return node.name.value === 'totalCount' ? STATEMENT : 1
-    const named = getNamedType(type)
-    const size = isConnection(named.name) ? pageOf(node, operation) : 1
-    const inner = add([1, ofSelections(node.selectionSet, isObjectType(named) ? named : undefined, size, named.name)])
-    const isList = isListType(isNonNullType(type) ? type.ofType : type)
-    if (!isList) return inner
-    return multiply(parent && isConnection(parent.name) ? page : SHORT_LIST, inner)
+  /** How many items a page holds. */
+  function pageSize(node: FieldNode, page: PageSize): Cost {
+    const read = readArguments(node, operation)
+    const sizeFrom = ({ first, last, limit }: PageArguments) => {
+      const size = first ?? last ?? limit
+      return size === undefined || size === null ? page.defaultSize : fits(size, page)
+    }
+    checks.push((variables) => assertPage(typeof read === 'function' ? read(variables) : read, page))
+    return typeof read === 'function' ? (variables) => sizeFrom(read(variables)) : sizeFrom(read)
   }
 
+  type Sum = Omit<Plan, 'checks'>
+  const sum = (parts: Sum[]): Sum => ({
+    values: add(parts.map(({ values }) => values)),
+    bytes: add(parts.map(({ bytes }) => bytes)),
+  })
+  const times = (count: Cost, { values, bytes }: Sum): Sum => ({
+    values: multiply(count, values),
+    bytes: multiply(count, bytes),
+  })
+
+  function ofField(node: FieldNode, parent: GraphQLObjectType | undefined, page: Cost | undefined): Sum {
+    const field = parent && schema.getField(parent, node.name.value)
+    const own: Sum = { values: 1, bytes: (node.alias ?? node.name).value.length + PUNCTUATION }
+    // What is told of the schema is counted by itself: see introspection-cost.ts.
+    if (!field || isIntrospection(node)) return sum([own, { values: 0, bytes: SMALL_VALUE }])
+    const size = sizeOf(field)
+    if (!node.selectionSet) {
+      const values = size.values ?? (node.name.value === 'totalCount' ? STATEMENT : 1)
+      return sum([own, { values: values - 1, bytes: size.bytes ?? SMALL_VALUE }])
+    }
+    const named = getNamedType(field.type)
+    const below = isObjectType(named) ? named : undefined
+    const asked = size.page && pageSize(node, size.page)
+    if (!isList(field)) return sum([own, ofSelections(node.selectionSet, below, asked, named.name)])
+    const item = sum([{ values: 1, bytes: PUNCTUATION }, ofSelections(node.selectionSet, below, undefined, named.name)])
+    return sum([{ ...own, values: 0 }, times(asked ?? size.items ?? page ?? 1, item)])
+  }
+
+  /** `page`: what the lists of a connection hold. */
   function ofSelections(
     { selections }: SelectionSetNode,
     parent: GraphQLObjectType | undefined,
-    page: Cost,
+    page: Cost | undefined,
     interfaceName?: string,
-  ): Cost {
-    return add(
+  ): Sum {
+    return sum(
       selections.map((node) => {
         if (node.kind === Kind.FIELD) {
           const abstract = parent || !interfaceName ? undefined : schema.getType(interfaceName)
@@ -99,7 +149,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
           return ofField(node, owner, page)
         }
         const inner = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value)
-        if (!inner) return 0
+        if (!inner) return { values: 0, bytes: 0 }
         const named = inner.typeCondition ? schema.getType(inner.typeCondition.name.value) : parent
         return ofSelections(inner.selectionSet, isObjectType(named) ? named : undefined, page, named?.name)
       }),
@@ -107,23 +157,31 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
   }
 
   const root = schema.getRootType(operation.operation) ?? undefined
-  return add([operation.operation === 'query' ? 0 : STATEMENT, ofSelections(operation.selectionSet, root, 1)])
+  const { values, bytes } = ofSelections(operation.selectionSet, root, undefined)
+  return { values: add([operation.operation === 'query' ? 0 : STATEMENT, values]), bytes, checks }
 }
 
-/** Tells the cost of operations of valid documents. Documents that nobody else holds are forgotten. */
+const isList = ({ type }: GraphQLField<unknown, unknown>) => isListType(isNonNullType(type) ? type.ofType : type)
+
+/**
+ * Tells the cost of operations of valid documents. Documents that nobody else holds are forgotten. Raises VALIDATION_FAILED
+ * for a page that cannot be asked for.
+ */
 export function createCostOf(schema: GraphQLSchema) {
-  const known = new WeakMap<OperationDefinitionNode, Cost>()
+  const known = new WeakMap<OperationDefinitionNode, Plan>()
 
   return (
     document: DocumentNode,
     operation: OperationDefinitionNode,
     variables: Variables | null | undefined,
-  ): number => {
-    let cost = known.get(operation)
-    if (cost === undefined) {
-      cost = compile(schema, document, operation)
-      known.set(operation, cost)
+  ): DocumentCost => {
+    let plan = known.get(operation)
+    if (plan === undefined) {
+      plan = compile(schema, document, operation)
+      known.set(operation, plan)
     }
-    return amountOf(cost, variables ?? {})
+    const given = variables ?? {}
+    for (const check of plan.checks) check(given)
+    return { values: amountOf(plan.values, given), bytes: amountOf(plan.bytes, given) }
   }
 }

@@ -1,6 +1,7 @@
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
+import { characters } from './sizes.ts'
 
 const currentPassword = 'Your password.'
 
@@ -47,7 +48,9 @@ const RequestEmailVerificationPayload = builder
   .objectRef<{ email: string }>('RequestEmailVerificationPayload')
   .implement({
     description: 'The request is taken; whether there is something to verify is not told.',
-    fields: (t) => ({ email: t.exposeString('email', { description: 'The address that was given, or yours.' }) }),
+    fields: (t) => ({
+      email: t.exposeString('email', { ...characters(254), description: 'The address that was given, or yours.' }),
+    }),
   })
 
 builder.mutationFields((t) => ({

@@ -1,10 +1,15 @@
 import { type ResolveCursorConnectionArgs, resolveCursorConnection } from '@pothos/plugin-relay'
 import type { EventRecord } from '../domain/event/event-record.ts'
 import { eventTypes } from '../domain/event/event-type.ts'
+import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
+import { characters, jsonBytes, pageOf } from './sizes.ts'
 
-const MAX_PAGE = 1_000
+const pages = pageOf(1_000)
+
+/** Arguments of an order, and what stands around them. */
+const DATA_BYTES = MAX_ACTION_ARGS_BYTES + 2_000
 
 const EventType = builder.objectRef<EventRecord>('Event').implement({
   description: 'Something that happened to what is yours: an order, a payment, a commit, a delivery, a deposit.',
@@ -14,12 +19,13 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
       description: 'Identifier, as in `event_01h2x…`; the same as the `webhook-id` of the call that tells of it.',
     }),
     sequence: t.exposeInt('sequence', { description: 'Position in your feed, from 1, without gaps.' }),
-    type: t.exposeString('type', { description: `What happened: ${eventTypes.join(', ')}.` }),
+    type: t.exposeString('type', { ...characters(64), description: `What happened: ${eventTypes.join(', ')}.` }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
     orderId: t.exposeID('orderId', { nullable: true, description: 'The order it is about.' }),
     commitId: t.exposeID('commitId', { nullable: true, description: 'The commit it is about.' }),
     deliveryId: t.exposeID('deliveryId', { nullable: true, description: 'The webhook delivery it is about.' }),
     data: t.field({
+      ...jsonBytes(DATA_BYTES),
       type: 'JSONObject',
       nullable: true,
       description:
@@ -34,12 +40,13 @@ builder.queryField('events', (t) =>
   t.connection(
     {
       type: EventType,
+      ...pages,
       description:
         'Your feed, oldest first. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
         'an event as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       resolve: (_root, args, { actor, services }) =>
         resolveCursorConnection(
-          { args, defaultSize: 20, maxSize: MAX_PAGE, toCursor: ({ sequence }: EventRecord) => String(sequence) },
+          { args, ...pages, toCursor: ({ sequence }: EventRecord) => String(sequence) },
           (page: ResolveCursorConnectionArgs) => services.events.list(actor, page),
         ),
     },

@@ -2,6 +2,7 @@ import { toId } from '../domain/ids.ts'
 import type { Grant } from '../domain/wallet/grant-statements.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
+import { characters } from './sizes.ts'
 import { UserType } from './user.ts'
 
 const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
@@ -14,7 +15,7 @@ const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
       resolve: ({ userId }, _args, { services }) => services.accounts.find(userId) as never,
     }),
     amount: t.expose('amount', { type: 'Decimal', description: 'How many points.' }),
-    reason: t.exposeString('reason', { description: 'Why.' }),
+    reason: t.exposeString('reason', { ...characters(500), description: 'Why.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,

@@ -1,12 +1,15 @@
+import { MAX_DATA_BYTES } from '../domain/account/export-service.ts'
 import { builder } from './builder.ts'
+import { wholeDocument } from './sizes.ts'
 
 builder.queryField('myData', (t) =>
   t.field({
+    ...wholeDocument(MAX_DATA_BYTES, 2_000),
     type: 'JSONObject',
     description:
       'Everything that is kept of you: account, wallet, assets, commits, orders, transfers, grants, deposits, sessions, audit ' +
       'entries and network apps. `GET /api/v3/auth/users/me/export` gives the same as a file of any size. ' +
-      'Raises NOT_AUTHENTICATED, VALIDATION_FAILED when there are more than 10,000 rows.',
+      `Raises NOT_AUTHENTICATED, THROTTLED while another export of yours goes on, VALIDATION_FAILED when there are more than ${MAX_DATA_BYTES / 1e6} MB or 10,000 rows.`,
     resolve: (_root, _args, { actor, services }) => services.exports.read(actor),
   }),
 )

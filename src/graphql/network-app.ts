@@ -8,6 +8,8 @@ import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
+import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
@@ -32,7 +34,11 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
   select: { id: true, name: true, price: true, priceMode: true, deactivatedAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `app_01h2x…`.', resolve: ({ id }) => toId('app', id) }),
-    name: t.string({ description: 'Name, unique without regard to case.', resolve: ({ name }) => name }),
+    name: t.string({
+      ...characters(100),
+      description: 'Name, unique without regard to case.',
+      resolve: ({ name }) => name,
+    }),
     priceMode: t.field({
       type: PriceMode,
       description: 'How the price is made.',
@@ -44,6 +50,7 @@ export const NetworkAppType = builder.prismaObject('NetworkApp', {
       resolve: ({ price }) => price,
     }),
     webhookUrl: t.string({
+      ...characters(2048),
       nullable: true,
       description: `Called after a payment; null when nothing is. ${guarded}`,
       select: { webhookUrl: true },
@@ -185,6 +192,7 @@ const appWithSecret = (name: string, description: string) =>
     fields: (t) => ({
       ...appField(t),
       webhookSecret: t.exposeString('webhookSecret', {
+        ...characters(128),
         nullable: true,
         description: 'Verifies calls by Standard Webhooks, as in `whsec_…`; seen only now. Null without a webhook.',
       }),
@@ -210,18 +218,17 @@ builder.queryFields((t) => ({
     {
       type: NetworkAppType,
       cursor: 'id',
-      maxSize: 1000,
+      ...pageOf(1000),
       description: `All network apps: one of exactly the name that is asked for first, then newest first. ${adminOnly}.`,
       args: {
         filter: t.arg({ type: NetworkAppFilter, description: 'Only those that fit.' }),
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       totalCount: (_connection, { filter }, { actor, services }) =>
         services.networkApps.count(actor, given(filter ?? {})),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
-        return services.networkApps.list(actor, given(filter ?? {}), { ...query, skip })
+        return services.networkApps.list(actor, given(filter ?? {}), withOffset(query, offset))
       },
     },
     NetworkAppConnection,

@@ -1,11 +1,14 @@
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
+import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
 import type { Order } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
 import { costFields, type Quoted, quoteField } from './quote.ts'
+import { characters, jsonBytes, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
@@ -51,6 +54,7 @@ export const OrderType = builder.prismaObject('Order', {
       resolve: ({ networkAppId }) => toId('app', networkAppId),
     }),
     networkAppName: t.string({
+      ...characters(100),
       description: 'Name of the network app when the order was made.',
       resolve: ({ networkAppName }) => networkAppName,
     }),
@@ -61,6 +65,7 @@ export const OrderType = builder.prismaObject('Order', {
         (actor.kind === 'user' && actor.id === buyerId ? actor.user : services.accounts.find(buyerId)) as never,
     }),
     actionArgs: t.field({
+      ...jsonBytes(MAX_ACTION_ARGS_BYTES),
       type: 'JSONObject',
       description: 'Arguments for the webhook of the network app.',
       resolve: (order, _args, { services }) => services.orders.readActionArgs(order),
@@ -189,17 +194,16 @@ builder.queryFields((t) => ({
     {
       type: OrderType,
       cursor: 'id',
-      maxSize: 1000,
+      ...pageOf(1000),
       description: 'Your orders, newest first. Raises NOT_AUTHENTICATED.',
       args: {
         status: t.arg({ type: OrderStatus, description: 'Only those that stand there.' }),
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       totalCount: (_connection, { status }, { actor, services }) => services.orders.count(actor, given({ status })),
-      resolve: (query, _root, { status, offset, ...page }, { actor, services }) => {
+      resolve: (query, _root, { status, offset, ...page }, { actor, services, cutsPages }) => {
         assertCursors('id', page)
-        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
-        return services.orders.list(actor, given({ status }), { ...query, skip })
+        return services.orders.list(actor, given({ status }), { ...withOffset(query, offset), cutsPages })
       },
     },
     OrderConnection,

@@ -1,6 +1,7 @@
 import { normalizeEmail } from '../domain/account/email-address.ts'
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
+import { characters } from './sizes.ts'
 
 const newPassword = '8 to 32 characters.'
 
@@ -28,7 +29,9 @@ const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
 
 const RequestPasswordResetPayload = builder.objectRef<{ email: string }>('RequestPasswordResetPayload').implement({
   description: 'The request is taken; whether there is such an account is not told.',
-  fields: (t) => ({ email: t.exposeString('email', { description: 'The address that was given.' }) }),
+  fields: (t) => ({
+    email: t.exposeString('email', { ...characters(254), description: 'The address that was given.' }),
+  }),
 })
 
 const ResetPasswordPayload = accountPayload(

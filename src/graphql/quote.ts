@@ -1,12 +1,17 @@
 import type { Problem, Quote } from '../domain/wallet/quote.ts'
 import { builder } from './builder.ts'
+import { atMost, characters } from './sizes.ts'
 
 const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
   description: 'One thing for which the real call would be refused.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'Code of the error, as VALIDATION_FAILED or INSUFFICIENT_FUND.' }),
-    message: t.exposeString('message', { description: 'What is wrong, for a person.' }),
+    code: t.exposeString('code', {
+      ...characters(64),
+      description: 'Code of the error, as VALIDATION_FAILED or INSUFFICIENT_FUND.',
+    }),
+    message: t.exposeString('message', { ...characters(1000), description: 'What is wrong, for a person.' }),
     field: t.exposeString('field', {
+      ...characters(64),
       nullable: true,
       description: 'Name of the input field; null when it is about none.',
     }),
@@ -26,6 +31,7 @@ export const QuoteType = builder.objectRef<Quote>('Quote').implement({
     numCharged: t.expose('numCharged', { type: 'Decimal', description: 'Part of the total paid in currency units.' }),
     missing: t.expose('missing', { type: 'Decimal', description: 'Part of the total that the wallet cannot pay.' }),
     problems: t.field({
+      ...atMost(50),
       type: [QuoteProblem],
       description: 'Everything the real call would be refused for; empty when it would be carried out.',
       resolve: ({ problems }) => problems,

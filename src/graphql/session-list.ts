@@ -3,15 +3,20 @@ import type { Session } from '../domain/account/session-service.ts'
 import { toId } from '../domain/ids.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
+import { offsetArg } from './offset.ts'
+import { characters, pageOf } from './sizes.ts'
 
-const MAX_PAGE = 1_000
+const pages = pageOf(1_000)
 
 const SessionType = builder.objectRef<Session>('Session').implement({
   description: 'One of your sessions: an access token, without its secret.',
   interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `session_01h2x…`.', resolve: ({ id }) => toId('session', id) }),
-    name: t.exposeString('name', { description: 'What it is recognised by: the device as it named itself, or empty.' }),
+    name: t.exposeString('name', {
+      ...characters(100),
+      description: 'What it is recognised by: the device as it named itself, or empty.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When you signed in.' }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
@@ -46,13 +51,14 @@ builder.queryField('sessions', (t) =>
   t.connection(
     {
       type: SessionType,
+      ...pages,
       description: 'Your sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: {
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       resolve: (_root, { offset, ...args }, { actor, services }) =>
         resolveCursorConnection(
-          { args, defaultSize: 20, maxSize: MAX_PAGE, toCursor: ({ id }: Session) => toId('session', id) },
+          { args, ...pages, toCursor: ({ id }: Session) => toId('session', id) },
           (page: ResolveCursorConnectionArgs) =>
             services.sessions.list(actor, { ...page, offset: Math.max(offset ?? 0, 0) }),
         ),

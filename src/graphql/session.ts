@@ -2,6 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma'
 import { normalizeEmail } from '../domain/account/email-address.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
+import { characters } from './sizes.ts'
 import { UserType } from './user.ts'
 
 const SignUpInput = builder.inputType('SignUpInput', {
@@ -37,7 +38,7 @@ const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('Sign
       resolve: ({ userId }, _args, context, info) =>
         context.services.accounts.find(userId, queryFromInfo({ context, info })) as never,
     }),
-    email: t.exposeString('email', { description: 'The address that was given.' }),
+    email: t.exposeString('email', { ...characters(254), description: 'The address that was given.' }),
   }),
 })
 
@@ -59,6 +60,7 @@ const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').impl
   description: 'A session.',
   fields: (t) => ({
     token: t.exposeString('token', {
+      ...characters(128),
       description: 'Access token, seen only now: send it as `Authorization: token <token>`.',
     }),
   }),

@@ -2,6 +2,10 @@ import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { toId } from '../domain/ids.ts'
 import type { StatementLine } from '../domain/wallet/statement-service.ts'
 import { builder } from './builder.ts'
+import { offsetArg } from './offset.ts'
+import { pageOf } from './sizes.ts'
+
+const pages = pageOf(1_000)
 
 const TransferKind = builder.enumType('TransferKind', {
   description: 'What a transfer is about.',
@@ -67,13 +71,14 @@ builder.queryField('transfers', (t) =>
   t.connection(
     {
       type: TransferType,
+      ...pages,
       description: 'Your statement: every movement in your wallet, newest first. Raises NOT_AUTHENTICATED.',
       args: {
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       resolve: (_root, { offset, ...args }, { actor, services }) =>
         resolveCursorConnection<Promise<StatementLine[]>>(
-          { args, defaultSize: 20, maxSize: 1000, toCursor: ({ id }) => toId('transfer', id) },
+          { args, ...pages, toCursor: ({ id }) => toId('transfer', id) },
           (page) => services.statement.list(actor, { ...page, offset: Math.max(offset ?? 0, 0) }),
         ),
     },

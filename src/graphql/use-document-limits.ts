@@ -11,15 +11,14 @@ import {
   validate,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import { createCostOf } from './document-cost.ts'
+import { DomainError } from '../domain/errors.ts'
+import { answerLimits, createCostOf } from './document-cost.ts'
 import { assertDocumentFits, documentLimits, tooMuch } from './document-limits.ts'
 import { createIntrospectionCheck } from './introspection-cost.ts'
 import { ValidTextRule } from './valid-text-rule.ts'
 import { assertVariablesFit } from './variable-limits.ts'
 import { createNameCheck } from './variable-names.ts'
 
-/** Values that an answer may hold: a hundred assets with their latest commits are some 2,500. */
-const MAX_COST = 5_000
 const MAX_ERRORS = 8
 
 /**
@@ -87,11 +86,22 @@ export function useDocumentLimits({
     try {
       assertNames(operation, variableValues ?? {})
       assertIntrospectionFits(document, operation)
-      const cost = costOf(document, operation, variableValues)
-      if (cost <= MAX_COST) return undefined
-      throw tooMuch(`The answer may hold ${cost} values; at most ${MAX_COST} can be asked for at once.`)
+      const { values, bytes } = costOf(document, operation, variableValues)
+      if (values > answerLimits.values) {
+        throw tooMuch(`The answer may hold ${values} values; at most ${answerLimits.values} can be asked for at once.`)
+      }
+      if (bytes > answerLimits.bytes) {
+        throw tooMuch(
+          `The answer may hold ${bytes} bytes; at most ${answerLimits.bytes} can be asked for at once. Ask for smaller pages, or for fewer long texts.`,
+        )
+      }
+      return undefined
     } catch (error) {
       if (error instanceof GraphQLError) return { errors: [error] }
+      if (error instanceof DomainError) {
+        const { message, code, details } = error
+        return { errors: [new GraphQLError(message, { extensions: { code, details } })] }
+      }
       throw error
     }
   }

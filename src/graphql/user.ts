@@ -2,6 +2,7 @@ import { toId } from '../domain/ids.ts'
 import { canSeePrivateParts } from '../domain/policy.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
+import { characters } from './sizes.ts'
 import { WalletType } from './wallet.ts'
 
 export const Role = builder.enumType('Role', {
@@ -34,9 +35,18 @@ export const UserType = builder.prismaObject('User', {
   },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `user_01h2x…`.', resolve: ({ id }) => toId('user', id) }),
-    username: t.string({ description: 'At most 21 characters, unique.', resolve: ({ username }) => username }),
-    displayName: t.string({ description: 'The name shown to others.', resolve: ({ displayName }) => displayName }),
+    username: t.string({
+      ...characters(21),
+      description: 'At most 21 characters, unique.',
+      resolve: ({ username }) => username,
+    }),
+    displayName: t.string({
+      ...characters(100),
+      description: 'The name shown to others.',
+      resolve: ({ displayName }) => displayName,
+    }),
     description: t.string({
+      ...characters(1000),
       description: 'What the person says about themselves.',
       resolve: ({ description }) => description,
     }),
@@ -52,6 +62,7 @@ export const UserType = builder.prismaObject('User', {
       resolve: ({ createdAt }) => createdAt,
     }),
     email: t.string({
+      ...characters(254),
       nullable: true,
       description: `Address that notifications go to. ${own}`,
       resolve: ({ id, email }, _args, { actor }) => (canSeePrivateParts(actor, id) ? email : null),
@@ -68,16 +79,19 @@ export const UserType = builder.prismaObject('User', {
       resolve: ({ id, role }, _args, { actor }) => (canSeePrivateParts(actor, id) ? role : null),
     }),
     language: t.string({
+      ...characters(16),
       nullable: true,
       description: `Language of mails, as in en-us. ${own}`,
       resolve: ({ id, language }, _args, { actor }) => (canSeePrivateParts(actor, id) ? language : null),
     }),
     defaultTag: t.string({
+      ...characters(100),
       nullable: true,
       description: `Tag that clients offer for new assets. ${own}`,
       resolve: ({ id, defaultTag }, _args, { actor }) => (canSeePrivateParts(actor, id) ? defaultTag : null),
     }),
     referralCode: t.string({
+      ...characters(64),
       nullable: true,
       description: `Code the person signed up with. ${own}`,
       resolve: ({ id, referralCode }, _args, { actor }) => (canSeePrivateParts(actor, id) ? referralCode : null),

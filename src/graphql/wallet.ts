@@ -1,6 +1,7 @@
 import { add } from '../domain/money.ts'
 import type { Pricing } from '../domain/wallet/pricing.ts'
 import { builder } from './builder.ts'
+import { characters } from './sizes.ts'
 
 export const WalletType = builder.prismaObject('Wallet', {
   description: "A user's custodial key pair and balances.",
@@ -37,7 +38,7 @@ const PricingType = builder.objectRef<Pricing>('Pricing').implement({
       description: 'Charged for the chain transaction that carries a commit.',
     }),
     total: t.expose('total', { type: 'Decimal', description: 'What one commit takes from the wallet.' }),
-    currency: t.exposeString('currency', { description: 'Name of the currency unit.' }),
+    currency: t.exposeString('currency', { ...characters(64), description: 'Name of the currency unit.' }),
   }),
 })
 

@@ -6,6 +6,8 @@ import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
 import { NetworkAppType } from './network-app.ts'
 import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
+import { atMost, characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
@@ -16,6 +18,9 @@ const DeliveryStatus = builder.enumType('DeliveryStatus', {
     GIVEN_UP: { description: 'The last attempt failed, or the receiver said that it is gone.' },
   } as const,
 })
+
+/** The schedule has ten; more come by sending again. */
+const SHOWN_ATTEMPTS = 15
 
 const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   description: 'One call of a receiver and what came of it.',
@@ -30,11 +35,13 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
       resolve: ({ statusCode }) => statusCode,
     }),
     failure: t.string({
+      ...characters(300),
       nullable: true,
       description: 'Why it failed, in a sentence; null when the receiver took it.',
       resolve: ({ failure }) => failure,
     }),
     response: t.string({
+      ...characters(1000),
       description: 'The first 1,000 characters of the answer, without what the call must keep to itself.',
       resolve: ({ response }) => response,
     }),
@@ -77,8 +84,9 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
     }),
     attempts: t.relation('attempts', {
       type: WebhookAttemptType,
-      description: 'Every attempt, the first one first.',
-      query: { orderBy: { number: 'asc' } },
+      ...atMost(SHOWN_ATTEMPTS),
+      description: `The last ${SHOWN_ATTEMPTS} attempts, the oldest of them first.`,
+      query: { orderBy: { number: 'asc' }, take: -SHOWN_ATTEMPTS },
     }),
     createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
     settledAt: t.field({
@@ -141,19 +149,18 @@ builder.queryFields((t) => ({
     {
       type: WebhookDeliveryType,
       cursor: 'id',
-      maxSize: 1000,
+      ...pageOf(1000),
       description:
         'The log of webhook deliveries, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.',
       args: {
         filter: t.arg({ type: WebhookDeliveryFilter, description: 'Only those that fit.' }),
-        offset: t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' }),
+        offset: offsetArg(t),
       },
       totalCount: (_connection, { filter }, { actor, services }) =>
         services.deliveries.count(actor, given(filter ?? {})),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        const skip = (query.skip ?? 0) + Math.max(offset ?? 0, 0)
-        return services.deliveries.list(actor, given(filter ?? {}), { ...query, skip })
+        return services.deliveries.list(actor, given(filter ?? {}), withOffset(query, offset))
       },
     },
     WebhookDeliveryConnection,

@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { DomainError, unavailable } from '../domain/errors.ts'
 import type { Database, Log, Statement } from '../domain/ports.ts'
+import { createGate } from './gate.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { createReads } from './reads/reads.ts'
 
@@ -17,6 +18,14 @@ export interface ConnectedDatabase extends Database {
 const CONNECT_TIMEOUT = 3_000
 const LOCK_TIMEOUT = 5_000
 const STATEMENT_TIMEOUT = 8_000
+
+/** The part of the connections that lists never take, how many lists may wait for each connection, and for how long. */
+const KEPT_FROM_LISTS = 0.3
+const MOST_WAITING = 20
+const LIST_PATIENCE = 1_500
+
+/** Of texts and JSON, as they may become in an answer. */
+const PAGE_BYTES = 8_000_000
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'
@@ -58,11 +67,18 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
     if (!pool.ending) log.warn({ reason: message }, 'An idle database connection was lost')
   })
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' })
-  const reads = createReads({ pool, prisma, translate })
+  const lists = createGate({
+    places: Math.max(1, size - Math.max(1, Math.ceil(size * KEPT_FROM_LISTS))),
+    queue: size * MOST_WAITING,
+    patience: LIST_PATIENCE,
+    what: 'Lists',
+  })
+  const options = { pool, prisma, translate, lists }
 
-  async function query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+  async function query<Row>({ name, text, isList }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    const ask = () => pool.query({ name, text, values: values as unknown[] })
     try {
-      return (await pool.query({ name, text, values: values as unknown[] })).rows as Row[]
+      return (await (isList ? lists(ask) : ask())).rows as Row[]
     } catch (error) {
       throw translate(error)
     }
@@ -70,7 +86,8 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
 
   return {
     prisma,
-    read: reads,
+    read: createReads(options),
+    readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
     query,
     async transaction(work) {
       const client = await pool.connect().catch((error: unknown) => {

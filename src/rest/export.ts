@@ -5,7 +5,10 @@ import type { DirectRequest } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 
 export async function sendExport({ req, res, context: { actor, services } }: DirectRequest): Promise<void> {
-  const text = await services.exports.stream(actor)
+  await services.exports.stream(actor, (text) => send(req, res, text))
+}
+
+async function send(req: DirectRequest['req'], res: DirectRequest['res'], text: AsyncIterable<string>): Promise<void> {
   res.writeHead(200, {
     ...corsHeaders,
     'Content-Type': 'application/json',
@@ -17,7 +20,7 @@ export async function sendExport({ req, res, context: { actor, services } }: Dir
     res.end()
     return
   }
-  await pipeline(Readable.from(text), res).catch((error: unknown) => {
+  await pipeline(Readable.from(text, { highWaterMark: 1 }), res).catch((error: unknown) => {
     // A caller who leaves is no fault.
     if (!req.destroyed && !res.closed) throw error
   })

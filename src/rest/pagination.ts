@@ -4,19 +4,22 @@ import type { RestRequest } from './define-route.ts'
 export const DEFAULT_LIMIT = 200
 /** Published maximum. */
 export const MAX_LIMIT = 1000
+/** Of lists whose items are large. */
+export const MAX_LARGE_LIMIT = 100
 
 const whole = (text: string | null) => (text !== null && /^\d{1,9}$/.test(text) ? Number(text) : 0)
 
 /** Zero or rubbish is the default; more than the maximum is the maximum. */
-export function pageOf({ query }: RestRequest): { limit: number; offset: number } {
+export function pageOf({ query }: RestRequest, max = MAX_LIMIT): { limit: number; offset: number } {
   return {
-    limit: Math.min(whole(query.get('limit')) || DEFAULT_LIMIT, MAX_LIMIT),
+    limit: Math.min(whole(query.get('limit')) || DEFAULT_LIMIT, max),
     offset: whole(query.get('offset')),
   }
 }
 
-export function presentPage(request: RestRequest, count: number, results: unknown[]) {
-  const { limit, offset } = pageOf(request)
+/** Where the pages before and after `length` items of `count` are. */
+export function linksOf(request: RestRequest, count: number, length: number, max = MAX_LIMIT) {
+  const { limit, offset } = pageOf(request, max)
   const link = (to: number) => {
     const query = new URLSearchParams(request.query)
     query.set('limit', String(limit))
@@ -25,9 +28,14 @@ export function presentPage(request: RestRequest, count: number, results: unknow
     return `${request.url}?${query}`
   }
   return {
-    count,
-    next: offset + limit < count ? link(offset + limit) : null,
+    // A page of large items ends before the limit: see `Database.readCut`.
+    next: length > 0 && offset + length < count ? link(offset + length) : null,
     previous: offset > 0 ? link(Math.max(offset - limit, 0)) : null,
-    results,
   }
 }
+
+export const presentPage = (request: RestRequest, count: number, results: unknown[], max = MAX_LIMIT) => ({
+  count,
+  ...linksOf(request, count, results.length, max),
+  results,
+})

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import {
+  buildSchema,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -8,8 +9,11 @@ import {
   lexicographicSortSchema,
   printSchema,
 } from 'graphql'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { answerLimits } from '../../src/graphql/document-cost.ts'
+import { documentLimits } from '../../src/graphql/document-limits.ts'
 import { schema } from '../../src/graphql/schema.ts'
+import { fieldsWithoutSize, sizeOf } from '../../src/graphql/sizes.ts'
 
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type))
 
@@ -61,4 +65,42 @@ it('money is never a float', () => {
         .map((field) => `${type.name}.${field.name}`),
     )
   expect(floats).toEqual([])
+})
+
+describe('the size of what a field answers', () => {
+  it('is stated beside every list, page and text', () => {
+    expect(fieldsWithoutSize(schema)).toEqual([])
+  })
+
+  it('is missed where it is not stated', () => {
+    const silent = buildSchema(`
+      type Query { list: [Int!]! text: String data: ThingConnection! number: Int json: JSONObject }
+      type ThingConnection { nodes: [Int!]! }
+      scalar JSONObject`)
+    const missed = ['Query.list', 'Query.text', 'Query.data', 'Query.json']
+    expect(fieldsWithoutSize(silent)).toEqual(missed)
+  })
+
+  it('of a page is told where it is asked for', () => {
+    for (const type of types.filter((type) => isObjectType(type))) {
+      for (const field of Object.values(type.getFields())) {
+        const { page } = sizeOf(field)
+        if (!page) continue
+        expect(page.defaultSize).toBeLessThanOrEqual(page.maxSize)
+        const asked = field.args.filter(({ name }) => ['first', 'last', 'limit'].includes(name))
+        expect(asked.length).toBeGreaterThan(0)
+        for (const arg of asked) {
+          const most = `at most ${page.maxSize.toLocaleString('en-US')}.`
+          expect(arg.description!.toLowerCase(), `${type.name}.${field.name}(${arg.name}:)`).toContain(most)
+        }
+      }
+    }
+  })
+})
+
+it('what a document may ask is told where readers of the schema find it', () => {
+  const told = schema.getQueryType()!.description!
+  for (const limit of [documentLimits.characters, documentLimits.depth, answerLimits.values, answerLimits.bytes]) {
+    expect(told).toContain(limit.toLocaleString('en-US'))
+  }
 })

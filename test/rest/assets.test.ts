@@ -350,6 +350,9 @@ describe('the history', () => {
     }
     expect(history).toEqual({
       nid: id,
+      count: 2,
+      next: null,
+      previous: null,
       commits: [
         {
           ...shared,
@@ -368,6 +371,22 @@ describe('the history', () => {
       ],
     })
     expect(Math.abs(history.commits[1].timestampCreated - Date.now() / 1000)).toBeLessThan(60)
+  })
+
+  it('is read page by page, to its end, by absolute links', async () => {
+    const { id } = await user.register({ caption: '0' })
+    for (const caption of ['1', '2', '3', '4']) await user.rest('PATCH', `assets/${id}/`, { json: { caption } })
+    const first = expectOk(await user.rest('GET', `assets/${id}/history/?limit=2`))
+    expect([first.count, first.previous, first.commits.length]).toEqual([5, null, 2])
+    const second = expectOk(await user.rest('GET', first.next.slice(app.url.length)))
+    const third = expectOk(await user.rest('GET', second.next.slice(app.url.length)))
+    expect([second.previous, third.next]).toEqual([expect.stringContaining('limit=2'), null])
+    const captions = [first, second, third].flatMap(({ commits }) =>
+      commits.map(({ changes }: { changes: { caption: string[] } }) => changes.caption[1]),
+    )
+    expect(captions).toEqual(['0', '1', '2', '3', '4'])
+    const byNid = expectOk(await user.rest('GET', `history/?nid=${id}&limit=2&offset=4`))
+    expect([byNid.commits.length, byNid.next]).toEqual([1, null])
   })
 
   it('of an asset that nobody shows is its owner’s alone', async () => {

@@ -46,6 +46,16 @@ describe('merging trees', () => {
     expect(expectOk(await user.rest('POST', PATH, { json: atOnce })).mergedAssetTree).toMatchObject(merged)
   })
 
+  it('counts a tree as often as it is asked for', async () => {
+    const large = await grownAsset({
+      caption: 'x'.repeat(4_000),
+      nit_commit_custom: JSON.stringify({ a: 'x'.repeat(9_000) }),
+    })
+    const often = Array(1_000).fill(large.trees[1])
+    expectError(await user.rest('POST', PATH, { json: often }), 'VALIDATION_FAILED')
+    expectOk(await user.rest('POST', PATH, { json: often.slice(0, 100) }))
+  })
+
   it.each([
     ['JSON without a type', { raw: JSON.stringify(asset.trees) }],
     [

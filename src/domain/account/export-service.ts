@@ -1,10 +1,10 @@
 /** Everything that is kept of a person, as one JSON document. Contract: `GET /api/v3/auth/users/me/export` and `myData`. */
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
-import { authenticationFailed, DomainError } from '../errors.ts'
+import { authenticationFailed, DomainError, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
 import { assertMay } from '../policy.ts'
-import type { Database, Safe } from '../ports.ts'
+import type { Database, Gate, Safe } from '../ports.ts'
 import { openActionArgs } from '../store/action-args.ts'
 import { describeReference } from '../wallet/transfer-kind.ts'
 import {
@@ -27,6 +27,8 @@ type Item = Record<string, unknown>
 interface List {
   name: string
   page: ExportPage
+  /** How many rows are read at once. */
+  rows?: number
   /** Which columns hold identifiers, and of what. */
   ids?: Record<string, IdPrefix>
   present?: (item: Item) => Item | Promise<Item>
@@ -35,11 +37,18 @@ interface List {
 interface Dependencies {
   database: Database
   safe: Safe
+  /** Exports at once, of everybody. */
+  exports: Gate
 }
 
-const PAGE = 200
-/** Rows that fit into one GraphQL answer. */
+/** Rows that are read at once: of lists whose rows are small, and of those that hold long texts. */
+const MANY = 200
+const FEW = 12
+/** What fits into one answer of GraphQL. */
+export const MAX_DATA_BYTES = 4_000_000
 const MAX_ROWS = 10_000
+/** Seconds. */
+const ANOTHER_EXPORT = 30
 
 const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
   Object.fromEntries(
@@ -51,13 +60,14 @@ const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
 
 export type ExportService = ReturnType<typeof createExportService>
 
-export function createExportService({ database, safe }: Dependencies) {
+export function createExportService({ database, safe, exports }: Dependencies) {
   const lists: List[] = [
-    { name: 'assets', page: readAssets },
-    { name: 'commits', page: readCommits, ids: { id: 'commit' } },
+    { name: 'assets', page: readAssets, rows: FEW },
+    { name: 'commits', page: readCommits, rows: FEW, ids: { id: 'commit' } },
     {
       name: 'orders',
       page: readOrders,
+      rows: FEW,
       ids: { id: 'order', networkAppId: 'app', transferId: 'transfer' },
       present: async (item) => {
         const actionArgs = await openActionArgs(safe, item.id as string, item.actionArgs as Uint8Array | null)
@@ -88,14 +98,17 @@ export function createExportService({ database, safe }: Dependencies) {
     return { user: actor, head: { exportedAt: new Date(), account: identify(account, { id: 'user' }), wallet } }
   }
 
-  async function* itemsOf({ page, ids = {}, present = (item) => item }: List, userId: string): AsyncGenerator<Item> {
+  async function* itemsOf(
+    { page, rows: size = MANY, ids = {}, present = (item) => item }: List,
+    userId: string,
+  ): AsyncGenerator<Item> {
     for (let after = ''; ; ) {
-      const rows = await database.query(page, [userId, after, PAGE])
+      const rows = await database.query(page, [userId, after, size])
       for (const { after: cursor, ...item } of rows) {
         yield identify(await present(item), ids)
         after = cursor
       }
-      if (rows.length < PAGE) return
+      if (rows.length < size) return
     }
   }
 
@@ -114,31 +127,52 @@ export function createExportService({ database, safe }: Dependencies) {
     yield '}\n'
   }
 
-  return {
-    /** The document's text in pieces. Raises NOT_AUTHENTICATED before the first. */
-    async stream(actor: Actor): Promise<AsyncIterable<string>> {
-      return write(await begin(actor))
-    },
-
-    /** The whole document. Raises NOT_AUTHENTICATED, VALIDATION_FAILED when it has more rows than one answer can hold. */
-    async read(actor: Actor): Promise<Item> {
-      const { user, head } = await begin(actor)
-      const all: Item = { ...head }
-      let rows = 0
-      for (const list of lists) {
-        const items: Item[] = []
-        for await (const item of itemsOf(list, user.id)) {
-          rows += 1
-          if (rows > MAX_ROWS) {
-            throw new DomainError('VALIDATION_FAILED', 'There is too much for one answer.', {
-              details: 'Download it from GET /api/v3/auth/users/me/export',
-            })
-          }
-          items.push(item)
+  async function readAll({ user, head }: { user: UserActor; head: Item }): Promise<Item> {
+    const all: Item = { ...head }
+    let rows = 0
+    let bytes = 0
+    for (const list of lists) {
+      const items: Item[] = []
+      for await (const item of itemsOf(list, user.id)) {
+        rows += 1
+        bytes += Buffer.byteLength(JSON.stringify(item))
+        if (rows > MAX_ROWS || bytes > MAX_DATA_BYTES) {
+          throw new DomainError('VALIDATION_FAILED', 'There is too much for one answer.', {
+            details: 'Download it from GET /api/v3/auth/users/me/export',
+          })
         }
-        all[list.name] = items
+        items.push(item)
       }
-      return all
-    },
+      all[list.name] = items
+    }
+    return all
+  }
+
+  const running = new Set<string>()
+
+  /** An account's exports come one after the other: each holds a part of the account in memory. */
+  async function once<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
+    assertMay(actor, 'account:export')
+    assertUser(actor)
+    const { id } = actor
+    if (running.has(id)) throw throttled(ANOTHER_EXPORT)
+    running.add(id)
+    try {
+      return await exports(work)
+    } finally {
+      running.delete(id)
+    }
+  }
+
+  return {
+    /** Hands the document's text over in pieces. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before the first. */
+    stream: (actor: Actor, send: (text: AsyncIterable<string>) => Promise<void>): Promise<void> =>
+      once(actor, async () => send(write(await begin(actor)))),
+
+    /**
+     * The whole document. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE, VALIDATION_FAILED when it is more than one
+     * answer can hold.
+     */
+    read: (actor: Actor): Promise<Item> => once(actor, async () => readAll(await begin(actor))),
   }
 }

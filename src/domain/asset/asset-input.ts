@@ -4,14 +4,14 @@ import { validationFailed } from '../errors.ts'
 import { jsonObject, jsonText, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
+import { metadataBytes, metadataLengths } from './metadata-limits.ts'
 
 export const MAX_FILE_BYTES = 250_000_000
-const MAX_CUSTOM_BYTES = 10 * 1024
 
 /** Keys of the asset tree that identify the file. Every other one is its owner's to set, and wins over ours. */
 const reservedKeys = new Set<string>(identifyingKeys)
 
-const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= MAX_CUSTOM_BYTES
+const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytes.custom
 const tooLarge = 'Ensure this field has no more than 10 KB.'
 
 /** The limit holds for what an asset carries, not only for what one request adds. Raises VALIDATION_FAILED. */
@@ -28,14 +28,14 @@ const nitCommitCustom = jsonObject
   )
 
 const metadata = {
-  caption: text(4000),
-  headline: text(25),
-  tag: text(255),
+  caption: text(metadataLengths.caption),
+  headline: text(metadataLengths.headline),
+  tag: text(metadataLengths.tag),
   publicAccess: z.boolean({ error: 'Expected true or false.' }),
   nitCommitCustom,
-  signedMetadata: jsonText(100_000),
-  signature: jsonText(100_000),
-  commitMessage: text(1000),
+  signedMetadata: jsonText(metadataBytes.signedMetadata),
+  signature: jsonText(metadataBytes.signature),
+  commitMessage: text(metadataLengths.commitMessage),
   maxCost,
 }
 
@@ -49,8 +49,8 @@ export const mimeTypeOf = (text: string) => (isMimeType(text) ? text : 'applicat
 
 export const registerInput = given({
   ...metadata,
-  assetFileMimeType: text(255).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
-  meta: jsonText(100_000),
+  assetFileMimeType: text(metadataLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
+  meta: jsonText(metadataBytes.meta),
 })
 
 /** Only what is given changes. */
@@ -59,7 +59,7 @@ export const updateInput = given(metadata)
 /** The name a file keeps: without any path that a caller sent along. */
 export const fileNameOf = (name: string | undefined) => {
   const base = (name ?? '').replace(/\p{C}/gu, '').split(/[\\/]/).at(-1) ?? ''
-  return [...base].slice(0, 255).join('') || 'file'
+  return [...base].slice(0, metadataLengths.fileName).join('') || 'file'
 }
 
 export const filterInput = given({

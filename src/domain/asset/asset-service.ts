@@ -7,6 +7,7 @@ import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { newUuid } from '../new-uuid.ts'
+import { assertOffset, type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
 import {
   type Chain,
@@ -38,6 +39,7 @@ import type { IncomingFile, Uploads } from './uploads.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
+type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
 interface Dependencies {
   database: Database
@@ -53,6 +55,12 @@ interface Dependencies {
 
 /** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
 const PATIENCE = 8_000
+
+const ownIdOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
+
+/** Whether a list of assets holds none but the actor's own. */
+const isOwn = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
+  actor.kind === 'system' || (ownerId !== undefined && ownerId === ownIdOf(actor))
 
 export type AssetService = ReturnType<typeof createAssetService>
 
@@ -177,8 +185,25 @@ export function createAssetService(deps: Dependencies) {
      * A user's own assets, or the public ones for an anonymous actor; of an owner that is named, those the actor may see.
      * Newest first. Raises VALIDATION_FAILED.
      */
-    async list(actor: Actor, filter: AssetFilter, query: AssetQuery): Promise<Asset[]> {
-      return database.read.asset.findMany({ ...query, orderBy: { id: 'desc' }, where: await listed(actor, filter) })
+    async list(actor: Actor, filter: AssetFilter, { cutsPages, ...query }: AssetQuery & Cuttable): Promise<Asset[]> {
+      const where = await listed(actor, filter)
+      if (!isOwn(actor, where.ownerId)) assertOffset(query.skip ?? 0)
+      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: { id: 'desc' }, where })
+    },
+
+    /** A part of the history of an asset that the caller has read, by its UUID: oldest first. */
+    async history(
+      assetId: string,
+      { limit, offset, cutsPages }: { limit: number; offset: number } & Cuttable,
+      query: CommitQuery,
+    ): Promise<Commit[]> {
+      return readOf(database, cutsPages).commit.findMany({
+        ...query,
+        // Sequences have no gaps, so a position is found without counting.
+        where: { assetId, sequence: { gt: offset } },
+        orderBy: { sequence: 'asc' },
+        take: limit,
+      })
     },
 
     /** How many assets `list` would give in all. */
@@ -278,15 +303,19 @@ export function createAssetService(deps: Dependencies) {
     },
   }
 
+  async function ownerOf(email: string): Promise<string | { in: string[] }> {
+    const [owner] = await database.query(findOwner, [email])
+    return owner ? owner.id : { in: [] }
+  }
+
   async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {
     const filter = parse(filterInput, rawFilter)
     // Callers narrow their own collection by filters: strangers' assets come only to who asks for a stranger.
-    const scope = actor.kind === 'user' && filter.owner === undefined ? { ownerId: actor.id } : {}
-    const [owner] = filter.owner === undefined ? [] : await database.query(findOwner, [filter.owner])
+    const ownerId = filter.owner === undefined ? ownIdOf(actor) : await ownerOf(filter.owner)
     return {
-      ...visibleAssets(actor),
-      ...scope,
-      ...(filter.owner !== undefined && { ownerId: { in: owner ? [owner.id] : [] } }),
+      // One's own are all to be seen, which the index of owners tells alone.
+      ...(isOwn(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),
+      ...(ownerId !== undefined && { ownerId }),
       ...(filter.proofHash !== undefined && { sha256: filter.proofHash }),
       ...(filter.tag !== undefined && { tag: filter.tag }),
       // Assets never change hands yet, so every owner is the original one.

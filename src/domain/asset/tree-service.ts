@@ -7,9 +7,9 @@ import { parse } from '../input.ts'
 import { assertMay, visibleAssets } from '../policy.ts'
 import { type Database, statement } from '../ports.ts'
 
-const MAX_TREES = 1_000
+export const MAX_TREES = 1_000
 /** Of all trees together, in bytes. */
-const MAX_BYTES = 4_000_000
+export const MAX_TREE_BYTES = 4_000_000
 
 const treesInput = z.object({
   trees: z
@@ -54,21 +54,24 @@ const readTrees = statement<{ cid: string; tree: string | null }>(
    from commits where id = any ($1::uuid[])`,
 )
 
+const tooLarge = () =>
+  new DomainError('VALIDATION_FAILED', 'The trees are too large together: merge fewer of them at once.')
+
 export type TreeService = ReturnType<typeof createTreeService>
 
 export function createTreeService({ database }: { database: Database }) {
   /** By CID. Only of assets that the actor may see. Raises VALIDATION_FAILED when they are too large together. */
-  async function read(actor: Actor, cids: string[]): Promise<Map<string, Tree>> {
+  async function read(actor: Actor, cids: string[]): Promise<Map<string, { tree: Tree; size: number }>> {
     const found = (await database.query(findTrees, [cids])).map(({ id }) => id)
     const visible = await database.read.commit.findMany({
       select: { id: true },
       where: { id: { in: found }, asset: visibleAssets(actor) },
     })
-    const rows = await database.query(readTrees, [visible.map(({ id }) => id), MAX_BYTES])
+    const rows = await database.query(readTrees, [visible.map(({ id }) => id), MAX_TREE_BYTES])
     return new Map(
       rows.map(({ cid, tree }) => {
-        if (tree !== null) return [cid, JSON.parse(tree) as Tree]
-        throw new DomainError('VALIDATION_FAILED', 'The trees are too large together: merge fewer of them at once.')
+        if (tree === null) throw tooLarge()
+        return [cid, { tree: JSON.parse(tree) as Tree, size: Buffer.byteLength(tree) }]
       }),
     )
   }
@@ -83,10 +86,12 @@ export function createTreeService({ database }: { database: Database }) {
       const { trees: asked } = parse(treesInput, rawInput)
       const known = await read(actor, [...new Set(asked.map(({ assetTreeCid }) => assetTreeCid))])
       const trees = asked.map(({ assetTreeCid, createdAt }) => {
-        const tree = known.get(assetTreeCid)
-        if (!tree) throw notFound('Asset tree')
-        return { tree, createdAt }
+        const found = known.get(assetTreeCid)
+        if (!found) throw notFound('Asset tree')
+        return { ...found, createdAt }
       })
+      // The same tree may be asked for many times.
+      if (trees.reduce((sum, { size }) => sum + size, 0) > MAX_TREE_BYTES) throw tooLarge()
       const oldestFirst = trees.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
       return { merged: Object.assign({}, ...oldestFirst.map(({ tree }) => tree)), trees: trees.map(({ tree }) => tree) }
     },

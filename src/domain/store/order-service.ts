@@ -6,6 +6,7 @@ import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
+import { type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
 import type { Database, FeedNotices, Safe } from '../ports.ts'
 import { refusalsOf } from '../wallet/quote.ts'
@@ -173,9 +174,13 @@ export function createOrderService({ database, notices, safe, idempotency, confi
     },
 
     /** The actor's orders, newest first. Raises NOT_AUTHENTICATED. */
-    async list(actor: Actor, filter: { status?: Order['status'] | undefined }, query: OrderQuery): Promise<Order[]> {
+    async list(
+      actor: Actor,
+      filter: { status?: Order['status'] | undefined },
+      { cutsPages, ...query }: OrderQuery & Cuttable,
+    ): Promise<Order[]> {
       assertMay(actor, 'order:read')
-      return database.read.order.findMany({
+      return readOf(database, cutsPages).order.findMany({
         ...query,
         orderBy: { id: 'desc' },
         where: { ...filter, ...visibleOrders(actor) },

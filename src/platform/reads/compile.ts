@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { decodeRow, decodeRows, type Row } from './decode.ts'
 import type { Model } from './model.ts'
-import { compilePage } from './page.ts'
-import { type Draft, from, newScope, type Parameter } from './scope.ts'
+import { compilePage, type Page } from './page.ts'
+import { type Draft, from, newScope, type Parameter, type Scope } from './scope.ts'
 import { compileSelection, rowOf } from './select.ts'
-import { type Arguments, unsupported } from './shape.ts'
+import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { all, compileUnique, compileWhere } from './where.ts'
 
 export const readMethods = [
@@ -27,15 +27,33 @@ export interface Compiled {
   readonly parameters: readonly Parameter[]
   /** Prisma's answer, from rows of one column; undefined when a row was asked for and there is none. */
   readonly decode: (rows: Row[]) => unknown
+  /** Whether it reads or counts many rows. */
+  readonly isList: boolean
+}
+
+export interface CompileOptions {
+  /** A page ends early rather than read texts and JSON of more bytes than this; it has one row at least. */
+  pageBytes?: number | undefined
 }
 
 /** Raises `unsupported`. */
-export const compile = (model: Model, method: ReadMethod, args: Arguments): Compiled => {
-  const draft: Draft = { parameters: [], aliases: 0 }
+export const compile = (
+  model: Model,
+  method: ReadMethod,
+  args: Arguments,
+  { pageBytes }: CompileOptions = {},
+): Compiled => {
+  const isMany = method === 'findMany'
+  const draft: Draft = { parameters: [], aliases: 0, isList: isMany || method === 'count' }
+  const isCut = isMany && pageBytes !== undefined && args.take !== undefined
   const { text, decode } =
-    method === 'count' ? compileCount(draft, model, args) : compileFind(draft, model, method, args)
+    method === 'count'
+      ? compileCount(draft, model, args)
+      : isMany && (isCut || args.skip !== undefined)
+        ? compilePart(draft, model, args, isCut ? pageBytes : undefined)
+        : compileFind(draft, model, method, args)
   const name = `read_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
-  return { name, text, parameters: draft.parameters, decode }
+  return { name, text, parameters: draft.parameters, decode, isList: draft.isList }
 }
 
 const compileCount = (draft: Draft, model: Model, args: Arguments) => {
@@ -63,6 +81,56 @@ const compileFind = (draft: Draft, model: Model, method: Exclude<ReadMethod, 'co
   }
   return { text, decode: (rows: Row[]) => (rows[0] ? decodeRow(shape, onlyColumn(rows[0])) : undefined) }
 }
+
+/**
+ * A part of many rows: their keys are read first, which an index alone may tell, and only the rows of the part with what
+ * belongs to them. So a row that is left out costs next to nothing.
+ */
+const compilePart = (draft: Draft, model: Model, args: Arguments, pageBytes: number | undefined) => {
+  const inner = newScope(draft, model)
+  const where = compileWhere(inner, args.where, ['where'])
+  const page = compilePage(inner, args, [], false)
+  const key = model.id.map(({ column }) => `${inner.alias}.${column}`).join(', ')
+  const part = `select ${key} from ${from(inner)} where ${all([where, page.condition])}${page.clauses}`
+
+  const scope = newScope(draft, model)
+  const columns: string[] = []
+  const shape = compileSelection(scope, args, [], columns)
+  const keys = pageBytes === undefined ? part : cutTo(pageBytes, draft, model, args, page, part)
+  const text = `select ${rowOf(columns)} from (${keys}) k join ${from(scope)} on ${sameRow(model, scope)}${page.orderOf(scope.alias)}`
+  return { text, decode: (rows: Row[]) => decodeRows(shape, rows.map(onlyColumn), page.reverse) }
+}
+
+const sameRow = (model: Model, { alias }: Scope) =>
+  model.id.map(({ column }) => `${alias}.${column} = k.${column}`).join(' and ')
+
+/** Of the keys of a page, the first of which the texts take so many bytes together at most; one at least. */
+const cutTo = (pageBytes: number, draft: Draft, model: Model, args: Arguments, page: Page, part: string) => {
+  const scope = newScope(draft, model)
+  const { select } = args
+  const weights = [...model.scalars.values()]
+    .filter(({ name, type }) => type in bytesOf && (!isPlain(select) || select[name] === true))
+    .map(({ column, type }) => `coalesce(${bytesOf[type]?.(`${scope.alias}.${column}`)}, 0)`)
+  if (weights.length === 0) return part
+  const key = model.id.map(({ column }) => `k.${column}`).join(', ')
+  return (
+    `select ${key} from (select ${key}, row_number() over rows_before as position, sum(${weights.join(' + ')}) over rows_before as bytes ` +
+    `from (${part}) k join ${from(scope)} on ${sameRow(model, scope)} window rows_before as (${page.orderOf(scope.alias).trim()} rows unbounded preceding)) k ` +
+    `where k.bytes <= ${pageBytes} or k.position = 1`
+  )
+}
+
+/**
+ * The bytes in an answer of columns that hold as much as somebody writes. Of a long text the stored size is enough, which is
+ * told without reading it: it is JSON, of which nothing becomes more than twice as long.
+ */
+const bytesOf: Record<string, (column: string) => string> = {
+  String: (column) =>
+    `case when octet_length(${column}::text) > ${LONG_TEXT} then 2 * octet_length(${column}::text) else octet_length(to_json(${column}::text)::text) end`,
+  Json: (column) => `octet_length(${column}::text)`,
+  Bytes: (column) => `octet_length(${column})`,
+}
+const LONG_TEXT = 16_000
 
 const uniqueArguments = new Set(['select', 'include', 'where'])
 

@@ -11,6 +11,8 @@ export interface Page {
   readonly clauses: string
   /** A negative `take` reads backwards; the rows are turned round again afterwards. */
   readonly reverse: boolean
+  /** ORDER BY again, of the same rows under another alias; empty when there is no order. */
+  readonly orderOf: (alias: string) => string
 }
 
 /** Of a to-many relation: what ties a row to its parent, and the child's columns that are thereby fixed. */
@@ -44,16 +46,16 @@ export const compilePage = (scope: Scope, args: Arguments, path: Path, single: b
   }
   if (reverse) order = order.map(([field, direction]) => [field, direction === 'asc' ? 'desc' : 'asc'] as const)
 
-  let clauses = ''
-  if (order.length > 0) {
-    const terms = order.map(([field, direction]) => `${scope.alias}.${field.column} ${direction}`)
-    clauses += ` order by ${terms.join(', ')}`
+  const orderOf = (alias: string) => {
+    const terms = order.map(([field, direction]) => `${alias}.${field.column} ${direction}`)
+    return terms.length > 0 ? ` order by ${terms.join(', ')}` : ''
   }
+  let clauses = orderOf(scope.alias)
   if (single) clauses += ' limit 1'
   if (take !== undefined) clauses += ` limit ${parameter(scope.draft, [...path, 'take'], encodeCount)}`
   if (skip !== undefined) clauses += ` offset ${parameter(scope.draft, [...path, 'skip'], encodeSkip)}`
   const condition = cursor === undefined ? 'true' : compileCursor(scope, order, args, path, parent)
-  return { condition, clauses, reverse }
+  return { condition, clauses, reverse, orderOf }
 }
 
 const readOrder = (scope: Scope, orderBy: unknown): Order => {

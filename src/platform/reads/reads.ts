@@ -3,7 +3,8 @@
  * read exactly as Prisma does, unusual arguments and wrong ones alike, goes to Prisma itself.
  */
 import type { Pool } from 'pg'
-import type { ReadClient } from '../../domain/ports.ts'
+import type { Gate, ReadClient } from '../../domain/ports.ts'
+import { openGate } from '../gate.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'
 import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
 import type { Row } from './decode.ts'
@@ -18,6 +19,10 @@ export interface ReadsOptions {
   prisma: PrismaClient
   /** What a caller gets to see of a failure of the database. By default, the driver's error. */
   translate?: (error: unknown) => unknown
+  /** What lists wait for before they take a connection. */
+  lists?: Gate | undefined
+  /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
+  pageBytes?: number | undefined
 }
 
 /** Shapes kept compiled; the one not used for longest goes first. */
@@ -28,6 +33,8 @@ const mostShapes = 500
  * run, but are planned every time.
  */
 const mostNames = 500
+
+const manyMethods: ReadonlySet<ReadMethod> = new Set(['findMany', 'count'])
 
 type Delegate = Record<ReadMethod, (args: unknown) => Promise<unknown>>
 
@@ -52,7 +59,13 @@ const models = [
   'pointGrant',
 ] as const
 
-export const createReads = ({ pool, prisma, translate = (error) => error }: ReadsOptions): ReadClient => {
+export const createReads = ({
+  pool,
+  prisma,
+  translate = (error) => error,
+  lists = openGate,
+  pageBytes,
+}: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
   const shapes = new Map<string, Compiled | typeof unsupported>()
   const names = new Set<string>()
@@ -62,7 +75,7 @@ export const createReads = ({ pool, prisma, translate = (error) => error }: Read
     let found = shapes.get(key)
     // Put in again, it is the youngest.
     if (found !== undefined) shapes.delete(key)
-    else found = refusable(() => compile(model, method, args))
+    else found = refusable(() => compile(model, method, args, { pageBytes }))
     shapes.set(key, found)
     if (shapes.size > mostShapes) shapes.delete(shapes.keys().next().value as string)
     return found
@@ -87,12 +100,14 @@ export const createReads = ({ pool, prisma, translate = (error) => error }: Read
     return async (given?: unknown) => {
       const args = given ?? {}
       const prepared = isPlain(args) ? refusable(() => prepare(model, method, args)) : unsupported
-      if (prepared === unsupported) return delegate[method](given)
+      if (prepared === unsupported)
+        return manyMethods.has(method) ? lists(() => delegate[method](given)) : delegate[method](given)
       const { statement, values } = prepared
       let rows: Row[]
       try {
         const query = { name: nameOf(statement), text: statement.text, values, rowMode: 'array' as const }
-        rows = (await pool.query<unknown[]>(query)).rows
+        const ask = () => pool.query<unknown[]>(query)
+        rows = (await (statement.isList ? lists(ask) : ask())).rows
       } catch (error) {
         // A value that its column cannot hold, such as a malformed UUID: Prisma has words of its own for it.
         if (isDataException(error)) return delegate[method](given)

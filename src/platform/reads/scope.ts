@@ -15,6 +15,8 @@ export interface Parameter {
 export interface Draft {
   readonly parameters: Parameter[]
   aliases: number
+  /** Whether many rows are read or counted, at any depth. */
+  isList: boolean
 }
 
 /** One table with the rows joined to it: never more rows than the table itself has. */

@@ -66,6 +66,7 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path,
 }
 
 const compileList = (scope: Scope, relation: Relation, args: Arguments, path: Path) => {
+  scope.draft.isList = true
   const child = newScope(scope.draft, relation.model)
   const parent: Parent = {
     link: (alias) => link(relation, scope.alias, alias),
@@ -91,6 +92,7 @@ const compileCounts = (scope: Scope, value: unknown, path: Path, columns: string
     if (!relation.list || (args !== true && !isPlain(args))) throw unsupported
     const filter = args === true ? {} : args
     if (Object.keys(filter).some((key) => key !== 'where')) throw unsupported
+    scope.draft.isList = true
     const child = newScope(scope.draft, relation.model)
     const where = compileWhere(child, filter.where, [...path, 'select', name, 'where'])
     shape.counts.push({ name, at: columns.length })

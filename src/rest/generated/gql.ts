@@ -30,7 +30,7 @@ type Documents = {
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": typeof types.RestAssetDocument,
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestDeleteAssetDocument,
-    "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": typeof types.RestHistoryDocument,
+    "\n  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {\n    asset(id: $id) {\n      nid\n      commitCount\n      history(limit: $limit, offset: $offset) {\n        ...CommitRecord\n      }\n    }\n  }\n": typeof types.RestHistoryDocument,
     "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestAuditEntriesDocument,
     "\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  ": typeof types.RestDeviceDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": typeof types.RestEventsDocument,
@@ -90,7 +90,7 @@ const documents: Documents = {
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": types.RestAssetDocument,
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": types.RestDeleteAssetDocument,
-    "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n": types.RestHistoryDocument,
+    "\n  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {\n    asset(id: $id) {\n      nid\n      commitCount\n      history(limit: $limit, offset: $offset) {\n        ...CommitRecord\n      }\n    }\n  }\n": types.RestHistoryDocument,
     "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": types.RestAuditEntriesDocument,
     "\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  ": types.RestDeviceDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": types.RestEventsDocument,
@@ -215,7 +215,7 @@ export function graphql(source: "\n    mutation RestDeleteAsset($input: DeleteAs
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n"): (typeof documents)["\n  query RestHistory($id: ID!) {\n    asset(id: $id) {\n      nid\n      history {\n        ...CommitRecord\n      }\n    }\n  }\n"];
+export function graphql(source: "\n  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {\n    asset(id: $id) {\n      nid\n      commitCount\n      history(limit: $limit, offset: $offset) {\n        ...CommitRecord\n      }\n    }\n  }\n"): (typeof documents)["\n  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {\n    asset(id: $id) {\n      nid\n      commitCount\n      history(limit: $limit, offset: $offset) {\n        ...CommitRecord\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -1,7 +1,7 @@
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { pageOf, presentPage } from '../pagination.ts'
+import { linksOf, pageOf, presentPage } from '../pagination.ts'
 import { presentAsset } from './present-asset.ts'
 import { presentCommit } from './present-commit.ts'
 import { presentQuote } from './present-quote.ts'
@@ -147,10 +147,11 @@ const remove = defineRoute({
 })
 
 const historyOperation = graphql(/* GraphQL */ `
-  query RestHistory($id: ID!) {
+  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {
     asset(id: $id) {
       nid
-      history {
+      commitCount
+      history(limit: $limit, offset: $offset) {
         ...CommitRecord
       }
     }
@@ -163,8 +164,12 @@ const historyRoute = (path: string, nidOf: (request: RestRequest) => string) =>
     path,
     action: 'asset:read',
     operation: historyOperation,
-    variables: (request) => ({ id: nidOf(request) }),
-    present: ({ asset }) => ({ nid: asset!.nid, commits: asset!.history.map(presentCommit) }),
+    variables: (request) => ({ id: nidOf(request), ...pageOf(request) }),
+    present: ({ asset }, request) => {
+      const { nid, commitCount, history } = asset!
+      const links = linksOf(request, commitCount, history.length)
+      return { nid, count: commitCount, ...links, commits: history.map(presentCommit) }
+    },
   })
 
 export const assetRoutes = [

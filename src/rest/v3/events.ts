@@ -1,6 +1,6 @@
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { pageOf } from '../pagination.ts'
+import { MAX_LARGE_LIMIT, pageOf } from '../pagination.ts'
 import { presentEvent } from './present-event.ts'
 
 const list = defineRoute({
@@ -20,9 +20,15 @@ const list = defineRoute({
       }
     }
   `),
-  variables: (request) => ({ limit: pageOf(request).limit, after: request.query.get('after') || null }),
+  variables: (request) => ({
+    limit: pageOf(request, MAX_LARGE_LIMIT).limit,
+    after: request.query.get('after') || null,
+  }),
   present: ({ events: { nodes, pageInfo } }, request) => {
-    const query = new URLSearchParams({ after: pageInfo.endCursor ?? '', limit: String(pageOf(request).limit) })
+    const query = new URLSearchParams({
+      after: pageInfo.endCursor ?? '',
+      limit: String(pageOf(request, MAX_LARGE_LIMIT).limit),
+    })
     return { next: pageInfo.hasNextPage ? `${request.url}?${query}` : null, results: nodes.map(presentEvent) }
   },
 })

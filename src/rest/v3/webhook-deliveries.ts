@@ -1,7 +1,7 @@
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import type { DeliveryStatus, WebhookDeliveryRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { pageOf, presentPage } from '../pagination.ts'
+import { MAX_LARGE_LIMIT, pageOf, presentPage } from '../pagination.ts'
 
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   fragment WebhookDeliveryRecord on WebhookDelivery {
@@ -63,7 +63,7 @@ const list = defineRoute({
     }
   `),
   variables: (request) => ({
-    ...pageOf(request),
+    ...pageOf(request, MAX_LARGE_LIMIT),
     filter: {
       networkAppId: request.query.get('network_app_id') || undefined,
       orderId: request.query.get('order_id') || undefined,
@@ -71,7 +71,7 @@ const list = defineRoute({
     },
   }),
   present: ({ webhookDeliveries }, request) =>
-    presentPage(request, webhookDeliveries.totalCount, webhookDeliveries.nodes.map(presentDelivery)),
+    presentPage(request, webhookDeliveries.totalCount, webhookDeliveries.nodes.map(presentDelivery), MAX_LARGE_LIMIT),
 })
 
 const read = defineRoute({

@@ -1,0 +1,16 @@
+/** Paging by position, as callers of the REST door do. */
+import type { builder } from './builder.ts'
+
+type Fields = PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>
+
+export const offsetArg = (t: Fields) =>
+  t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' })
+
+/** Nothing to leave out is not asked for: such a list is read in a shorter way. */
+export const withOffset = <Query extends { skip?: number | undefined }>(
+  query: Query,
+  offset: number | null | undefined,
+) => ({
+  ...query,
+  skip: (query.skip ?? 0) + Math.max(offset ?? 0, 0) || undefined,
+})

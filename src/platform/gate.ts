@@ -1,0 +1,51 @@
+/** So many at once, and the others wait their turn for a while. */
+import { DomainError } from '../domain/errors.ts'
+import type { Gate } from '../domain/ports.ts'
+
+/** Lets everything in. */
+export const openGate: Gate = (work) => work()
+
+export interface GateOptions {
+  places: number
+  /** How many may wait. */
+  queue: number
+  /** Milliseconds that one waits at most. */
+  patience: number
+  /** What there is too much of, as the beginning of a sentence. */
+  what: string
+}
+
+export function createGate({ places, queue, patience, what }: GateOptions): Gate {
+  let free = places
+  const waiting = new Set<() => void>()
+  const refusal = () =>
+    new DomainError('UNAVAILABLE', `${what} are asked for too often right now. Try again shortly.`, { retryAfter: 2 })
+
+  const turn = () =>
+    new Promise<void>((resolve, reject) => {
+      if (waiting.size >= queue) return reject(refusal())
+      const go = () => {
+        clearTimeout(timer)
+        waiting.delete(go)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        waiting.delete(go)
+        reject(refusal())
+      }, patience)
+      waiting.add(go)
+    })
+
+  return async (work) => {
+    if (free > 0) free -= 1
+    else await turn()
+    try {
+      return await work()
+    } finally {
+      // The place goes to whoever waits longest.
+      const [next] = waiting
+      if (next) next()
+      else free += 1
+    }
+  }
+}
