@@ -33,6 +33,7 @@ import { createPictureMaker } from './platform/picture-maker.ts'
 import { prepareDatabase } from './platform/prepare-database.ts'
 import { closeFolders } from './platform/private-folders.ts'
 import { createSafe } from './platform/safe.ts'
+import { assertVaultBelongs } from './platform/vault-identity.ts'
 
 export interface Installation {
   config: Config
@@ -66,7 +67,10 @@ export interface OpenOptions {
   mayMigrate: boolean
 }
 
-/** Brings up database, file store and keys. Raises when a part cannot be had, or the database does not fit this version. */
+/**
+ * Brings up database, file store and keys. Raises when a part cannot be had, the database does not fit this version, or the
+ * keys are those of another database.
+ */
 export async function openInstallation(config: Config, log: Log, { mayMigrate }: OpenOptions): Promise<Installation> {
   await closeFolders(config.dir)
   const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
@@ -78,6 +82,11 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
   })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
   const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log })
+  await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate }).catch(async (error: unknown) => {
+    await database.close()
+    await postgres?.stop()
+    throw error
+  })
   const notices = createEventNotices({ url: databaseUrl, database, log })
   // Where mail goes that no server is configured for.
   const mailDir = `${config.dir}/mail`
