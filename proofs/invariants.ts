@@ -270,6 +270,35 @@ const breaches: Breach[] = [
     sql: unlocked('events', `delete from events where type = 'order.created' and sequence > 1`),
   },
   {
+    id: 'C4',
+    what: 'a grant that was spent and not used',
+    sql: [
+      `insert into point_grants (wallet_id, amount, remaining, reason, expires_at)
+       select user_id, 2, 1, 'breach', now() + interval '1 hour' from wallets where points > 2 limit 1`,
+    ],
+  },
+  {
+    id: 'C4',
+    what: 'a grant that holds more than its wallet',
+    sql: [
+      `insert into point_grants (wallet_id, amount, remaining, reason, expires_at)
+       select user_id, points + 1, points + 1, 'breach', now() + interval '1 hour' from wallets limit 1`,
+    ],
+  },
+  { id: 'C4', what: 'points that a wallet says expire', sql: ['update wallets set points_expire_at = now()'] },
+  {
+    id: 'C4',
+    what: 'a transfer that used more of a grant than it moved',
+    sql: [
+      `with paid as (select wallet_id, transfer_id, -amount as amount from entries where wallet_id is not null and currency = 'POINTS' and amount < 0 limit 1),
+       given as (
+         insert into point_grants (wallet_id, amount, remaining, reason, expires_at)
+         select wallet_id, amount + 1, 0, 'breach', now() + interval '1 hour' from paid returning id, amount
+       )
+       insert into grant_uses (grant_id, transfer_id, amount) select given.id, paid.transfer_id, given.amount from given, paid`,
+    ],
+  },
+  {
     id: 'C2',
     what: 'a feed with a gap',
     sql: unlocked('events', 'update events set sequence = sequence + 1000'),
@@ -277,8 +306,8 @@ const breaches: Breach[] = [
 ]
 
 /** What must be refused on the database as it is. */
-const forbidden = ['transfers', 'entries', 'commits', 'events'].flatMap((table) => {
-  const column = { transfers: 'reference', entries: 'amount', commits: 'sequence', events: 'sequence' }[table]
+const forbidden = ['transfers', 'entries', 'grant_uses', 'commits', 'events'].flatMap((table) => {
+  const column = { transfers: 'reference', entries: 'amount', grant_uses: 'amount' }[table] ?? 'sequence'
   return [`update ${table} set ${column} = ${column}`, `delete from ${table}`, `truncate ${table} cascade`]
 })
 /** A commit can be erased and nothing else, so an update that changes nothing is no change. */

@@ -53,6 +53,7 @@ import { createDeliveryService } from './domain/store/delivery-service.ts'
 import { createNetworkAppService } from './domain/store/network-app-service.ts'
 import { createOrderMail, type OrderMailJob } from './domain/store/order-mail.ts'
 import { createOrderService } from './domain/store/order-service.ts'
+import { createFunds } from './domain/wallet/funds.ts'
 import { createGrantService } from './domain/wallet/grant-service.ts'
 import { createPricing } from './domain/wallet/pricing.ts'
 import { createStatementService } from './domain/wallet/statement-service.ts'
@@ -158,11 +159,13 @@ export function createApp(deps: Dependencies): App {
     megabytesPerUser: config.limits.unpaidMegabytes,
   })
   const pricing = createPricing(config.money)
+  const funds = createFunds({ database })
   const services: Services = {
     idempotency,
     pricing,
     uploads,
-    grants: createGrantService({ database, notices: deps.notices, idempotency }),
+    funds,
+    grants: createGrantService({ database, notices: deps.notices, idempotency, log }),
     statement: createStatementService({ database }),
     accounts: createAccountService({
       ...deps,
@@ -196,8 +199,15 @@ export function createApp(deps: Dependencies): App {
       notices: deps.notices,
       log,
     }),
-    orders: createOrderService({ database, notices: deps.notices, safe: deps.safe, idempotency, config: config.store }),
-    assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, uploads, config: config.limits }),
+    orders: createOrderService({
+      database,
+      notices: deps.notices,
+      safe: deps.safe,
+      funds,
+      idempotency,
+      config: config.store,
+    }),
+    assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, funds, uploads, config: config.limits }),
     thumbnails: createThumbnailService(deps),
     trees: createTreeService({ database }),
     events: createEventService({ ...deps, streamLimits: createStreamLimits(config.limits) }),

@@ -19,6 +19,7 @@ import type { ApiKeyService } from './domain/store/api-key-service.ts'
 import type { DeliveryService } from './domain/store/delivery-service.ts'
 import type { NetworkAppService } from './domain/store/network-app-service.ts'
 import type { OrderService } from './domain/store/order-service.ts'
+import type { FundsService } from './domain/wallet/funds.ts'
 import type { GrantService } from './domain/wallet/grant-service.ts'
 import type { Pricing } from './domain/wallet/pricing.ts'
 import type { StatementService } from './domain/wallet/statement-service.ts'
@@ -39,6 +40,7 @@ export interface Services {
   passwords: PasswordService
   orders: OrderService
   pricing: Pricing
+  funds: FundsService
   profiles: ProfileService
   sessions: SessionService
   statement: StatementService

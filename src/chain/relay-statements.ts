@@ -271,7 +271,8 @@ export const releaseCommit = statement(
 )
 
 /**
- * A commit that can never reach the chain: $1 commit, $2 why. Its charge is given back by a transfer that negates it;
+ * A commit that can never reach the chain: $1 commit, $2 why. Its charge is given back by a transfer that negates it,
+ * points to the grants that they came from as far as those are still valid;
  * the reference's unique index makes a second refund impossible.
  */
 export const failCommit = statement<{ commit_id: string }>(
@@ -307,7 +308,8 @@ export const failCommit = statement<{ commit_id: string }>(
        group by wallet_id
      ) sums
      where w.user_id = sums.wallet_id
-     returning w.user_id, w.event_sequence
+     returning w.user_id, w.event_sequence, case when w.points_expire_at is not null then
+       use_grants(w.user_id, new.points - old.points, now(), (select id from refund), (select distinct transfer_id from charge)) end as used
    ),
    told as (
      insert into events (owner_id, sequence, type, commit_id, transfer_id)

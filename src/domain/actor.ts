@@ -4,7 +4,7 @@ import { notAuthenticated } from './errors.ts'
 
 /** Amounts are decimal strings. */
 export type SignedInUser = Omit<User, 'passwordHash'> & {
-  wallet: Omit<Wallet, 'num' | 'points'> & { num: string; points: string }
+  wallet: Pick<Wallet, 'userId' | 'address'> & { num: string; points: string; pointsExpireAt: string | null }
 }
 
 export interface UserActor {

@@ -91,9 +91,9 @@ export const invariants: Invariant[] = [
   {
     id: 'I7',
     sentence:
-      'Transfers, entries, commits and events cannot be changed or deleted: their triggers stand and are enabled.',
+      'Transfers, entries, uses of grants, commits and events cannot be changed or deleted: their triggers stand and are enabled.',
     query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
-            from (values ('transfers'), ('entries'), ('commits'), ('events')) as wanted (name),
+            from (values ('transfers'), ('entries'), ('grant_uses'), ('commits'), ('events')) as wanted (name),
               (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
             where not exists (
               select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal
@@ -167,6 +167,29 @@ export const invariants: Invariant[] = [
               join entries e on e.transfer_id = t.id and e.wallet_id is not null
               left join point_grants g on t.reference = 'grant-expiry:' || g.id and g.expired_at is not null
               where t.reference like 'grant-expiry:%' and (g.id is null or -e.amount > g.amount)`,
+  },
+  {
+    id: 'C4',
+    sentence:
+      'What remains of an expiring grant is what it gave less what its uses took, never more than its wallet holds; the wallet says when the soonest one ends.',
+    query: `select g.id::text as subject, 'its uses do not add up' as problem from point_grants g
+              left join lateral (select coalesce(sum(amount), 0) as used from grant_uses where grant_id = g.id) u on true
+              where g.remaining <> g.amount - u.used
+            union all
+            select w.user_id::text, 'its grants hold more than it does' from wallets w
+              join point_grants g on g.wallet_id = w.user_id group by w.user_id having sum(g.remaining) > w.points
+            union all
+            select w.user_id::text, 'it names another end than that of its soonest grant' from wallets w
+              left join lateral (
+                select min(expires_at) as soonest from point_grants where wallet_id = w.user_id and expired_at is null
+              ) g on true where w.points_expire_at is distinct from g.soonest
+            union all
+            select u.grant_id::text, 'a transfer used more of it than it moved' from grant_uses u
+              join point_grants g on g.id = u.grant_id join transfers t on t.id = u.transfer_id
+              left join entries e on e.transfer_id = u.transfer_id and e.wallet_id = g.wallet_id and e.currency = 'POINTS'
+              where t.reference <> 'grant:' || g.id
+              group by u.grant_id, u.transfer_id, u.amount having abs(u.amount) > greatest(
+                coalesce(sum(e.amount) filter (where e.amount > 0), 0), coalesce(-sum(e.amount) filter (where e.amount < 0), 0))`,
   },
   {
     id: 'C1',

@@ -5,7 +5,7 @@ import { characters } from './sizes.ts'
 
 export const WalletType = builder.prismaObject('Wallet', {
   description: "A user's custodial key pair and balances.",
-  select: { userId: true, address: true, num: true, points: true },
+  select: { userId: true, address: true, num: true, points: true, pointsExpireAt: true },
   fields: (t) => ({
     address: t.field({
       type: 'Address',
@@ -15,13 +15,15 @@ export const WalletType = builder.prismaObject('Wallet', {
     num: t.field({ type: 'Decimal', description: 'Balance in currency units.', resolve: (wallet) => wallet.num }),
     points: t.field({
       type: 'Decimal',
-      description: 'Balance in credits; one point pays for one currency unit, and points are spent first.',
-      resolve: (wallet) => wallet.points,
+      description:
+        'Balance in credits that can be spent now; one point pays for one currency unit. Points are spent first, and of ' +
+        'them those that expire soonest.',
+      resolve: (wallet, _args, { services }) => services.funds.points(wallet),
     }),
     spendable: t.field({
       type: 'Decimal',
       description: 'What can be spent: num and points together.',
-      resolve: (wallet) => add(wallet.num, wallet.points),
+      resolve: async (wallet, _args, { services }) => add(wallet.num, await services.funds.points(wallet)),
     }),
   }),
 })

@@ -1,10 +1,8 @@
 /** Points that administrators give: both doors alike, once for each key, and gone when their time is over. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { statement } from '../../src/domain/ports.ts'
-import { leftOfGrants } from '../../src/domain/wallet/grant-expiry.ts'
-import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { expireGrants } from '../support/grants.ts'
 import type { Answer, Rest } from '../support/rest-client.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
@@ -26,22 +24,7 @@ const eventsOf = async (user: SignedIn) =>
     await app.sql<{ type: string }>('select type from events where owner_id = $1::uuid order by sequence', [user.id])
   ).map(({ type }) => type)
 
-/** An hour passes for the user's grants. */
-const letExpire = (user: SignedIn) =>
-  app.sql(
-    `update point_grants set expires_at = date_trunc('milliseconds', now()) where wallet_id = $1::uuid and expires_at is not null`,
-    [user.id],
-  )
-
-/** A movement of points of no kind that has rules of its own: $1 user, $2 amount. */
-const move = statement<never>(
-  'test_move',
-  `with paid as (update wallets set points = points + $2::numeric where user_id = $1::uuid returning user_id),
-   moved as (insert into transfers (id, reference) select uuidv7(), 'test:' || uuidv7() from paid returning id)
-   insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-   select moved.id, line.* from moved, paid, lateral (values
-     (1, paid.user_id, null::book, 'POINTS'::currency, $2::numeric), (2, null, 'PROMOTION', 'POINTS', -$2::numeric)) as line`,
-)
+const letExpire = (user: SignedIn) => expireGrants(app, user)
 
 describe('granting points', () => {
   it('raises the balance in one transfer that the feed tells', async () => {
@@ -181,15 +164,6 @@ describe('a grant whose time is over', () => {
     expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
   })
 
-  it('never takes more than the wallet holds', async () => {
-    const user = await app.newUser({ points: '0' })
-    await give(user, { expires_at: later(), amount: '1' })
-    await letExpire(user)
-    await user.register()
-    await app.services.grants.sweep()
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
-  })
-
   it('is taken back once, by several processes, while the owner spends', async () => {
     const user = await app.newUser()
     await Promise.all(Array.from({ length: 5 }, () => give(user, { expires_at: later() })))
@@ -202,87 +176,6 @@ describe('a grant whose time is over', () => {
     expect(swept.reduce((sum, closed) => sum + closed, 0)).toBeLessThanOrEqual(5)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '10.926' })
     expect((await eventsOf(user)).filter((type) => type === 'points.expired')).toHaveLength(5)
-  })
-
-  it('sees a charge that comes between its look and its entry, also one that leaves the balance alike', async () => {
-    const user = await app.newUser()
-    await give(user, { expires_at: later() })
-    const { database } = app.installation
-    let sweeping: Promise<number> | undefined
-    await database.transaction(async (query) => {
-      // The moment of this transaction lies before the grant's last one, and its lock stops the sweep.
-      const lock = 'select now()::text as moment from wallets where user_id = $1::uuid for update'
-      const [locked] = await query(statement<{ moment: string }>('test_lock', lock), [user.id])
-      await eventually(
-        () => app.sql(`select 1 where now() > $1::timestamptz + interval '2 ms'`, [locked?.moment]),
-        (later) => later.length > 0,
-      )
-      await letExpire(user)
-      sweeping = app.services.grants.sweep()
-      await eventually(
-        () => app.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`),
-        (waiting) => waiting.length > 0,
-      )
-      await query(move, [user.id, '-3'])
-      await query(move, [user.id, '3'])
-    })
-    expect(await sweeping).toBe(1)
-    // 12 to begin with, 3 that came in, and of the grant's 5 the 2 that were left went back.
-    expect(await app.wallet(user)).toEqual({ num: '0', points: '15' })
-  })
-})
-
-describe('what is left of grants', () => {
-  const at = (hour: number) => new Date(hour * HOUR)
-  const terms = [
-    { id: 'soon', expiresAt: at(10) },
-    { id: 'late', expiresAt: at(20) },
-    { id: 'ever', expiresAt: null },
-  ]
-  const given = [
-    { reference: 'grant:ever', amount: '5', at: at(1) },
-    { reference: 'grant:late', amount: '5', at: at(2) },
-    { reference: 'grant:soon', amount: '5', at: at(3) },
-  ]
-  const left = (...rest: { reference: string; amount: string; at: Date }[]) =>
-    Object.fromEntries(
-      [...leftOfGrants([...given, ...rest], terms)].map(([id, units]) => [id, Number(units / 10n ** 18n)]),
-    )
-  const spend = (amount: number, hour: number, reference = 'order:a') => ({
-    reference,
-    amount: String(-amount),
-    at: at(hour),
-  })
-
-  it.each([
-    ['nothing was spent', [], { soon: 5, late: 5, ever: 5 }],
-    ['a little was spent', [spend(3, 4)], { soon: 2, late: 5, ever: 5 }],
-    ['more than the first was spent', [spend(8, 4)], { soon: 0, late: 2, ever: 5 }],
-    ['all was spent', [spend(15, 4)], { soon: 0, late: 0, ever: 0 }],
-    ['the first was over when it was spent', [spend(8, 11)], { soon: 5, late: 0, ever: 2 }],
-    ['nothing else was left', [spend(12, 11)], { soon: 3, late: 0, ever: 0 }],
-    [
-      'it was given back',
-      [spend(8, 4), { reference: 'order-refund:a', amount: '8', at: at(5) }],
-      { soon: 5, late: 5, ever: 5 },
-    ],
-    [
-      'it was given back after it had been taken back',
-      [
-        spend(3, 4),
-        { reference: 'grant-expiry:soon', amount: '-2', at: at(11) },
-        { reference: 'order-refund:a', amount: '3', at: at(12) },
-        spend(3, 13, 'order:b'),
-      ],
-      { soon: 0, late: 2, ever: 5 },
-    ],
-    [
-      'a charge was told before the grant that paid for it',
-      [spend(20, 4), { reference: 'order:sale', amount: '10', at: at(5) }],
-      { soon: 0, late: 0, ever: 0 },
-    ],
-  ])('when %s', (_, movements, expected) => {
-    expect(left(...movements)).toEqual(expected)
   })
 })
 

@@ -18,7 +18,8 @@ export const findByTokens = statement<{
      'language', u.language, 'emailVerified', u.email_verified, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'assetCount', u.asset_count, 'createdAt', u.created_at,
-     'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text)) as signed_in
+     'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text,
+       'pointsExpireAt', w.points_expire_at)) as signed_in
    from unnest($1::bytea[]) with ordinality as asked (hash, position)
      join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,

@@ -92,7 +92,7 @@ export const closeWallet = statement<never>(
      where buyer_id = $1::uuid and status = 'CREATED' returning id
    ),
    closed as (
-     update wallets w set num = 0, points = 0, closed_at = now(),
+     update wallets w set num = 0, points = 0, points_expire_at = null, closed_at = now(),
        event_sequence = w.event_sequence + (select count(*)::int from withdrawn)
      where w.user_id = $1::uuid
      returning w.user_id, $2::uuid as transfer_id, old.num, old.points, old.event_sequence as before
@@ -101,6 +101,14 @@ export const closeWallet = statement<never>(
      insert into events (owner_id, sequence, type, order_id)
      select closed.user_id, closed.before + row_number() over (order by withdrawn.id), 'order.cancelled', withdrawn.id
      from withdrawn, closed
+   ),
+   ended as (
+     update point_grants g set remaining = 0, expired_at = now() from closed
+     where g.wallet_id = closed.user_id and g.expires_at is not null and g.expired_at is null
+     returning g.id, closed.transfer_id, old.remaining
+   ),
+   used as (
+     insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from ended where remaining > 0
    ),
    ${forfeitSql('closed', `'forfeit:' || user_id`)}
    select 1 from closed limit 0`,

@@ -4,6 +4,7 @@
  */
 import { auditSql } from '../audit/audit-sql.ts'
 import { type Statement, statement } from '../ports.ts'
+import { spendableSql } from '../wallet/points-sql.ts'
 
 /** A row says where the next page begins; everything else of it is exported. */
 export type ExportRow = { after: string } & Record<string, unknown>
@@ -21,7 +22,7 @@ export const readAccount = statement<{ account: Record<string, unknown>; wallet:
      'role', u.role, 'language', u.language, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'createdAt', to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as account,
-     json_build_object('address', w.address, 'num', trim_scale(w.num)::text, 'points', trim_scale(w.points)::text) as wallet
+     json_build_object('address', w.address, 'num', trim_scale(w.num)::text, 'points', trim_scale(${spendableSql('w')})::text) as wallet
    from users u join wallets w on w.user_id = u.id where u.id = $1::uuid and u.deleted_at is null`,
 )
 
@@ -77,7 +78,7 @@ export const readTransfers = statement<ExportRow>(
 
 export const readGrants = listById(
   'grants',
-  `id, trim_scale(amount)::text as amount, reason, expires_at as "expiresAt", expired_at as "expiredAt", created_at as "createdAt"`,
+  `id, trim_scale(amount)::text as amount, trim_scale(remaining)::text as remaining, reason, expires_at as "expiresAt", expired_at as "expiredAt", created_at as "createdAt"`,
   'from point_grants where wallet_id = $1::uuid',
 )
 

@@ -5,6 +5,8 @@ import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { inspect } from '../input.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
 import { type ContentStore, type Database, statement } from '../ports.ts'
+import type { FundsService } from '../wallet/funds.ts'
+import { spendableSql } from '../wallet/points-sql.ts'
 import { commitCost, type Pricing } from '../wallet/pricing.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
 import { assertHead, changeOf, duplicate } from './asset-change.ts'
@@ -18,6 +20,7 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   pricing: Pricing
+  funds: FundsService
   load: (nid: string, query?: AssetQuery) => Promise<AssetToUpdate | null>
 }
 
@@ -29,7 +32,7 @@ const findCharge = statement<Record<'price' | 'gas' | 'pointsPaid' | 'numPaid' |
      coalesce(sum(e.amount) filter (where e.book = 'GAS'), 0)::text as gas,
      coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'POINTS'), 0)::text as "pointsPaid",
      coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'NUM'), 0)::text as "numPaid",
-     w.points::text, w.num::text
+     ${spendableSql('w')}::text as points, w.num::text
    from wallets w
    left join transfers t on t.reference = 'commit:' || $1::uuid
    left join entries e on e.transfer_id = t.id
@@ -48,9 +51,9 @@ async function refusalsIn(check: () => unknown): Promise<DomainError[]> {
   }
 }
 
-export function createAssetQuotes({ database, contentStore, pricing, load }: Dependencies) {
+export function createAssetQuotes({ database, contentStore, pricing, funds: wallets, load }: Dependencies) {
   const cost = commitCost(pricing)
-  const fundsOf = ({ id }: UserActor) => database.read.wallet.findUniqueOrThrow({ where: { userId: id } })
+  const fundsOf = ({ id }: UserActor) => wallets.of(id)
 
   /** Raises what reading the file raises, VALIDATION_FAILED, DUPLICATE_ASSET. */
   async function assertNew(file: IncomingFile) {

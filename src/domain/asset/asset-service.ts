@@ -17,6 +17,7 @@ import {
   type StoredFile,
   violatedConstraint,
 } from '../ports.ts'
+import type { FundsService } from '../wallet/funds.ts'
 import { commitCost, type Pricing } from '../wallet/pricing.ts'
 import { refusalsOf, shortfallOf } from '../wallet/quote.ts'
 import { assertHead, changeOf, duplicate } from './asset-change.ts'
@@ -48,6 +49,7 @@ interface Dependencies {
   notices: Pick<FeedNotices, 'announce'>
   idempotency: Idempotency
   pricing: Pricing
+  funds: FundsService
   limits: Limits
   uploads: Pick<Uploads, 'assertRoom'>
   config: { uploadsPerHour: number }
@@ -65,7 +67,7 @@ const isOwn = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
 export type AssetService = ReturnType<typeof createAssetService>
 
 export function createAssetService(deps: Dependencies) {
-  const { database, contentStore, chain, notices, idempotency, pricing, limits, uploads, config } = deps
+  const { database, contentStore, chain, notices, idempotency, pricing, funds, limits, uploads, config } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
   const fees = [pricing.assetUpdateFee, pricing.gasFee] as const
   const cost = commitCost(pricing)
@@ -85,9 +87,9 @@ export function createAssetService(deps: Dependencies) {
 
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
   async function currentFunds(actor: UserActor) {
-    const wallet = await database.read.wallet.findUniqueOrThrow({ where: { userId: actor.id } })
-    if (wallet.closedAt) throw authenticationFailed()
-    return wallet
+    const current = await funds.of(actor.id)
+    if (current.closed) throw authenticationFailed()
+    return current
   }
 
   /** Raises PRICE_EXCEEDS_MAX_COST. */
@@ -142,13 +144,15 @@ export function createAssetService(deps: Dependencies) {
   async function assertWorthReading(actor: UserActor, attempt: Attempt, maxCost?: string): Promise<boolean> {
     // The wallet was read before: what charged it since has left its key.
     if (await idempotency.isKnown(actor, attempt)) return true
-    const [refusal] = refusalsOf('commit', cost, { funds: actor.user.wallet, maxCost })
+    const { wallet } = actor.user
+    const spendable = { num: wallet.num, points: await funds.points(wallet) }
+    const [refusal] = refusalsOf('commit', cost, { funds: spendable, maxCost })
     if (refusal) throw refusal
     return false
   }
 
   return {
-    ...createAssetQuotes({ database, contentStore, pricing, load }),
+    ...createAssetQuotes({ database, contentStore, pricing, funds, load }),
 
     /** The asset, or null when there is none that this actor may see. */
     async find(actor: Actor, nid: string, query: AssetQuery = {}): Promise<Asset | null> {

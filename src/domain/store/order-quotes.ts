@@ -6,14 +6,15 @@ import { fromId } from '../ids.ts'
 import { inspect } from '../input.ts'
 import { assertMay, assertTrusted } from '../policy.ts'
 import type { Database } from '../ports.ts'
+import type { FundsService } from '../wallet/funds.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
 import { noSuchApp, refusalsOfPayment } from './order-refusals.ts'
 import { findOffer, findOrderState } from './order-statements.ts'
 import { isPaid } from './order-status.ts'
 
-export function createOrderQuotes({ database }: { database: Database }) {
-  const fundsOf = ({ id }: UserActor) => database.read.wallet.findUniqueOrThrow({ where: { userId: id } })
+export function createOrderQuotes({ database, funds: wallets }: { database: Database; funds: FundsService }) {
+  const fundsOf = ({ id }: UserActor) => wallets.of(id)
 
   return {
     /**

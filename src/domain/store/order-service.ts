@@ -9,6 +9,7 @@ import { newUuid } from '../new-uuid.ts'
 import { type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
 import type { Database, FeedNotices, Safe } from '../ports.ts'
+import type { FundsService } from '../wallet/funds.ts'
 import { refusalsOf } from '../wallet/quote.ts'
 import { openActionArgs, sealActionArgs } from './action-args.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
@@ -32,6 +33,7 @@ interface Dependencies {
   database: Database
   notices: Pick<FeedNotices, 'announce'>
   safe: Safe
+  funds: FundsService
   idempotency: Idempotency
   config: { orderWindowSeconds: number; platformShare: string }
 }
@@ -40,7 +42,7 @@ const asOrder = (row: OrderRow) => row as unknown as Order
 
 export type OrderService = ReturnType<typeof createOrderService>
 
-export function createOrderService({ database, notices, safe, idempotency, config }: Dependencies) {
+export function createOrderService({ database, notices, safe, funds, idempotency, config }: Dependencies) {
   /** The UUID of an order's id. Raises NOT_FOUND. */
   function uuidOf(id: string): string {
     const found = fromId(id, 'order')
@@ -69,7 +71,7 @@ export function createOrderService({ database, notices, safe, idempotency, confi
     new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
 
   return {
-    ...createOrderQuotes({ database }),
+    ...createOrderQuotes({ database, funds }),
 
     /**
      * Orders a network app, named by id or name; its price is frozen. Nothing is charged before `confirm`.

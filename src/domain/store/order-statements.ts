@@ -1,6 +1,7 @@
 import type { Order } from '../../platform/prisma/client.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
+import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
 
 /** An order as a writing statement returns it: amounts are decimal strings. */
 export type OrderRow = Omit<Order, 'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid'> &
@@ -23,7 +24,7 @@ export const findOffer = statement<{
   closed: boolean
 }>(
   'order_offer',
-  `select a.id, a.name, a.price::text, w.points::text, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
+  `select a.id, a.name, a.price::text, ${spendableSql('w')}::text as points, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
    where a.deactivated_at is null and w.user_id = $1::uuid
      and case when $2::uuid is null then lower(a.name) = lower($3) else a.id = $2::uuid end`,
 )
@@ -41,8 +42,8 @@ export const insertOrder = statement<OrderRow>(
    ),
    buyer as (
      update wallets w set event_sequence = w.event_sequence + 1 from app
-     where w.user_id = $2::uuid and w.closed_at is null and w.points + w.num >= app.price
-     returning w.event_sequence as sequence, w.points, w.num
+     where w.user_id = $2::uuid and w.closed_at is null and ${spendableSql('w')} + w.num >= app.price
+     returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num
    ),
    made as (
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
@@ -71,7 +72,7 @@ export const findOrderState = statement<{
 }>(
   'order_state',
   `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, s.closed_at is null as is_sold,
-     o.price::text, w.points::text, w.num::text
+     o.price::text, ${spendableSql('w')}::text as points, w.num::text
    from orders o join wallets w on w.user_id = o.buyer_id join network_apps a on a.id = o.network_app_id
      join wallets s on s.user_id = a.owner_id
    where o.id = $1::uuid and o.buyer_id = $2::uuid`,
@@ -97,20 +98,24 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
      where locked.price <= coalesce($5::numeric, locked.price)
    ),
    parties as materialized (
-     select w.user_id, w.points, w.num, w.closed_at from wallets w
+     select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at from wallets w
      where w.user_id in (select $2::uuid from target union select owner_id from target)
      order by w.user_id for update
    ),
    timed as materialized (
      select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from parties) as held where held.n > 0
    ),
+   buyer as materialized (
+     select timed.at, parties.num, parties.points - ${overdueSql('parties', 'timed.at')} as points
+     from parties, timed where parties.user_id = $2::uuid
+   ),
    split as materialized (
-     select target.*, timed.at, paid.points, paid.num, round(paid.points * $4::numeric, 18) as points_share,
-       round(paid.num * $4::numeric, 18) as num_share
-     from target, parties, timed, lateral (
-       select least(parties.points, target.price) as points, target.price - least(parties.points, target.price) as num
+     select target.*, buyer.at, paid.points, paid.num,
+       round(paid.points * $4::numeric, 18) as points_share, round(paid.num * $4::numeric, 18) as num_share
+     from target, buyer, lateral (
+       select least(buyer.points, target.price) as points, target.price - least(buyer.points, target.price) as num
      ) as paid
-     where parties.user_id = $2::uuid and parties.points + parties.num >= target.price and timed.at < target.expires_at
+     where buyer.points + buyer.num >= target.price and buyer.at < target.expires_at
        and not exists (select from parties where closed_at is not null)
    ),
    charged as (
@@ -121,7 +126,13 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
          + case when w.user_id = split.owner_id then split.num - split.num_share else 0 end,
        event_sequence = w.event_sequence + 1
      from split where w.user_id in ($2::uuid, split.owner_id)
-     returning w.user_id, w.event_sequence as sequence
+     returning w.user_id, w.event_sequence as sequence,
+       ${useGrantsSql({
+         wallet: 'w',
+         change: 'case when w.user_id = $2::uuid then -split.points else 0 end',
+         transfer: '$3::uuid',
+         at: 'split.at',
+       })}
    ),
    moved as (
      insert into transfers (id, reference) select $3::uuid, 'order:' || id from split

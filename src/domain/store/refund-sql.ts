@@ -1,9 +1,10 @@
 /**
  * The parts of a writing statement that give the money of a paid order back: a transfer that mirrors the payment's, entry
  * by entry. What an owner's wallet has spent already is paid from the platform's revenue, so that the buyer gets all of
- * it and no balance falls below zero. The feeds that tell of it lie in the same wallets and get their positions here:
- * a statement updates a row once.
+ * it and no balance falls below zero. Points go back to the grants that they came from, as far as those are still valid.
+ * The feeds that tell of it lie in the same wallets and get their positions here: a statement updates a row once.
  */
+import { overdueSql, useGrantsSql } from '../wallet/points-sql.ts'
 
 export interface RefundParts {
   /** The part that names the payment, as `(id, transfer_id)`, the order and its transfer; empty when nothing is given back. */
@@ -29,10 +30,16 @@ export const refundSql = ({ from, transfer, news }: RefundParts) => `
     select user_id from wallets where user_id in (select user_id from changes) order by user_id for update
   ),
   feeds as (
-    update wallets w set num = greatest(w.num + changes.num, 0), points = greatest(w.points + changes.points, 0),
+    update wallets w set num = greatest(w.num + changes.num, 0), points = greatest(w.points + changes.points, ${overdueSql('w')}),
       event_sequence = w.event_sequence + changes.events
     from changes join parties on parties.user_id = changes.user_id where w.user_id = changes.user_id
     returning w.user_id, old.event_sequence as before, new.num - old.num as num, new.points - old.points as points,
+      ${useGrantsSql({
+        wallet: 'w',
+        change: 'new.points - old.points',
+        transfer: `${transfer}::uuid`,
+        undone: `(select transfer_id from ${from})`,
+      })},
       new.num - old.num - changes.num as lacking_num, new.points - old.points - changes.points as lacking_points
   ),
   given_back as (

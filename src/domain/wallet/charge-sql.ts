@@ -2,6 +2,7 @@
  * The parts of a writing statement that charge a wallet for a commit. They stand in one statement with the effect, so
  * that both happen or neither: a wallet that cannot pay yields no row, and everything after it does nothing.
  */
+import { spendableSql, useGrantsSql } from './points-sql.ts'
 
 export interface ChargeParts {
   /** The part that names the payer's row once the effect is allowed, and its column with the user's id. */
@@ -20,12 +21,13 @@ export interface ChargeParts {
 export const chargeSql = ({ from, payer, fee, gas, transfer, reference }: ChargeParts) => `
   charge as (
     update wallets w set
-      points = w.points - least(w.points, ${fee}::numeric + ${gas}::numeric),
-      num = w.num - (${fee}::numeric + ${gas}::numeric - least(w.points, ${fee}::numeric + ${gas}::numeric)),
+      points = w.points - least(${spendableSql('w')}, ${fee}::numeric + ${gas}::numeric),
+      num = w.num - (${fee}::numeric + ${gas}::numeric - least(${spendableSql('w')}, ${fee}::numeric + ${gas}::numeric)),
       event_sequence = w.event_sequence + 1
     from ${from}
-    where w.user_id = ${payer} and w.closed_at is null and w.points + w.num >= ${fee}::numeric + ${gas}::numeric
-    returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence
+    where w.user_id = ${payer} and w.closed_at is null and ${spendableSql('w')} + w.num >= ${fee}::numeric + ${gas}::numeric
+    returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence,
+      ${useGrantsSql({ wallet: 'w', change: 'new.points - old.points', transfer: `${transfer}::uuid` })}
   ),
   moved as (
     insert into transfers (id, reference) select ${transfer}::uuid, ${reference} from charge

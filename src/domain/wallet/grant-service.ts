@@ -5,56 +5,42 @@ import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
-import { fromUnits, toUnits } from '../money.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
-import type { Database, FeedNotices } from '../ports.ts'
-import { leftOfGrants } from './grant-expiry.ts'
+import type { Database, FeedNotices, Log } from '../ports.ts'
+import { createSetbacks } from '../setbacks.ts'
 import { type GrantInput, grantInput } from './grant-input.ts'
-import {
-  expireGrant,
-  findDueGrants,
-  findGrant,
-  findGrantee,
-  type Grant,
-  insertGrant,
-  readPoints,
-} from './grant-statements.ts'
+import { findGrant, findGrantee, type Grant, insertGrant } from './grant-statements.ts'
+import { closeDueGrants, findDueWallets, holdDueWallet } from './grant-sweep-statements.ts'
 
 interface Dependencies {
   database: Database
   notices: Pick<FeedNotices, 'announce'>
   idempotency: Idempotency
+  log: Pick<Log, 'error'>
 }
 
-/** Grants looked up at once. */
+/** Wallets looked up at once, and grants of one wallet closed at once. */
 const PAGE = 100
-/** How often a grant is tried whose wallet is busy, before it is left to the next sweep. */
-const TRIES = 10
+const GRANTS_AT_ONCE = 500
+const FIRST = '00000000-0000-0000-0000-000000000000'
 
 export type GrantService = ReturnType<typeof createGrantService>
 
-export function createGrantService({ database, notices, idempotency }: Dependencies) {
-  /** Whether the grant was closed by us. */
-  async function expire(id: string, userId: string): Promise<boolean> {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const [wallet] = await database.query(readPoints, [userId])
-      if (!wallet || wallet.grants.some((grant) => grant.id === id && grant.expiredAt !== null)) return false
-      const terms = wallet.grants.map((grant) => ({
-        id: grant.id,
-        expiresAt: grant.expiresAt === null ? null : new Date(grant.expiresAt),
-      }))
-      const movements = wallet.movements.map((movement) => ({ ...movement, at: new Date(movement.at) }))
-      const left = leftOfGrants(movements, terms).get(id) ?? 0n
-      const points = toUnits(wallet.points)
-      const back = left < points ? left : points
-      const [closed] = await database.query(expireGrant, [id, wallet.version, fromUnits(back), newUuid()])
-      if (closed) {
-        notices.announce(userId)
-        return true
-      }
+export function createGrantService({ database, notices, idempotency, log }: Dependencies) {
+  const setbacks = createSetbacks({ first: 30, longest: 3_600 })
+
+  /** Closes a wallet's grants that are due, some at a time; returns how many. */
+  async function closeDue(userId: string): Promise<number> {
+    for (let closed = 0; ; ) {
+      const [last] = await database.transaction(async (query) => {
+        const [held] = await query(holdDueWallet, [userId])
+        return held ? query(closeDueGrants, [userId, GRANTS_AT_ONCE]) : []
+      })
+      if (last?.taken) notices.announce(userId)
+      closed += last?.closed ?? 0
+      if (!last || last.closed < GRANTS_AT_ONCE) return closed
     }
-    return false
   }
 
   return {
@@ -84,17 +70,29 @@ export function createGrantService({ database, notices, idempotency }: Dependenc
     },
 
     /**
-     * Takes back what is left of the grants whose time is over; returns how many were closed. Safe in several processes
-     * at once; a wallet that is busy is left to the next time.
+     * Takes back what is left of the grants whose time is over; returns how many were closed. It could not be spent any
+     * more anyway. Safe in several processes at once; a wallet that is busy is left to the next time, and one that fails
+     * holds up nobody else.
      */
     async sweep(): Promise<number> {
       let closed = 0
-      for (;;) {
-        const due = await database.query(findDueGrants, [PAGE])
-        let progress = 0
-        for (const { id, user_id } of due) if (await expire(id, user_id)) progress += 1
-        closed += progress
-        if (due.length < PAGE || progress === 0) return closed
+      for (let last: { user_id: string; due: string } | undefined; ; ) {
+        const page = await database.query(findDueWallets, [last?.due ?? '-infinity', last?.user_id ?? FIRST, PAGE])
+        for (const { user_id } of page) {
+          if (!setbacks.isDue(user_id)) continue
+          try {
+            closed += await closeDue(user_id)
+            setbacks.forget(user_id)
+          } catch (error) {
+            const seconds = setbacks.note(user_id)
+            log.error(
+              { err: error, user: user_id, seconds },
+              'Points of a wallet could not be expired; tried again later',
+            )
+          }
+        }
+        last = page.at(-1)
+        if (!last || page.length < PAGE) return closed
       }
     },
   }

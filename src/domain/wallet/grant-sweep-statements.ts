@@ -1,0 +1,61 @@
+/** What closes grants whose time is over: one wallet at a time, in one transaction of these two statements. */
+import { eventSql } from '../event/event-sql.ts'
+import { statement } from '../ports.ts'
+
+/** Wallets with such grants, those that wait longest first: $1 and $2 the last one of the page before, $3 how many. */
+export const findDueWallets = statement<{ user_id: string; due: string }>(
+  'grants_due',
+  `select user_id, points_expire_at::text as due from wallets
+   where points_expire_at <= now() and (points_expire_at, user_id) > ($1::timestamptz, $2::uuid)
+   order by points_expire_at, user_id limit $3`,
+)
+
+/** Holds the wallet. No row: somebody else is at it, and the next sweep sees to it. $1 user. */
+export const holdDueWallet = statement<{ user_id: string }>(
+  'grants_hold',
+  'select user_id from wallets where user_id = $1::uuid and points_expire_at <= now() for no key update skip locked',
+)
+
+/**
+ * Closes grants of a wallet that is held, and takes back what is left of them, each by a transfer of its own.
+ * $1 user, $2 how many at once.
+ */
+export const closeDueGrants = statement<{ closed: number; taken: number }>(
+  'grants_close',
+  `with due as materialized (
+     select id, remaining from point_grants
+     where wallet_id = $1::uuid and expires_at is not null and expired_at is null and expires_at <= now()
+     order by expires_at, id limit $2
+   ),
+   closed as (
+     update point_grants g set expired_at = now(), remaining = 0 from due where g.id = due.id returning g.id, old.remaining
+   ),
+   taken as materialized (
+     select id, remaining, uuidv7() as transfer_id, (row_number() over (order by id))::int as rank
+     from closed where remaining > 0
+   ),
+   lowered as (
+     update wallets w set points = w.points - (select coalesce(sum(remaining), 0) from taken),
+       event_sequence = w.event_sequence + (select count(*) from taken)::int,
+       points_expire_at = (
+         select min(g.expires_at) from point_grants g
+         where g.wallet_id = $1::uuid and g.expires_at is not null and g.expired_at is null and g.id not in (select id from due)
+       )
+     where w.user_id = $1::uuid
+     returning w.user_id, old.event_sequence as before
+   ),
+   moved as (
+     insert into transfers (id, reference) select transfer_id, 'grant-expiry:' || id from taken
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select taken.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
+     from taken, lateral (values (1, $1::uuid, null::book, -taken.remaining), (2, null, 'PROMOTION', taken.remaining))
+       as line (position, wallet_id, book, amount)
+   ),
+   used as (
+     insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from taken
+   ),
+   ${eventSql({ name: 'told', from: 'taken, lowered', owner: 'user_id', sequence: 'before + rank', type: 'points.expired', transfer: 'transfer_id' })}
+   select (select count(*) from closed)::int as closed, (select count(*) from taken)::int as taken`,
+)

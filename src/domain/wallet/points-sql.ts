@@ -1,0 +1,30 @@
+/**
+ * Points that expire, in the statements that move points. A wallet says when the soonest of its grants ends; as long as
+ * that has not come, or there is no such grant, nothing more is looked at. From then on, what is left of that grant stands
+ * in the balance until the sweeper has come, and cannot be spent. Whoever changes a grant holds its wallet's row.
+ */
+
+/** What of a wallet's points cannot be spent any more. `wallet` is its alias, `at` a moment by the database's clock. */
+export const overdueSql = (wallet: string, at = 'now()') =>
+  `case when ${wallet}.points_expire_at <= ${at} then overdue_points(${wallet}.user_id, ${at}) else 0 end`
+
+/** What of a wallet's points can be spent. */
+export const spendableSql = (wallet: string, at = 'now()') => `(${wallet}.points - ${overdueSql(wallet, at)})`
+
+export interface UseParts {
+  /** The wallet's alias in the update that writes it. */
+  wallet: string
+  /** SQL expressions: how its points change, and the transfer that changes them. */
+  change: string
+  transfer: string
+  at?: string
+  /** Expression: the charge that this gives back. */
+  undone?: string
+}
+
+/**
+ * What an update of a wallet returns so that its grants are used: those that expire soonest pay first, and get back what a
+ * refund returns. Nothing is looked at in a wallet whose points never expire.
+ */
+export const useGrantsSql = ({ wallet, change, transfer, at = 'now()', undone = 'null' }: UseParts) =>
+  `case when ${wallet}.points_expire_at is not null then use_grants(${wallet}.user_id, ${change}, ${at}, ${transfer}, ${undone}::uuid) end as used`

@@ -1,0 +1,16 @@
+/** Grants whose time comes at once. */
+import { statement } from '../../src/domain/ports.ts'
+import type { TestApp } from './test-app.ts'
+import type { TestUser } from './user.ts'
+
+const end = statement<never>(
+  'test_end_grants',
+  `with ended as (
+     update point_grants set expires_at = date_trunc('milliseconds', now())
+     where wallet_id = $1::uuid and expires_at > now() and expired_at is null returning expires_at
+   )
+   update wallets set points_expire_at = least(points_expire_at, (select min(expires_at) from ended)) where user_id = $1::uuid`,
+)
+
+/** The time of all grants of a user is over, and no sweep has come. */
+export const expireGrants = ({ installation }: TestApp, user: TestUser) => installation.database.query(end, [user.id])
