@@ -104,15 +104,17 @@ export const throttled = (seconds: number) =>
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })
 
+export const insufficientStorage = (cause: unknown) =>
+  new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {
+    retryAfter: 60,
+    cause,
+  })
+
 /** What a disk says that takes no more: it is full, the quota is used up, or it fails. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
 
 /** A failure of the disk in our words, which name no path: INSUFFICIENT_STORAGE or UNAVAILABLE. */
 export function storageFailure(cause: unknown): DomainError {
   const { code } = cause as { code?: string }
-  if (!NO_ROOM.has(code ?? '')) return unavailable('The file store', cause)
-  return new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {
-    retryAfter: 60,
-    cause,
-  })
+  return NO_ROOM.has(code ?? '') ? insufficientStorage(cause) : unavailable('The file store', cause)
 }

@@ -87,15 +87,26 @@ export interface UploadFolder {
   sweep(seconds: number): Promise<void>
 }
 
+export interface ImportedFile extends StoredFile {
+  /** For a file that nobody wants after all: gives its room back, but for what others have imported, too. Raises nothing. */
+  discard(): Promise<void>
+}
+
 /** The file network: blocks under their CIDs. */
 export interface ContentStore {
-  /** Streams a file into blocks on disk. Memory stays flat. Blocks of a file that nobody pins are garbage. */
-  importFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
+  /**
+   * Streams a file into blocks on disk. Memory stays flat. Blocks of a file that nobody pins are garbage; of a failed import
+   * nothing stays. Raises what the source raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
+   */
+  importFile(source: AsyncIterable<Uint8Array>): Promise<ImportedFile>
   /** The identity a file would have, without storing anything. */
   identifyFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
   /** The identity a small document would have, without storing it. */
   describe(bytes: Uint8Array): { cid: string; sha256: string }
-  /** Stores a document as one raw block. `cancel` ends the wait for a store that does not answer. */
+  /**
+   * Stores a document as one raw block. `cancel` ends the wait for a store that does not answer. Raises INSUFFICIENT_STORAGE,
+   * UNAVAILABLE.
+   */
   putDocument(bytes: Uint8Array, cancel?: AbortSignal): Promise<string>
   /** A file's bytes, or a part of them. Raises NOT_FOUND. */
   read(cid: string, range?: { offset: number; length: number }): AsyncIterable<Uint8Array>

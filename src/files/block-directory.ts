@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { access, constants, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { access, constants, link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NextToLast } from 'blockstore-fs/sharding'
 import type { CID } from 'multiformats/cid'
-import { notFound, unavailable } from '../domain/errors.ts'
+import { notFound, storageFailure } from '../domain/errors.ts'
 
 /**
  * Blocks on disk in the layout of `blockstore-fs`, so that its tools read them. Writing and reading are our own, because
@@ -18,7 +18,15 @@ const temporary = '.part'
 const aside = '.aside'
 const errno = (error: unknown) => (error as NodeJS.ErrnoException).code
 const isMissing = (error: unknown) => errno(error) === 'ENOENT'
-const fileStoreFailed = (error: unknown) => unavailable('The file store', error)
+
+/** A block that is in its place. */
+export interface PlacedBlock {
+  /** The directory that holds its name. */
+  readonly shard: string
+  readonly path: string
+  /** When this writer wrote it, in milliseconds; undefined when it was there before. */
+  readonly writtenAt: number | undefined
+}
 
 const syncPath = async (path: string) => {
   const handle = await open(path, 'r')
@@ -47,7 +55,8 @@ export const createBlockDirectory = (dir: string) => {
     }
   }
 
-  const write = async (shard: string, path: string, bytes: Uint8Array) => {
+  /** Returns when it was written; undefined when another writer was quicker, who may count on it by now. */
+  const write = async (shard: string, path: string, bytes: Uint8Array): Promise<number | undefined> => {
     const part = `${path}.${randomUUID()}${temporary}`
     const create = () => open(part, 'wx')
     const handle = await create().catch(async (error) => {
@@ -56,41 +65,60 @@ export const createBlockDirectory = (dir: string) => {
       await syncPath(dir)
       return create()
     })
+    let writtenAt: number
     try {
       try {
         await handle.writeFile(bytes)
         await handle.sync()
+        writtenAt = (await handle.stat()).mtimeMs
       } finally {
         await handle.close()
       }
-      await rename(part, path)
-    } catch (error) {
+      try {
+        await link(part, path)
+        return writtenAt
+      } catch (error) {
+        if (errno(error) !== 'EEXIST') throw error
+      }
+      // What is there is another writer's, or broken.
+      if (!(await renew(path, bytes.byteLength))) await rename(part, path)
+      return undefined
+    } finally {
       await rm(part, { force: true }).catch(() => undefined)
-      throw error
     }
   }
 
   return {
     /**
      * Writes a block whole or not at all: a block under its name is complete and on the disk. Its name is only sure to
-     * outlive a power cut after `syncNames`. Returns the directory that holds the name. Raises UNAVAILABLE.
+     * outlive a power cut after `syncNames`. Raises INSUFFICIENT_STORAGE, UNAVAILABLE.
      */
-    async put(cid: CID, bytes: Uint8Array): Promise<string> {
+    async put(cid: CID, bytes: Uint8Array): Promise<PlacedBlock> {
       const { shard, path } = place(cid)
       try {
-        if (!(await renew(path, bytes.byteLength))) await write(shard, path, bytes)
-        return shard
+        const isThere = await renew(path, bytes.byteLength)
+        return { shard, path, writtenAt: isThere ? undefined : await write(shard, path, bytes) }
       } catch (error) {
-        throw fileStoreFailed(error)
+        throw storageFailure(error)
       }
     },
 
-    /** Makes the names in these directories durable. Raises UNAVAILABLE. */
-    async syncNames(shards: Iterable<string>): Promise<void> {
+    /** Makes the names of blocks durable. Raises INSUFFICIENT_STORAGE, UNAVAILABLE. */
+    async syncNames(blocks: Iterable<PlacedBlock>): Promise<void> {
       try {
-        for (const shard of shards) await syncPath(shard)
+        for (const shard of new Set([...blocks].map((block) => block.shard))) await syncPath(shard)
       } catch (error) {
-        throw fileStoreFailed(error)
+        throw storageFailure(error)
+      }
+    },
+
+    /**
+     * Removes the blocks that this writer wrote, unless somebody else has counted on one since. What cannot be removed is left
+     * to `sweep`.
+     */
+    async discard(blocks: Iterable<PlacedBlock>): Promise<void> {
+      for (const { path, writtenAt } of blocks) {
+        if (writtenAt !== undefined) await removeUntouched(path, writtenAt).catch(() => undefined)
       }
     },
 
@@ -107,7 +135,7 @@ export const createBlockDirectory = (dir: string) => {
       try {
         return await readFile(place(cid).path)
       } catch (error) {
-        throw isMissing(error) ? notFound('File') : fileStoreFailed(error)
+        throw isMissing(error) ? notFound('File') : storageFailure(error)
       }
     },
 
@@ -116,7 +144,7 @@ export const createBlockDirectory = (dir: string) => {
       try {
         return (await stat(place(cid).path)).size
       } catch (error) {
-        throw isMissing(error) ? notFound('File') : fileStoreFailed(error)
+        throw isMissing(error) ? notFound('File') : storageFailure(error)
       }
     },
 
@@ -134,14 +162,15 @@ export const createBlockDirectory = (dir: string) => {
             if (file.endsWith(sharding.extension)) {
               if (!keep(file) && (await removeOld(path, before))) removed += 1
             } else if (file.endsWith(aside)) {
-              await settleAside(path, before)
+              if (keep(file.slice(0, -aside.length))) await moveIfThere(path, path.slice(0, -aside.length))
+              else await settleAside(path, before)
             } else if (file.endsWith(temporary) && (await isOlder(path, before))) {
               await rm(path, { force: true })
             }
           }
         }
       } catch (error) {
-        throw fileStoreFailed(error)
+        throw storageFailure(error)
       }
       return removed
     },
@@ -163,6 +192,24 @@ const isOlder = async (path: string, before: number) => {
     if (isMissing(error)) return false
     throw error
   }
+}
+
+const changedAt = async (path: string) => {
+  try {
+    return (await stat(path)).mtimeMs
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** As `removeOld`: whoever renews the block before it is aside shows in its age, and whoever comes later writes it anew. */
+const removeUntouched = async (path: string, writtenAt: number) => {
+  if ((await changedAt(path)) !== writtenAt) return
+  const moved = `${path}${aside}`
+  if (!(await moveIfThere(path, moved))) return
+  if ((await changedAt(moved)) === writtenAt) await rm(moved, { force: true })
+  else await moveIfThere(moved, path)
 }
 
 /**

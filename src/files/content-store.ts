@@ -4,7 +4,7 @@ import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { DomainError, notFound } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
-import { type BlockDirectory, blockName, createBlockDirectory } from './block-directory.ts'
+import { type BlockDirectory, blockName, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { carOf } from './car.ts'
 import { describeDocument, linksOf, measure, parseCid } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
@@ -18,15 +18,27 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
 
   return {
     async importFile(source) {
-      const shards = new Set<string>()
+      const placing: Promise<PlacedBlock>[] = []
       const { stream, result } = measure(source)
       const put = async (cid: CID, bytes: unknown) => {
-        shards.add(await blocks.put(cid, bytes as Uint8Array))
+        const placed = blocks.put(cid, bytes as Uint8Array)
+        placing.push(placed)
+        await placed
         return cid
       }
-      const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
-      await blocks.syncNames(shards)
-      return { cid: cid.toString(), ...result() }
+      const discard = async () => {
+        // Several are under way at a time, also when one of them has failed.
+        const settled = await Promise.allSettled(placing)
+        await blocks.discard(settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])))
+      }
+      try {
+        const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
+        await blocks.syncNames(await Promise.all(placing))
+        return { cid: cid.toString(), ...result(), discard }
+      } catch (error) {
+        await discard()
+        throw error
+      }
     },
 
     identifyFile,

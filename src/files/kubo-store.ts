@@ -1,5 +1,5 @@
 import { create } from 'kubo-rpc-client'
-import { DomainError, notFound, unavailable } from '../domain/errors.ts'
+import { DomainError, insufficientStorage, notFound, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
 import { carOf } from './car.ts'
 import { describeDocument, measure, parseCid } from './cids.ts'
@@ -132,7 +132,8 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
         const cid = added.cid.toString()
         stop()
         await hold(cid, begun)
-        return { cid, ...result() }
+        // Somebody else may count on the pin by now, and the node cannot tell: garbage collection will.
+        return { cid, ...result(), discard: async () => {} }
       } catch (error) {
         if (failure) throw failure.error
         throw signal.aborted ? unavailable('The file store', signal.reason) : refusal(error)
@@ -218,9 +219,10 @@ const ifUnpinned = (error: unknown): undefined => {
     throw error
 }
 
-/** Kubo tells a missing block by its words only. */
+/** Kubo tells a missing block and a full disk by its words only. */
 const refusal = (error: unknown) => {
   if (error instanceof DomainError) return error
+  if (error instanceof Error && /no space left|quota exceeded/i.test(error.message)) return insufficientStorage(error)
   const missing = error instanceof Error && /not found|could not find/i.test(error.message)
   return missing ? notFound('File') : unavailable('The file store', error)
 }

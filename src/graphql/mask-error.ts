@@ -12,6 +12,9 @@ export const INTERNAL_MESSAGE =
 /** GraphQL repeats what it was given. */
 const MAX_MESSAGE = 1_000
 
+/** Refusals that say nothing about the request: whatever stands between may know that it can be sent again. */
+const wholeAnswer: Partial<Record<ErrorCode, object>> = { INSUFFICIENT_STORAGE: { http: { status: 503 } } }
+
 const SYNTAX_ERROR = /^Syntax Error/
 
 const shown = (message: string, code: ErrorCode, from?: GraphQLError, extras: object = {}, http?: object) =>
@@ -38,8 +41,9 @@ export function maskError(error: unknown, log: Log): GraphQLError {
   const refusal = domainErrorOf(error)
   if (refusal) {
     const { code, details, shortfall, retryAfter } = refusal
-    if (code === 'UNAVAILABLE') log.warn({ err: refusal.cause ?? refusal }, refusal.message)
-    return shown(refusal.message, code, from, { details, ...shortfall, retryAfter })
+    if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
+      log.warn({ err: refusal.cause ?? refusal }, refusal.message)
+    return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code])
   }
   const cause = from?.originalError ?? error
   if (cause instanceof PothosValidationError) return shown(cause.message, 'VALIDATION_FAILED', from)

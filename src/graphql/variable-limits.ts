@@ -1,3 +1,4 @@
+import { Upload } from '../domain/asset/uploads.ts'
 import { assertVariables, MAX_JSON_DEPTH } from '../domain/json-input.ts'
 import { tooMuch } from './document-limits.ts'
 
@@ -19,8 +20,7 @@ export function assertVariablesFit(variables: unknown): void {
     for (const value of level) {
       if (typeof value !== 'object' || value === null) continue
       if (Array.isArray(value)) for (const item of value) next.push(item)
-      // An upload is a promise of the multipart reader.
-      else if (!(value instanceof Promise)) for (const key in value) next.push((value as Record<string, unknown>)[key])
+      else if (!(value instanceof Upload)) for (const key in value) next.push((value as Record<string, unknown>)[key])
     }
     level = next
   }

@@ -130,7 +130,8 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
   )
   parser.on('file', (name: string, bytes: BusboyFileStream, filename, _encoding, mimeType: string) =>
     guarded(() => {
-      bytes.on('error', (error) => fail(error instanceof DomainError ? error : notAForm(error)))
+      // Told by the parser, or by whoever takes the file.
+      bytes.on('error', () => {})
       const taking = onFile(name, { filename: filename ?? '', mimeType, bytes })
       if (!taking) return void bytes.resume()
       streams.add(bytes)

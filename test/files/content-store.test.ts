@@ -110,7 +110,7 @@ const kuboRoot = async (bytes: Uint8Array) => {
 
 test('gives the CIDs that Kubo is known to give', async () => {
   const hello = new TextEncoder().encode('hello world\n')
-  expect(await store.importFile(stream(hello))).toEqual({
+  expect(await store.importFile(stream(hello))).toMatchObject({
     cid: 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4',
     sha256: 'a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447',
     size: 12,
@@ -132,7 +132,7 @@ test('a file of one chunk is its raw leaf, one byte more is a tree', async () =>
 test.each([3, 174, 175])('a file of %i chunks has the tree that Kubo builds, and hashes as a whole', async (chunks) => {
   const bytes = bytesOf(chunks * chunkSize - 1000)
   const file = await store.importFile(stream(bytes, 1_000_003))
-  expect(file).toEqual({
+  expect(file).toMatchObject({
     cid: await kuboRoot(bytes),
     sha256: createHash('sha256').update(bytes).digest('hex'),
     size: bytes.length,

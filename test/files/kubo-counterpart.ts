@@ -9,7 +9,7 @@ import { importFile } from 'ipfs-unixfs-importer'
 import { fixedSize } from 'ipfs-unixfs-importer/chunker'
 import { balanced } from 'ipfs-unixfs-importer/layout'
 import type { CID } from 'multiformats/cid'
-import { createBlockDirectory } from '../../src/files/block-directory.ts'
+import { createBlockDirectory, type PlacedBlock } from '../../src/files/block-directory.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
 
 export interface KuboCounterpart {
@@ -40,9 +40,9 @@ export const startKuboCounterpart = async (dir: string): Promise<KuboCounterpart
 
   const add = async (req: IncomingMessage, query: URLSearchParams) => {
     const [, chunkSize] = (query.get('chunker') ?? 'size-1048576').split('-')
-    const shards = new Set<string>()
+    const placed = new Set<PlacedBlock>()
     const put = async (cid: CID, bytes: unknown) => {
-      shards.add(await blocks.put(cid, bytes as Uint8Array))
+      placed.add(await blocks.put(cid, bytes as Uint8Array))
       return cid
     }
     const layout = {
@@ -53,7 +53,7 @@ export const startKuboCounterpart = async (dir: string): Promise<KuboCounterpart
       layout: balanced({ maxChildrenPerNode: Number(query.get('max-file-links') ?? 1024) }),
     }
     const { cid, size } = await importFile({ content: await readPart(req) }, { put }, layout)
-    await blocks.syncNames(shards)
+    await blocks.syncNames(placed)
     if (query.get('pin') !== 'false') pins.set(cid.toString(), query.get('pin-name') ?? '')
     return [{ Name: cid.toString(), Hash: cid.toString(), Size: String(size) }]
   }

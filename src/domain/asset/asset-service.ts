@@ -248,13 +248,15 @@ export function createAssetService(deps: Dependencies) {
       const isRetry = await assertWorthReading(actor, attempt, input.maxCost)
       await limits.take(registrations, actor.id)
       const file = await upload()
-      const stored = isRetry ? await contentStore.identifyFile(file.open()) : await contentStore.importFile(file.open())
-      if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
-      const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
-      const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
-      return idempotency.once(actor, attempt, 'registerAsset', { ...facts, nid: stored.cid }, () =>
-        insert(actor, stored, facts, attempt),
-      )
+      if (isRetry) return registerOnce(actor, file, await contentStore.identifyFile(file.open()), input, attempt)
+      const imported = await contentStore.importFile(file.open())
+      try {
+        return await registerOnce(actor, file, imported, input, attempt)
+      } catch (error) {
+        // An answer that got lost may have been a yes.
+        if (error instanceof DomainError && error.code !== 'UNAVAILABLE') await imported.discard()
+        throw error
+      }
     },
 
     /**
@@ -325,6 +327,21 @@ export function createAssetService(deps: Dependencies) {
       // Assets never change hands yet, so every owner is the original one.
       ...(filter.isOriginalOwner === false && { id: { in: [] } }),
     }
+  }
+
+  async function registerOnce(
+    actor: Actor & UserActor,
+    file: IncomingFile,
+    stored: StoredFile,
+    input: ReturnType<typeof registerInput.parse>,
+    attempt: Attempt,
+  ): Promise<string> {
+    if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
+    const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
+    const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
+    return idempotency.once(actor, attempt, 'registerAsset', { ...facts, nid: stored.cid }, () =>
+      insert(actor, stored, facts, attempt),
+    )
   }
 
   async function insert(

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import type { Actor } from '../../src/domain/actor.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { multipartType, openRequest, partHead } from '../support/open-request.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp({ env: { LIMIT_UNPAID_MEGABYTES_PER_USER: '1' } })
+const [user, other] = [await app.newUser(), await app.newUser()]
+const assets = `${app.url}/api/v3/assets/`
+const registerAsset = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
+const fileOf = (bytes: number) => new File([randomBytes(bytes)], 'a.png', { type: 'image/png' })
+
+function hasRoom(bytes: number): boolean {
+  try {
+    app.services.uploads.assertRoom({ kind: 'user', id: user.id } as Actor, bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+it('an account has so many bytes under way at a time, through both doors, and others are not held up', async () => {
+  const begun = openRequest(assets, { actor: user, headers: { 'Content-Type': multipartType } })
+  begun.write(partHead('asset_file', 'a.png'))
+  begun.write(randomBytes(800_000))
+  await eventually(
+    () => hasRoom(300_000),
+    (room) => !room,
+  )
+  const another = () => user.rest('POST', 'assets/', { multipart: { asset_file: fileOf(300_000) } })
+  expect(expectError(await another(), 'THROTTLED').headers.get('retry-after')).toBe('10')
+  const upload = () => ({ at: 'input.assetFile', file: fileOf(300_000) })
+  expectError(await user.graphql(registerAsset, { input: {} }, { upload: upload() }), 'THROTTLED')
+  expectOk(await other.graphql(registerAsset, { input: {} }, { upload: upload() }))
+  begun.abort()
+  await eventually(another, ({ status }) => status === 201)
+})
+
+it('one that says that it is larger is refused before it is read', async () => {
+  const headers = { 'Content-Type': multipartType, 'Content-Length': '1000001' }
+  const request = openRequest(assets, { actor: user, headers })
+  expectError(await request.answer, 'THROTTLED')
+  request.abort()
+})
+
+it('what was registered is under way no more', async () => {
+  for (let i = 0; i < 4; i++) {
+    expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: fileOf(600_000) } }))
+  }
+})

@@ -1,0 +1,54 @@
+/** Lets writing fail as a full or broken disk does, for files below a folder. */
+import { mkdtemp, open, readlink, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+type Operation = 'writeFile' | 'sync'
+
+export interface DiskFailure {
+  operation: Operation
+  code: 'ENOSPC' | 'EDQUOT' | 'EIO'
+  /** Only what lies below it. */
+  below: string
+  /** Lets so many pass before. */
+  after?: number
+}
+
+/** What files are opened as; Node does not export it. */
+async function fileHandlePrototype() {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-prototype-'))
+  const handle = await open(join(dir, 'any'), 'w')
+  try {
+    return Object.getPrototypeOf(handle) as Record<Operation, (...values: unknown[]) => Promise<void>>
+  } finally {
+    await handle.close()
+    await rm(dir, { recursive: true })
+  }
+}
+
+/** Runs `work` on such a disk. Returns what it returns, and how often the disk failed. */
+export async function onFailingDisk<T>(
+  { operation, code, below, after = 0 }: DiskFailure,
+  work: () => Promise<T>,
+): Promise<{ result: T; failures: number }> {
+  const prototype = await fileHandlePrototype()
+  const real = prototype[operation]
+  let calls = 0
+  let failures = 0
+  prototype[operation] = async function (this: { fd: number }, ...values) {
+    const path = await readlink(`/proc/self/fd/${this.fd}`)
+    if (path.startsWith(below)) {
+      calls += 1
+      if (calls > after) {
+        failures += 1
+        throw Object.assign(new Error(`${code}: the disk fails, write '${path}'`), { code, path })
+      }
+    }
+    return real.apply(this, values)
+  }
+  try {
+    return { result: await work(), failures }
+  } finally {
+    prototype[operation] = real
+  }
+}
