@@ -183,7 +183,7 @@ export function createApp(deps: Dependencies): App {
       },
     }),
     sessions: createSessionService({ database, idempotency, tokenUse }),
-    profiles: createProfileService({ database, idempotency }),
+    profiles: createProfileService({ ...deps, idempotency, limits }),
     audit: createAuditService({ database }),
     deletions: createDeletionService(deps),
     exports: createExportService({ ...deps, exports: createGate(exportGate) }),

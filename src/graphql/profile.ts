@@ -1,7 +1,11 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
+import type { Upload } from '../domain/asset/uploads.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
 import { UserType } from './user.ts'
+
+const pictureRules =
+  'JPEG, PNG, WebP, GIF, AVIF or TIFF, at most 10 MB; it is kept smaller and without its metadata. Null takes it away.'
 
 const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
   description: 'What to change of your own record; what is left out stays.',
@@ -11,8 +15,13 @@ const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
     language: t.string({ description: 'Language of mails, as in en-us.' }),
     defaultTag: t.string({ description: 'Tag that clients offer for new assets, at most 100 characters.' }),
     allowC2paDownload: t.boolean({ description: 'Whether clients may offer files with content credentials.' }),
+    profilePicture: t.field({ type: 'Upload', description: `Your picture. ${pictureRules}` }),
+    profileBackground: t.field({ type: 'Upload', description: `The picture behind your profile. ${pictureRules}` }),
   }),
 })
+
+/** Null stays null: the picture goes. */
+const fileOf = (upload: Upload | null | undefined) => (upload ? upload.file : upload)
 
 const UpdateProfilePayload = builder.objectRef<{ userId: string }>('UpdateProfilePayload').implement({
   description: 'Your record as it is now.',
@@ -29,10 +38,15 @@ const UpdateProfilePayload = builder.objectRef<{ userId: string }>('UpdateProfil
 builder.mutationField('updateProfile', (t) =>
   t.field({
     type: UpdateProfilePayload,
-    description: 'Changes your own record. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+    description: 'Changes your own record. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, THROTTLED.',
     args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'What to change.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      userId: await services.profiles.update(actor, given(input), attempt),
-    }),
+    resolve: async (_root, { input }, { actor, services, attempt }) => {
+      const { profilePicture, profileBackground, ...facts } = input
+      const pictures = {
+        profilePicture: fileOf(profilePicture),
+        profileBackground: fileOf(profileBackground),
+      }
+      return { userId: await services.profiles.update(actor, given(facts), attempt, pictures) }
+    },
   }),
 )

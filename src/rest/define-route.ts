@@ -40,6 +40,8 @@ export interface Route<Data = unknown, Variables extends Record<string, unknown>
   admit?: (context: Context, request: Admission) => Promise<void>
   /** Names of the body's fields in which a file is taken. */
   files?: readonly string[]
+  /** Of one file; left out, as large as an asset may be. */
+  maxFileBytes?: number
   /** Name under which a body that is a JSON list is read; without one such a body is refused. */
   listAs?: string
   operation: TypedDocumentNode<Data, Variables>

@@ -4,6 +4,7 @@ import { appStartRoutes } from './app-start.ts'
 import type { DirectRequest, DirectRoute } from './define-route.ts'
 import { streamEvents } from './event-stream.ts'
 import { sendExport } from './export.ts'
+import { pictureRoutes } from './send-picture.ts'
 
 export interface DirectParts {
   /** What is not ready; empty when everything can be served. */
@@ -72,6 +73,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       get(path, 'A document of any size, streamed.', sendExport),
     ),
     ...appStartRoutes,
+    ...pictureRoutes,
     get('/ipfs/:cid', 'Bytes of a file, with ranges, streamed.', (request) => sendFile(parts, request)),
   ]
 }

@@ -26,6 +26,8 @@ export interface Fields {
   json(name: string): string | undefined
   /** As GraphQL's Upload scalar takes it. Raises VALIDATION_FAILED when no file was sent. */
   upload(name: string): Upload
+  /** Undefined when none was sent; JSON null and empty text are null. Raises VALIDATION_FAILED for other text. */
+  uploadOrNull(name: string): Upload | null | undefined
 }
 
 const invalid = (name: string, message: string) => validationFailed({ [name]: [message] })
@@ -120,6 +122,14 @@ export function createFields(
       if (value === undefined || value === '') return undefined
       if (typeof value !== 'string') return JSON.stringify(value)
       return isForm ? value.replaceAll('\r\n', '\n') : value
+    },
+    uploadOrNull(name) {
+      const file = files[name]
+      // What a browser sends for an input where nobody chose a file.
+      if (file) return file.filename === '' ? undefined : new Upload(async () => file)
+      const text = this.textOrNull(name)
+      if (text) throw invalid(name, 'The submitted data was not a file.')
+      return text as null | undefined
     },
     upload(name) {
       const file = files[name]

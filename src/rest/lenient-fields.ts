@@ -26,6 +26,7 @@ export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
     list: lenient((name) => fields.list(name)),
     all: fields.all,
     json: lenient((name) => fields.json(name)),
+    uploadOrNull: lenient((name) => fields.uploadOrNull(name)),
     upload(name) {
       try {
         return fields.upload(name)

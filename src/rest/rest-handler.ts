@@ -86,8 +86,8 @@ export function createRestHandler(deps: RestDependencies) {
     await route.admit?.(context, { dryRun, declaredBytes: Number(req.headers['content-length'] ?? 0) })
     const intake = context.services.uploads.open(context.actor)
     try {
-      const { files = [], listAs } = route
-      const options = { ...deps.body, files, listAs, intake }
+      const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
+      const options = { ...deps.body, files, maxFileBytes, listAs, intake }
       const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
       const unread = {}
       const request: RestRequest = {

@@ -52,6 +52,7 @@ it('a person gets everything that is kept of them, as a file', async () => {
     deposits: [],
     sessions: [expect.objectContaining({ id: expect.stringMatching(/^session_/) })],
     auditEntries: expect.arrayContaining([expect.objectContaining({ action: 'account.exported' })]),
+    pictures: [],
     networkApps: [],
   })
   expect(answer.body.transfers).toHaveLength(6)

@@ -128,6 +128,7 @@ export const eraseAccount = statement<{ jobs: number }>(
    ),
    keyless as (delete from user_keys using erased where user_id = erased.id),
    signed_out as (delete from access_tokens using erased where user_id = erased.id),
+   unpictured as (delete from pictures using erased where user_id = erased.id),
    unlinked as (delete from one_time_tokens using erased where user_id = erased.id),
    unsold as (
      update network_apps set deactivated_at = coalesce(deactivated_at, now()), updated_at = now()

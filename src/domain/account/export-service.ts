@@ -18,6 +18,7 @@ import {
   readGrants,
   readNetworkApps,
   readOrders,
+  readPictures,
   readSessions,
   readTransfers,
 } from './export-statements.ts'
@@ -84,6 +85,7 @@ export function createExportService({ database, safe, exports }: Dependencies) {
     { name: 'deposits', page: readDeposits },
     { name: 'sessions', page: readSessions, ids: { id: 'session' } },
     { name: 'auditEntries', page: readAuditEntries, ids: { id: 'audit' } },
+    { name: 'pictures', page: readPictures, present: ({ id, ...item }) => item },
     { name: 'networkApps', page: readNetworkApps, ids: { id: 'app' } },
   ]
 

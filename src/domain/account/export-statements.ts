@@ -104,6 +104,13 @@ export const readAuditEntries = listById(
   'from audit_entries where user_id = $1::uuid',
 )
 
+/** As WebP, in base64. */
+export const readPictures = listById(
+  'pictures',
+  `id, kind::text, translate(encode(picture, 'base64'), E'\\n', '') as picture, created_at as "createdAt"`,
+  'from pictures where user_id = $1::uuid',
+)
+
 /** Without their secrets. */
 export const readNetworkApps = listById(
   'network_apps',

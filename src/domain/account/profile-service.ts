@@ -1,42 +1,66 @@
 /** What a person tells of themselves, and their settings. Contract: `PATCH /api/v3/auth/users/me`, `…/profile`. */
 import { type Actor, assertUser } from '../actor.ts'
-import { authenticationFailed } from '../errors.ts'
+import { authenticationFailed, notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { parse } from '../input.ts'
+import type { Limits } from '../limits.ts'
 import { assertMay } from '../policy.ts'
-import type { Database } from '../ports.ts'
+import type { Database, PictureMaker } from '../ports.ts'
+import { identityOf, type PicturesGiven, pictureValues, receivePictures } from './picture.ts'
 import { type ProfileInput, profileInput } from './profile-input.ts'
-import { changeProfile } from './profile-statements.ts'
+import { changeProfile, findPicture } from './profile-statements.ts'
 
 interface Dependencies {
   database: Database
   idempotency: Idempotency
+  limits: Limits
+  pictures: PictureMaker
 }
+
+/** Each costs a moment of a core. */
+const uploads = { name: 'picture', count: 60, seconds: 3600 }
+
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 export type ProfileService = ReturnType<typeof createProfileService>
 
-export function createProfileService({ database, idempotency }: Dependencies) {
+export function createProfileService({ database, idempotency, limits, pictures }: Dependencies) {
   return {
-    /** Changes what is given of the actor's own record; returns their UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
-    async update(actor: Actor, rawInput: ProfileInput, attempt: Attempt): Promise<string> {
+    /**
+     * Changes what is given of the actor's own record; returns their UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED; with
+     * pictures also PAYLOAD_TOO_LARGE, THROTTLED, UNAVAILABLE and what reading them raises.
+     */
+    async update(actor: Actor, rawInput: ProfileInput, attempt: Attempt, given: PicturesGiven = {}): Promise<string> {
       assertMay(actor, 'account:update')
       assertUser(actor)
       const input = parse(profileInput, rawInput)
       const { displayName, description, language, defaultTag, allowC2paDownload } = input
-      return idempotency.once(actor, attempt, 'updateProfile', input, async () => {
+      const isPictured = Object.values(given).some(Boolean)
+      if (isPictured) await limits.take(uploads, actor.id)
+      const received = await receivePictures(given)
+      return idempotency.once(actor, attempt, 'updateProfile', { ...input, ...identityOf(received) }, async () => {
         const facts = [displayName, description, language, defaultTag, allowC2paDownload].map((fact) => fact ?? null)
-        if (facts.every((fact) => fact === null)) {
+        const changesPictures = isPictured || received.removed.length > 0
+        if (!changesPictures && facts.every((fact) => fact === null)) {
           await idempotency.remember(attempt, actor.id)
           return actor.id
         }
         const [changed] = await database.query(changeProfile, [
           ...[actor.id, ...facts, actor.address],
           ...markValues(attempt),
+          ...(await pictureValues(received, pictures)),
         ])
         // The account was deleted since the request came in.
         if (!changed) throw authenticationFailed()
         return changed.id
       })
+    },
+
+    /** A picture on somebody's profile, or its thumbnail, as WebP. Raises NOT_FOUND. */
+    async readPicture(id: string, { thumbnail }: { thumbnail: boolean }): Promise<Uint8Array> {
+      const [found] = isUuid(id) ? await database.query(findPicture, [id, thumbnail]) : []
+      if (!found) throw notFound('Picture')
+      return found.bytes
     },
   }
 }

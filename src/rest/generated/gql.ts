@@ -59,7 +59,7 @@ type Documents = {
     "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": typeof types.NetworkAppRecordFragmentDoc,
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": typeof types.OrderRecordFragmentDoc,
     "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": typeof types.QuoteRecordFragmentDoc,
-    "\n  fragment ProfileRecord on User {\n    displayName\n    description\n  }\n": typeof types.ProfileRecordFragmentDoc,
+    "\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n": typeof types.ProfileRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    ...ProfileRecord\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": typeof types.UserRecordFragmentDoc,
     "\n    mutation RestUpdateMe($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...UserRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateMeDocument,
     "\n    mutation RestUpdateProfile($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...ProfileRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateProfileDocument,
@@ -119,7 +119,7 @@ const documents: Documents = {
     "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": types.NetworkAppRecordFragmentDoc,
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": types.OrderRecordFragmentDoc,
     "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": types.QuoteRecordFragmentDoc,
-    "\n  fragment ProfileRecord on User {\n    displayName\n    description\n  }\n": types.ProfileRecordFragmentDoc,
+    "\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n": types.ProfileRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    ...ProfileRecord\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": types.UserRecordFragmentDoc,
     "\n    mutation RestUpdateMe($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...UserRecord\n        }\n      }\n    }\n  ": types.RestUpdateMeDocument,
     "\n    mutation RestUpdateProfile($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...ProfileRecord\n        }\n      }\n    }\n  ": types.RestUpdateProfileDocument,
@@ -331,7 +331,7 @@ export function graphql(source: "\n  fragment QuoteRecord on Quote {\n    price\
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  fragment ProfileRecord on User {\n    displayName\n    description\n  }\n"): (typeof documents)["\n  fragment ProfileRecord on User {\n    displayName\n    description\n  }\n"];
+export function graphql(source: "\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n"): (typeof documents)["\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

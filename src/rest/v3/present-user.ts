@@ -6,6 +6,10 @@ export const ProfileRecord = graphql(/* GraphQL */ `
   fragment ProfileRecord on User {
     displayName
     description
+    profilePictureUrl
+    profilePictureThumbnailUrl
+    profileBackgroundUrl
+    profileBackgroundThumbnailUrl
   }
 `)
 
@@ -34,10 +38,10 @@ export const presentProfile = (user: ProfileRecordFragment) => ({
   display_name: user.displayName,
   description: user.description,
   phone_number: '',
-  profile_picture: null,
-  profile_picture_thumbnail: null,
-  profile_background: null,
-  profile_background_thumbnail: null,
+  profile_picture: user.profilePictureUrl,
+  profile_picture_thumbnail: user.profilePictureThumbnailUrl,
+  profile_background: user.profileBackgroundUrl,
+  profile_background_thumbnail: user.profileBackgroundThumbnailUrl,
 })
 
 export function presentUser(user: UserRecordFragment) {

@@ -38,8 +38,15 @@ const updateProfile = defineRoute({
       }
     }
   `),
+  files: ['profile_picture', 'profile_background'],
+  maxFileBytes: 10_000_000,
   variables: ({ body }) => ({
-    input: { displayName: body.text('display_name'), description: body.text('description') },
+    input: {
+      displayName: body.text('display_name'),
+      description: body.text('description'),
+      profilePicture: body.uploadOrNull('profile_picture'),
+      profileBackground: body.uploadOrNull('profile_background'),
+    },
   }),
   present: ({ updateProfile: { user } }) => presentProfile(user),
 })

@@ -1,0 +1,82 @@
+/** Pictures on profiles: what is taken, and what is kept of it. */
+import { createHash } from 'node:crypto'
+import type { IncomingFile } from '../asset/uploads.ts'
+import { DomainError, validationFailed } from '../errors.ts'
+import { newUuid } from '../new-uuid.ts'
+import type { PictureMaker } from '../ports.ts'
+
+export const MAX_PICTURE_BYTES = 10_000_000
+
+/** By the input's field: which picture it is, and the longer sides, in pixels, of the picture that is kept and its thumbnail. */
+export const pictureFields = {
+  profilePicture: { kind: 'PROFILE', sides: [1024, 256] },
+  profileBackground: { kind: 'BACKGROUND', sides: [2048, 512] },
+} as const
+
+export type PictureField = keyof typeof pictureFields
+
+/** Null takes a picture away; one that is left out stays. */
+export type PicturesGiven = { [Field in PictureField]?: (() => Promise<IncomingFile>) | null | undefined }
+
+/** The bytes of a picture that was sent, not looked into yet. */
+interface ReceivedPicture {
+  field: PictureField
+  bytes: Buffer
+}
+
+export interface ReceivedPictures {
+  received: ReceivedPicture[]
+  removed: PictureField[]
+}
+
+/** Raises PAYLOAD_TOO_LARGE, VALIDATION_FAILED, and what reading the file raises. */
+async function receive(field: PictureField, file: IncomingFile): Promise<ReceivedPicture> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of file.open()) {
+    size += chunk.length
+    if (size > MAX_PICTURE_BYTES) {
+      throw new DomainError('PAYLOAD_TOO_LARGE', `A picture is over the limit of ${MAX_PICTURE_BYTES} bytes.`)
+    }
+    chunks.push(chunk)
+  }
+  if (size === 0) throw validationFailed({ [field]: ['The submitted file is empty.'] })
+  return { field, bytes: Buffer.concat(chunks) }
+}
+
+/** Raises what `receive` raises. */
+export async function receivePictures(given: PicturesGiven): Promise<ReceivedPictures> {
+  const pictures: ReceivedPictures = { received: [], removed: [] }
+  for (const field of Object.keys(pictureFields) as PictureField[]) {
+    const file = given[field]
+    if (file === null) pictures.removed.push(field)
+    else if (file) pictures.received.push(await receive(field, await file()))
+  }
+  return pictures
+}
+
+/** Tells pictures apart without holding on to them. */
+export const identityOf = ({ received, removed }: ReceivedPictures) => ({
+  ...Object.fromEntries(received.map(({ field, bytes }) => [field, createHash('sha256').update(bytes).digest('hex')])),
+  ...Object.fromEntries(removed.map((field) => [field, null])),
+})
+
+/** What a statement needs to change them: ids, kinds, pictures and thumbnails, and the kinds to take away. Raises VALIDATION_FAILED, UNAVAILABLE. */
+export async function pictureValues({ received, removed }: ReceivedPictures, maker: PictureMaker) {
+  const made: { id: string; kind: string; picture: Uint8Array; thumbnail: Uint8Array }[] = []
+  for (const { field, bytes } of received) {
+    const { kind, sides } = pictureFields[field]
+    const [picture, thumbnail] = (await maker.make(oneOf(bytes), sides)) ?? []
+    if (!picture || !thumbnail) {
+      throw validationFailed({ [field]: ['Upload a valid image: JPEG, PNG, WebP, GIF, AVIF or TIFF.'] })
+    }
+    made.push({ id: newUuid(), kind, picture, thumbnail })
+  }
+  const columns = [made.map(({ id }) => id), made.map(({ kind }) => kind)]
+  const bytes = [made.map(({ picture }) => picture), made.map(({ thumbnail }) => thumbnail)]
+  return [...columns, ...bytes, removed.map((field) => pictureFields[field].kind)] as const
+}
+
+async function* oneOf(bytes: Uint8Array) {
+  yield bytes
+}
