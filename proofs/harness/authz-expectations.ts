@@ -75,7 +75,9 @@ export const expectations: Expectations = {
     'Query.node(Event)': ownerFinds,
     'Query.node(NetworkApp)': adminFinds,
     'Query.node(Order)': ownerFinds,
+    'Query.node(PointGrant)': ownerAndAdminFind,
     'Query.node(Session)': ownerFinds,
+    'Query.node(Transfer)': ownerFinds,
     'Query.node(User)': everybody,
     'Query.node(WebhookDelivery)': adminFinds,
     'Query.order': ownerAlone,
@@ -237,7 +239,7 @@ export const expectations: Expectations = {
         'actionArgs buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted paidAt pointsPaid pointsQuoted price ' +
         'settledAt status totalPaid transferId',
     },
-    PointGrant: { who: 'admin', fields: 'amount createdAt expiredAt expiresAt id reason user' },
+    PointGrant: { who: 'selfOrAdmin', fields: 'amount createdAt expiredAt expiresAt id reason user' },
     Pricing: { who: 'everybody', fields: 'assetUpdateFee currency gasFee total' },
     Session: { who: 'self', fields: 'createdAt expiresAt id isCurrent lastUsedAt name' },
     Transfer: { who: 'self', fields: 'balance createdAt id kind num points subjectId' },

@@ -30,7 +30,9 @@ export const nodeIds: Record<string, ValueOf> = {
   Event: ({ owner }) => owner.eventId,
   NetworkApp: ownerApp,
   Order: ownerOrder,
+  PointGrant: ({ owner }) => owner.grantId,
   Session: ({ owner }) => owner.sessionId,
+  Transfer: ({ owner }) => owner.transferId,
   User: ({ owner }) => owner.id,
   WebhookDelivery: ownerDelivery,
 }

@@ -1,45 +1,51 @@
 /**
- * Every way a request can be refused. The union is closed: GraphQL shows the code as `extensions.code`, REST maps
- * it to a status and an `error.type` in `rest/status.ts`, which does not compile when a code is missing there.
+ * Every way a request can be refused, and what it means. The union is closed: GraphQL shows the code as `extensions.code`
+ * and the table as the enum `ErrorCode`; REST maps it to a status and an `error.type` in `rest/status.ts`, which does not
+ * compile when a code is missing there.
  */
-export const errorCodes = [
-  'ASSET_COMMIT_INSUFFICIENT_FUND',
-  'ASSET_WRITE_PERMISSION_DENIED',
-  'AUTHENTICATION_FAILED',
-  'CONFLICT',
-  'DUPLICATE_ASSET',
-  'DUPLICATE_EMAIL',
-  'DUPLICATE_USERNAME',
-  'EMAIL_NOT_VERIFIED',
-  'HEADERS_TOO_LARGE',
-  'IDEMPOTENCY_KEY_IN_USE',
-  'IDEMPOTENCY_KEY_REUSED',
-  'INCORRECT_LOGIN_CREDENTIALS',
-  'INSUFFICIENT_FUND',
-  'INSUFFICIENT_STORAGE',
-  'INTERNAL',
-  'INVALID_NETWORK_APP_NAME',
-  'INVALID_TOKEN',
-  'METHOD_NOT_ALLOWED',
-  'NOT_ACCEPTABLE',
-  'NOT_AUTHENTICATED',
-  'NOT_FOUND',
-  'ORDER_EXPIRED',
-  'PARSE_ERROR',
-  'PAYLOAD_TOO_LARGE',
-  'PERMISSION_DENIED',
-  'PRICE_EXCEEDS_MAX_COST',
-  'REQUEST_TIMEOUT',
-  'THROTTLED',
-  'UNABLE_TO_CANCEL_ORDER',
-  'UNABLE_TO_CONFIRM_ORDER',
-  'UNAVAILABLE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'UNTRUSTED_CLIENT',
-  'VALIDATION_FAILED',
-] as const
+export const errorMeanings = {
+  ASSET_COMMIT_INSUFFICIENT_FUND:
+    'The wallet cannot pay for the commit. `extensions.required`, `available` and `missing` tell how much.',
+  ASSET_WRITE_PERMISSION_DENIED: 'The asset is visible to you, but not yours to change.',
+  AUTHENTICATION_FAILED: 'The credentials that were sent are not valid, or not any more.',
+  CONFLICT: 'Something else was faster, or what the request builds on has changed.',
+  DUPLICATE_ASSET: 'The file is registered already; `extensions.details` names the asset.',
+  DUPLICATE_EMAIL: 'Another account has the e-mail address.',
+  DUPLICATE_USERNAME: 'Another account has the username.',
+  EMAIL_NOT_VERIFIED: 'The account signs in once its e-mail address is verified.',
+  HEADERS_TOO_LARGE: 'The headers of the request are too large.',
+  IDEMPOTENCY_KEY_IN_USE:
+    'The first request with the key is still being carried out; ask again after `extensions.retryAfter` seconds.',
+  IDEMPOTENCY_KEY_REUSED: 'The key belongs to another request. Use a new one.',
+  INCORRECT_LOGIN_CREDENTIALS: 'No account has this e-mail address and password.',
+  INSUFFICIENT_FUND:
+    'The wallet cannot pay for the order. `extensions.required`, `available` and `missing` tell how much.',
+  INSUFFICIENT_STORAGE: 'There is no room for the file. Nothing was charged.',
+  INTERNAL: 'A fault of ours. It is logged under the request id of the answer.',
+  INVALID_NETWORK_APP_NAME: 'No network app has this name or identifier.',
+  INVALID_TOKEN: 'The mailed link is not valid, or not any more.',
+  METHOD_NOT_ALLOWED: 'The HTTP method is not one of this address.',
+  NOT_ACCEPTABLE: 'The answer has no form that the request accepts.',
+  NOT_AUTHENTICATED: 'The request needs somebody who is signed in.',
+  NOT_FOUND: 'There is no such thing, or none that you may see.',
+  ORDER_EXPIRED: 'The order was not confirmed in time.',
+  PARSE_ERROR: 'The request cannot be read: JSON, a form or a GraphQL document is malformed.',
+  PAYLOAD_TOO_LARGE: 'The request is larger than the limit.',
+  PERMISSION_DENIED: 'Only an administrator may do this.',
+  PRICE_EXCEEDS_MAX_COST: 'It costs more than the request lets it.',
+  REQUEST_TIMEOUT: 'The request took too long to arrive.',
+  THROTTLED: 'Too many requests; ask again after `extensions.retryAfter` seconds.',
+  UNABLE_TO_CANCEL_ORDER: 'The order is in a state in which it cannot be cancelled.',
+  UNABLE_TO_CONFIRM_ORDER: 'The order is in a state in which it cannot be confirmed.',
+  UNAVAILABLE: 'A part of the service is down; ask again after `extensions.retryAfter` seconds.',
+  UNSUPPORTED_MEDIA_TYPE: 'The body has a media type that is not read here.',
+  UNTRUSTED_CLIENT: 'The API key is missing, unknown or revoked.',
+  VALIDATION_FAILED:
+    'Something that was sent is not as it has to be; `extensions.details` tells by field what is wrong.',
+} as const
 
-export type ErrorCode = (typeof errorCodes)[number]
+export type ErrorCode = keyof typeof errorMeanings
+export const errorCodes = Object.keys(errorMeanings) as ErrorCode[]
 
 /** What a refusal for funds tells the person: decimal strings in currency units. */
 export interface Shortfall {

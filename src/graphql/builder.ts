@@ -57,7 +57,7 @@ const count = new Intl.NumberFormat('en-US').format
 
 builder.queryType({
   description: [
-    'Reading. Nothing here changes anything or costs anything.',
+    'Reading. Nothing here changes anything or costs anything. Every error carries an `ErrorCode` as `extensions.code`.',
     `An answer holds at most ${count(answerLimits.values)} values and ${count(answerLimits.bytes)} bytes, as the sizes of pages and ` +
       'texts allow them: a document that could be answered with more is refused. A document has at most ' +
       `${count(documentLimits.characters)} characters, ${count(documentLimits.tokens)} tokens, ${documentLimits.fields} fields, ` +
@@ -69,5 +69,6 @@ builder.queryType({
 })
 builder.mutationType({
   description:
-    'Changing. Every mutation may carry an `Idempotency-Key` header: sent again with it, it is carried out once.',
+    'Changing. Every mutation may carry an `Idempotency-Key` header: sent again with it, it is carried out once. ' +
+    'Every error carries an `ErrorCode` as `extensions.code`.',
 })

@@ -2,11 +2,13 @@ import { toId } from '../domain/ids.ts'
 import type { Grant } from '../domain/wallet/grant-statements.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
+import { Node } from './node.ts'
 import { characters } from './sizes.ts'
 import { UserType } from './user.ts'
 
 const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
-  description: 'Points that an administrator gave to a user.',
+  description: 'Points that an administrator gave to a user. The user and administrators see it.',
+  interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `grant_01h2x…`.', resolve: ({ id }) => toId('grant', id) }),
     user: t.field({

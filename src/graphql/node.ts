@@ -1,9 +1,40 @@
 import { brandWithType } from '@pothos/core'
-import { fromId, isNid } from '../domain/ids.ts'
+import type { Context } from '../context.ts'
+import { fromId, type IdPrefix, isNid } from '../domain/ids.ts'
 import { builder } from './builder.ts'
 
 /** Everything with an identifier of its own implements this. */
 export const Node = builder.nodeInterfaceRef()
+
+interface Kind {
+  /** Name of its type in the schema. */
+  type: string
+  /** Null when there is none that the actor may see. */
+  find(found: { id: string; uuid: string }, context: Context): Promise<object | null>
+}
+
+/** By the prefix of the identifier. */
+const kinds: Record<IdPrefix, Kind> = {
+  app: { type: 'NetworkApp', find: ({ id }, { actor, services }) => services.networkApps.find(actor, id) },
+  audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
+  commit: { type: 'Commit', find: ({ uuid }, { actor, services }) => services.assets.findCommit(actor, uuid) },
+  delivery: { type: 'WebhookDelivery', find: ({ id }, { actor, services }) => services.deliveries.find(actor, id) },
+  event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
+  grant: { type: 'PointGrant', find: ({ uuid }, { actor, services }) => services.grants.find(actor, uuid) },
+  key: { type: 'ApiKey', find: ({ id }, { actor, services }) => services.apiKeys.find(actor, id) },
+  order: { type: 'Order', find: ({ uuid }, { actor, services }) => services.orders.find(actor, uuid) },
+  session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
+  transfer: { type: 'Transfer', find: ({ uuid }, { actor, services }) => services.statement.find(actor, uuid) },
+  user: { type: 'User', find: ({ uuid }, { services }) => services.accounts.find(uuid) },
+}
+
+async function find(id: string, context: Context): Promise<[object | null, string]> {
+  if (isNid(id)) return [await context.services.assets.find(context.actor, id), 'Asset']
+  const found = fromId(id)
+  if (!found) return [null, '']
+  const { type, find } = kinds[found.prefix]
+  return [await find({ id, uuid: found.uuid }, context), type]
+}
 
 builder.queryField('node', (t) =>
   t.field({
@@ -11,37 +42,10 @@ builder.queryField('node', (t) =>
     nullable: true,
     description: 'A thing by its identifier, whatever it is; null when there is none that you may see.',
     args: { id: t.arg.id({ required: true, description: "An asset's nid, or another thing's prefixed identifier." }) },
-    resolve: async (_root, { id }, { actor, services }) => {
-      if (isNid(id)) return brand(await services.assets.find(actor, id), 'Asset')
-      const found = fromId(id)
-      if (found?.prefix === 'user') return brand(await services.accounts.find(found.uuid), 'User')
-      if (found?.prefix === 'commit') return brand(await services.assets.findCommit(actor, found.uuid), 'Commit')
-      if (found?.prefix === 'order') return brand(await services.orders.find(actor, found.uuid), 'Order')
-      if (found?.prefix === 'event') return brand(await services.events.find(actor, found.uuid), 'Event')
-      if (found?.prefix === 'app') return brand(await services.networkApps.find(actor, id), 'NetworkApp')
-      if (found?.prefix === 'key') return brand(await services.apiKeys.find(actor, id), 'ApiKey')
-      if (found?.prefix === 'delivery') return brand(await services.deliveries.find(actor, id), 'WebhookDelivery')
-      if (found?.prefix === 'session') return brand(await services.sessions.find(actor, id), 'Session')
-      if (found?.prefix === 'audit') return brand(await services.audit.find(actor, id), 'AuditEntry')
-      return null
+    resolve: async (_root, { id }, context) => {
+      const [thing, type] = await find(id, context)
+      if (thing) brandWithType(thing, type as never)
+      return thing
     },
   }),
 )
-
-function brand<T extends object>(
-  value: T | null,
-  type:
-    | 'ApiKey'
-    | 'Asset'
-    | 'AuditEntry'
-    | 'Commit'
-    | 'Event'
-    | 'NetworkApp'
-    | 'Order'
-    | 'Session'
-    | 'User'
-    | 'WebhookDelivery',
-): T | null {
-  if (value) brandWithType(value, type as never)
-  return value
-}

@@ -1,14 +1,12 @@
 import type { Problem, Quote } from '../domain/wallet/quote.ts'
 import { builder } from './builder.ts'
+import { ErrorCodeType } from './error-code.ts'
 import { atMost, characters } from './sizes.ts'
 
 const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
   description: 'One thing for which the real call would be refused.',
   fields: (t) => ({
-    code: t.exposeString('code', {
-      ...characters(64),
-      description: 'Code of the error, as VALIDATION_FAILED or INSUFFICIENT_FUND.',
-    }),
+    code: t.expose('code', { type: ErrorCodeType, description: 'What `extensions.code` of the refusal would be.' }),
     message: t.exposeString('message', { ...characters(1000), description: 'What is wrong, for a person.' }),
     field: t.exposeString('field', {
       ...characters(64),

@@ -65,10 +65,13 @@ const cid = stringScalar({
 
 const decimal = stringScalar({
   name: 'Decimal',
-  description: 'An amount of money as a decimal string such as "0.179"; never a floating-point number.',
+  description:
+    'An amount of money as a decimal string such as "0.179", with at most 18 digits before and 18 after the point; never a ' +
+    'floating-point number. What is sent has no sign.',
   isValid: (value) => /^\d{1,18}(\.\d{1,18})?$/.test(value),
   reason: 'expected a string such as "0.179".',
   serialize: (value) => formatAmount(value as Amount),
+  specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
 })
 
 const notADateTime = 'Not a DateTime: expected a moment such as 2026-11-21T09:30:00Z.'
@@ -83,7 +86,7 @@ const dateTimeOf = (value: unknown, node?: ASTNode): Date => {
 const dateTime = new GraphQLScalarType({
   name: 'DateTime',
   description: 'A moment in UTC, as in 2026-11-21T09:30:00.000Z.',
-  specifiedByURL: GraphQLDateTimeISO.specifiedByURL,
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   extensions: GraphQLDateTimeISO.extensions,
   serialize: (value) => (value instanceof Date ? value.toISOString() : String(value)),
   parseValue: (value) => dateTimeOf(value),
@@ -125,7 +128,7 @@ function objectOf(value: unknown, node?: ASTNode): Record<string, unknown> {
 const jsonObject = new GraphQLScalarType({
   name: 'JSONObject',
   description: `A JSON object. One that is sent is at most ${MAX_JSON_DEPTH} levels deep, and of numbers that a double holds.`,
-  specifiedByURL: GraphQLJSONObject.specifiedByURL,
+  specifiedByURL: 'https://datatracker.ietf.org/doc/html/rfc8259#section-4',
   extensions: GraphQLJSONObject.extensions,
   serialize: (value) => objectOf(value),
   parseValue: (value) => objectOf(value),
@@ -142,6 +145,7 @@ builder.addScalarType(
   new GraphQLScalarType({
     name: 'Upload',
     description: 'A file, sent as the GraphQL multipart request specification says.',
+    specifiedByURL: 'https://github.com/jaydenseric/graphql-multipart-request-spec',
     parseValue: (value) => {
       if (value instanceof Upload) return value
       throw new ScalarRefusal('Not a file: send it as the GraphQL multipart request specification says.')

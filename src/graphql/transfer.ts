@@ -2,6 +2,7 @@ import { resolveCursorConnection } from '@pothos/plugin-relay'
 import { toId } from '../domain/ids.ts'
 import type { StatementLine } from '../domain/wallet/statement-service.ts'
 import { builder } from './builder.ts'
+import { Node } from './node.ts'
 import { offsetArg } from './offset.ts'
 import { pageOf } from './sizes.ts'
 
@@ -32,6 +33,7 @@ const Balance = builder.objectRef<StatementLine['balance']>('WalletBalance').imp
 
 const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
   description: 'One movement in the books, as the owner of a wallet sees it.',
+  interfaces: [Node],
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `transfer_01h2x…`.', resolve: ({ id }) => toId('transfer', id) }),
     kind: t.expose('kind', { type: TransferKind, description: 'What it is about.' }),

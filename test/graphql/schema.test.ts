@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs'
 import {
   buildSchema,
+  type GraphQLInterfaceType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
   isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
   lexicographicSortSchema,
   printSchema,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
+import { errorMeanings } from '../../src/domain/errors.ts'
 import { answerLimits } from '../../src/graphql/document-cost.ts'
 import { documentLimits } from '../../src/graphql/document-limits.ts'
 import { schema } from '../../src/graphql/schema.ts'
@@ -42,6 +46,23 @@ function* described(): Generator<[string, string | null | undefined]> {
 
 it('every type, field, argument and value has a description', () => {
   expect([...described()].filter(([, description]) => !description?.trim()).map(([name]) => name)).toEqual([])
+})
+
+it('tells every reason for a refusal, in the words of the vocabulary', () => {
+  const type = schema.getType('ErrorCode')
+  const told = isEnumType(type) ? type.getValues().map(({ name, description }) => [name, description]) : []
+  expect(Object.fromEntries(told)).toEqual(errorMeanings)
+})
+
+it('every scalar of ours names its specification', () => {
+  const silent = types.filter((type) => isScalarType(type) && !isSpecifiedScalarType(type) && !type.specifiedByURL)
+  expect(silent.map(({ name }) => name)).toEqual([])
+})
+
+it('every object with an identifier of its own is a Node', () => {
+  const nodes = schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType)
+  const withId = types.filter((type) => isObjectType(type) && type.getFields().id && !type.name.endsWith('Payload'))
+  expect(withId.map(({ name }) => name)).toEqual(nodes.map(({ name }) => name))
 })
 
 it('every mutation takes one input and answers a payload of its own', () => {

@@ -1,8 +1,9 @@
 /** The statement: every movement in a wallet with the balance after it. */
-import { expect, it } from 'vitest'
-import { toId } from '../../src/domain/ids.ts'
+import { describe, expect, it } from 'vitest'
+import { fromId, toId } from '../../src/domain/ids.ts'
 import { add } from '../../src/domain/money.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -39,6 +40,20 @@ const give = (user: SignedIn, amount: string) =>
     { userId: user.publicId, amount, reason: 'Test' },
     { key: undefined, replayed: false },
   )
+
+/** An order of 1 point, paid. */
+async function sellOnce() {
+  const store = await createStore(app)
+  const buyer = await app.newUser({ points: '10' })
+  const { id } = expectOk(
+    await store.owner.rest('POST', 'store/network-apps/', {
+      json: { name: 'upscale', price_mode: 'fixed', price: '1' },
+    }),
+  )
+  const order = await store.order(buyer, { network_app: id })
+  expectOk(await store.confirm(buyer, order.id))
+  return { order, buyer, owner: store.owner }
+}
 
 /** 1, 2, 3, … points in as many grants. */
 async function userWithGrants(count: number): Promise<SignedIn> {
@@ -125,6 +140,51 @@ it('refuses a cursor that no page gave out', async () => {
   for (const after of ['', 'GPC:S:x', toId('order', user.id), 'transfer_x']) {
     expectError(await user.graphql(statementQuery, { first: 1, after }), 'VALIDATION_FAILED')
   }
+})
+
+describe('a line by its identifier', () => {
+  const find = async (who: Pick<SignedIn, 'graphql'>, id: string) =>
+    expectOk(
+      await who.graphql(
+        `query ($id: ID!) { node(id: $id) { __typename ... on Transfer { id kind subjectId num points balance { num points } createdAt }
+           ... on PointGrant { id amount reason expiresAt user { id } } } }`,
+        { id },
+      ),
+    ).node
+
+  it('is as the page has it, wherever it stands', async () => {
+    const user = await userWithGrants(3)
+    for (const line of linesOf(await read(user))) {
+      expect(await find(user, line.id)).toEqual({ __typename: 'Transfer', ...line })
+    }
+  })
+
+  it('is seen from each side as each wallet has it', async () => {
+    const { order, buyer, owner } = await sellOnce()
+    const [paid] = await app.sql<{ id: string }>('select id from transfers where reference = $1', [
+      `order:${fromId(order.id)!.uuid}`,
+    ])
+    const id = toId('transfer', paid!.id)
+    expect(await find(buyer, id)).toMatchObject({ points: '-1', subjectId: order.id })
+    expect(await find(owner, id)).toMatchObject({ points: '0.88', subjectId: order.id })
+    for (const who of [await app.newUser(), await app.admin(), app]) expect(await find(who, id)).toBeNull()
+  })
+
+  it('leads to the grant that it is about, for whom it was given to and for administrators', async () => {
+    const user = await userWithGrants(1)
+    const [line] = linesOf(await read(user))
+    const grant = {
+      __typename: 'PointGrant',
+      id: line!.subjectId,
+      amount: '1',
+      reason: 'Test',
+      expiresAt: null,
+      user: { id: user.publicId },
+    }
+    expect(await find(user, line!.subjectId)).toEqual(grant)
+    expect(await find(admin, line!.subjectId)).toEqual(grant)
+    for (const who of [await app.newUser(), app]) expect(await find(who, line!.subjectId)).toBeNull()
+  })
 })
 
 it('is the same at both doors', async () => {

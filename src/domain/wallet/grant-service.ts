@@ -6,7 +6,7 @@ import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
-import { assertMay } from '../policy.ts'
+import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import { createSetbacks } from '../setbacks.ts'
 import { type GrantInput, grantInput } from './grant-input.ts'
@@ -44,6 +44,12 @@ export function createGrantService({ database, notices, idempotency, log }: Depe
   }
 
   return {
+    /** A grant by its UUID; null when there is none that the actor may see: their own, or any for an administrator. */
+    async find(actor: Actor, uuid: string): Promise<Grant | null> {
+      const [grant] = await database.query(findGrant, [uuid])
+      return grant && (canAdminister(actor) || canSeePrivateParts(actor, grant.userId)) ? grant : null
+    },
+
     /**
      * Gives points to a user, named by identifier, e-mail address or username.
      * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.

@@ -72,6 +72,19 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
 const readDown = readPage('statement_page', 'desc')
 const readUp = readPage('statement_page_up', 'asc')
 
+/** One transfer of a wallet, as a page would have it. $1 user, $2 transfer. */
+const readOne = statement<Row>(
+  'statement_line',
+  `with line as (
+     select transfer_id, ${sums} from entries where wallet_id = $1::uuid and transfer_id = $2::uuid group by transfer_id
+   ),
+   newer as (select ${sums} from entries where wallet_id = $1::uuid and transfer_id > $2::uuid)
+   select t.id, t.reference, t.created_at, line.num, line.points,
+     w.num - newer.num as balance_num, w.points - newer.points as balance_points
+   from line join transfers t on t.id = line.transfer_id, newer, wallets w
+   where w.user_id = $1::uuid`,
+)
+
 const countTransfers = statement<{ count: number }>(
   'statement_count',
   'select count(distinct transfer_id)::int as count from entries where wallet_id = $1::uuid',
@@ -110,6 +123,13 @@ export function createStatementService({ database }: { database: Database }) {
       const bounds = [uuidOf('after', after), uuidOf('before', before)]
       const rows = await database.query(inverted ? readUp : readDown, [actor.id, ...bounds, limit, offset])
       return rows.map(present)
+    },
+
+    /** A transfer by its UUID, as it stands in the actor's own statement; null when it does not. */
+    async find(actor: Actor, uuid: string): Promise<StatementLine | null> {
+      if (actor.kind !== 'user') return null
+      const [row] = await database.query(readOne, [actor.id, uuid])
+      return row ? present(row) : null
     },
 
     /** How many there are in all. Raises NOT_AUTHENTICATED. */

@@ -131,6 +131,77 @@ export type DeliveryStatus =
   /** An attempt is due or under way. */
   | 'PENDING';
 
+/** Why a request is refused: `extensions.code` of every error is one of these. Read the code, not the message; more may be added. */
+export type ErrorCode =
+  /** The wallet cannot pay for the commit. `extensions.required`, `available` and `missing` tell how much. */
+  | 'ASSET_COMMIT_INSUFFICIENT_FUND'
+  /** The asset is visible to you, but not yours to change. */
+  | 'ASSET_WRITE_PERMISSION_DENIED'
+  /** The credentials that were sent are not valid, or not any more. */
+  | 'AUTHENTICATION_FAILED'
+  /** Something else was faster, or what the request builds on has changed. */
+  | 'CONFLICT'
+  /** The file is registered already; `extensions.details` names the asset. */
+  | 'DUPLICATE_ASSET'
+  /** Another account has the e-mail address. */
+  | 'DUPLICATE_EMAIL'
+  /** Another account has the username. */
+  | 'DUPLICATE_USERNAME'
+  /** The account signs in once its e-mail address is verified. */
+  | 'EMAIL_NOT_VERIFIED'
+  /** The headers of the request are too large. */
+  | 'HEADERS_TOO_LARGE'
+  /** The first request with the key is still being carried out; ask again after `extensions.retryAfter` seconds. */
+  | 'IDEMPOTENCY_KEY_IN_USE'
+  /** The key belongs to another request. Use a new one. */
+  | 'IDEMPOTENCY_KEY_REUSED'
+  /** No account has this e-mail address and password. */
+  | 'INCORRECT_LOGIN_CREDENTIALS'
+  /** The wallet cannot pay for the order. `extensions.required`, `available` and `missing` tell how much. */
+  | 'INSUFFICIENT_FUND'
+  /** There is no room for the file. Nothing was charged. */
+  | 'INSUFFICIENT_STORAGE'
+  /** A fault of ours. It is logged under the request id of the answer. */
+  | 'INTERNAL'
+  /** No network app has this name or identifier. */
+  | 'INVALID_NETWORK_APP_NAME'
+  /** The mailed link is not valid, or not any more. */
+  | 'INVALID_TOKEN'
+  /** The HTTP method is not one of this address. */
+  | 'METHOD_NOT_ALLOWED'
+  /** The answer has no form that the request accepts. */
+  | 'NOT_ACCEPTABLE'
+  /** The request needs somebody who is signed in. */
+  | 'NOT_AUTHENTICATED'
+  /** There is no such thing, or none that you may see. */
+  | 'NOT_FOUND'
+  /** The order was not confirmed in time. */
+  | 'ORDER_EXPIRED'
+  /** The request cannot be read: JSON, a form or a GraphQL document is malformed. */
+  | 'PARSE_ERROR'
+  /** The request is larger than the limit. */
+  | 'PAYLOAD_TOO_LARGE'
+  /** Only an administrator may do this. */
+  | 'PERMISSION_DENIED'
+  /** It costs more than the request lets it. */
+  | 'PRICE_EXCEEDS_MAX_COST'
+  /** The request took too long to arrive. */
+  | 'REQUEST_TIMEOUT'
+  /** Too many requests; ask again after `extensions.retryAfter` seconds. */
+  | 'THROTTLED'
+  /** The order is in a state in which it cannot be cancelled. */
+  | 'UNABLE_TO_CANCEL_ORDER'
+  /** The order is in a state in which it cannot be confirmed. */
+  | 'UNABLE_TO_CONFIRM_ORDER'
+  /** A part of the service is down; ask again after `extensions.retryAfter` seconds. */
+  | 'UNAVAILABLE'
+  /** The body has a media type that is not read here. */
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  /** The API key is missing, unknown or revoked. */
+  | 'UNTRUSTED_CLIENT'
+  /** Something that was sent is not as it has to be; `extensions.details` tells by field what is wrong. */
+  | 'VALIDATION_FAILED';
+
 /** Whom to give points, and why. */
 export type GrantPointsInput = {
   /** How many points; more than 0. */
@@ -451,7 +522,7 @@ export type RestRegisterAssetMutationVariables = Exact<{
 }>;
 
 
-export type RestRegisterAssetMutation = { registerAsset: { asset: { nid: string, uuid: string, headId: string, assetFileName: string, assetFileMimeType: string, assetFileSize: string, assetFileUrl: string, thumbnailUrl: string | null, proofHash: string, caption: string, headline: string, tag: string, publicAccess: boolean, uploadedAt: Date, updatedAt: Date, isOwn: boolean, isOriginalOwner: boolean, meta: string | null, signature: string | null, signedMetadata: string | null, nitCommitCustom: Record<string, unknown>, owner: { username: string, displayName: string, email: string | null, address: string }, creator: { username: string, displayName: string, address: string }, registration: { transactionHash: string | null, explorerUrl: string | null } } | null, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: string, message: string, field: string | null }> } | null } };
+export type RestRegisterAssetMutation = { registerAsset: { asset: { nid: string, uuid: string, headId: string, assetFileName: string, assetFileMimeType: string, assetFileSize: string, assetFileUrl: string, thumbnailUrl: string | null, proofHash: string, caption: string, headline: string, tag: string, publicAccess: boolean, uploadedAt: Date, updatedAt: Date, isOwn: boolean, isOriginalOwner: boolean, meta: string | null, signature: string | null, signedMetadata: string | null, nitCommitCustom: Record<string, unknown>, owner: { username: string, displayName: string, email: string | null, address: string }, creator: { username: string, displayName: string, address: string }, registration: { transactionHash: string | null, explorerUrl: string | null } } | null, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: ErrorCode, message: string, field: string | null }> } | null } };
 
 export type RestUpdateAssetMutationVariables = Exact<{
   input: UpdateAssetMetadataInput;
@@ -459,7 +530,7 @@ export type RestUpdateAssetMutationVariables = Exact<{
 }>;
 
 
-export type RestUpdateAssetMutation = { updateAssetMetadata: { asset: { nid: string, uuid: string, headId: string, assetFileName: string, assetFileMimeType: string, assetFileSize: string, assetFileUrl: string, thumbnailUrl: string | null, proofHash: string, caption: string, headline: string, tag: string, publicAccess: boolean, uploadedAt: Date, updatedAt: Date, isOwn: boolean, isOriginalOwner: boolean, meta: string | null, signature: string | null, signedMetadata: string | null, nitCommitCustom: Record<string, unknown>, owner: { username: string, displayName: string, email: string | null, address: string }, creator: { username: string, displayName: string, address: string }, registration: { transactionHash: string | null, explorerUrl: string | null } }, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: string, message: string, field: string | null }> } | null } };
+export type RestUpdateAssetMutation = { updateAssetMetadata: { asset: { nid: string, uuid: string, headId: string, assetFileName: string, assetFileMimeType: string, assetFileSize: string, assetFileUrl: string, thumbnailUrl: string | null, proofHash: string, caption: string, headline: string, tag: string, publicAccess: boolean, uploadedAt: Date, updatedAt: Date, isOwn: boolean, isOriginalOwner: boolean, meta: string | null, signature: string | null, signedMetadata: string | null, nitCommitCustom: Record<string, unknown>, owner: { username: string, displayName: string, email: string | null, address: string }, creator: { username: string, displayName: string, address: string }, registration: { transactionHash: string | null, explorerUrl: string | null } }, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: ErrorCode, message: string, field: string | null }> } | null } };
 
 export type RestAssetQueryVariables = Exact<{
   id: string | number;
@@ -599,7 +670,7 @@ export type RestCreateOrderMutationVariables = Exact<{
 }>;
 
 
-export type RestCreateOrderMutation = { createOrder: { order: { id: string, status: OrderStatus, networkAppId: string, networkAppName: string, actionArgs: Record<string, unknown>, price: string, pointsQuoted: string, numQuoted: string, pointsPaid: string, numPaid: string, transferId: string | null, createdAt: Date, expiresAt: Date, buyer: { email: string | null } } | null, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: string, message: string, field: string | null }> } | null } };
+export type RestCreateOrderMutation = { createOrder: { order: { id: string, status: OrderStatus, networkAppId: string, networkAppName: string, actionArgs: Record<string, unknown>, price: string, pointsQuoted: string, numQuoted: string, pointsPaid: string, numPaid: string, transferId: string | null, createdAt: Date, expiresAt: Date, buyer: { email: string | null } } | null, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: ErrorCode, message: string, field: string | null }> } | null } };
 
 export type RestConfirmOrderMutationVariables = Exact<{
   input: ConfirmOrderInput;
@@ -607,7 +678,7 @@ export type RestConfirmOrderMutationVariables = Exact<{
 }>;
 
 
-export type RestConfirmOrderMutation = { confirmOrder: { order: { id: string, status: OrderStatus, networkAppId: string, networkAppName: string, actionArgs: Record<string, unknown>, price: string, pointsQuoted: string, numQuoted: string, pointsPaid: string, numPaid: string, transferId: string | null, createdAt: Date, expiresAt: Date, buyer: { email: string | null } }, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: string, message: string, field: string | null }> } | null } };
+export type RestConfirmOrderMutation = { confirmOrder: { order: { id: string, status: OrderStatus, networkAppId: string, networkAppName: string, actionArgs: Record<string, unknown>, price: string, pointsQuoted: string, numQuoted: string, pointsPaid: string, numPaid: string, transferId: string | null, createdAt: Date, expiresAt: Date, buyer: { email: string | null } }, quote?: { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: ErrorCode, message: string, field: string | null }> } | null } };
 
 export type RestCancelOrderMutationVariables = Exact<{
   input: CancelOrderInput;
@@ -662,7 +733,7 @@ export type NetworkAppRecordFragment = { id: string, name: string, priceMode: Pr
 
 export type OrderRecordFragment = { id: string, status: OrderStatus, networkAppId: string, networkAppName: string, actionArgs: Record<string, unknown>, price: string, pointsQuoted: string, numQuoted: string, pointsPaid: string, numPaid: string, transferId: string | null, createdAt: Date, expiresAt: Date, buyer: { email: string | null } };
 
-export type QuoteRecordFragment = { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: string, message: string, field: string | null }> };
+export type QuoteRecordFragment = { price: string, gas: string, total: string, num: string, points: string, available: string, pointsCharged: string, numCharged: string, missing: string, problems: Array<{ code: ErrorCode, message: string, field: string | null }> };
 
 export type ProfileRecordFragment = { displayName: string, description: string, profilePictureUrl: string | null, profilePictureThumbnailUrl: string | null, profileBackgroundUrl: string | null, profileBackgroundThumbnailUrl: string | null };
 

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../domain/errors.ts'
 import type { RestRequest } from '../define-route.ts'
 import type { QuoteRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
@@ -24,7 +23,7 @@ export const QuoteRecord = graphql(/* GraphQL */ `
 `)
 
 const presentProblem = ({ code, message, field }: QuoteRecordFragment['problems'][number]) => ({
-  type: statuses[code as ErrorCode].type,
+  type: statuses[code].type,
   message,
   field: field && snakeCase(field),
 })

@@ -1,0 +1,13 @@
+import { type ErrorCode, errorMeanings } from '../domain/errors.ts'
+import { builder } from './builder.ts'
+
+const enumValueOf = ([code, description]: [string, string]) => [code, { description }]
+
+export const ErrorCodeType = builder.enumType('ErrorCode', {
+  description:
+    'Why a request is refused: `extensions.code` of every error is one of these. Read the code, not the message; more may be added.',
+  values: Object.fromEntries(Object.entries(errorMeanings).map(enumValueOf)) as Record<
+    ErrorCode,
+    { description: string }
+  >,
+})
