@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DomainError } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
+import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 export interface Door {
   /** Whether a path, without its query, is this door's. */
@@ -57,6 +58,7 @@ export interface HttpServerOptions {
   log: Log
   /** Where callers reach the service, if that is known. */
   publicUrl?: string | undefined
+  slowReaders?: SlowReaderOptions
 }
 
 const starting = () => new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 })
@@ -94,7 +96,13 @@ function drainRest(req: IncomingMessage, res: ServerResponse) {
   })
 }
 
-export function createHttpServer({ doors, presentError, log, publicUrl }: HttpServerOptions): HttpServer {
+export function createHttpServer({
+  doors,
+  presentError,
+  log,
+  publicUrl,
+  slowReaders = slowReaderDefaults,
+}: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   let draining = false
   const serve = (req: IncomingMessage, res: ServerResponse) => {
@@ -133,6 +141,7 @@ export function createHttpServer({ doors, presentError, log, publicUrl }: HttpSe
     },
     serve,
   )
+  cutSlowReaders(server, log, slowReaders)
   // A caller who asks first is told to send once somebody reads, and not when the request is refused.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {

@@ -1,0 +1,77 @@
+/**
+ * Cuts connections off whose reader does not read. What an answer holds stays in memory until it is taken, so a reader gets
+ * so much time without taking anything, whatever the answer is: a document, a file, a stream of events. A stream that has
+ * nothing to say holds nothing, and is left alone.
+ */
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Log } from '../domain/ports.ts'
+
+export interface SlowReaderOptions {
+  /** Milliseconds without any progress. */
+  patience: number
+  /** Milliseconds while more waits to be read than `room`. */
+  patienceWhenFull: number
+  /** Bytes that may wait to be read, on all connections together. */
+  room: number
+}
+
+export const slowReaderDefaults: SlowReaderOptions = {
+  patience: 20_000,
+  patienceWhenFull: 1_000,
+  room: 64_000_000,
+}
+
+/** Milliseconds. */
+const LOOK_EVERY = 500
+
+/** What the system has not taken of what was written last. Node judges the progress of writes by it, too. */
+const queueOf = (socket: Socket) =>
+  (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
+
+interface Watched {
+  queue: number
+  /** When its queue last changed. */
+  since: number
+}
+
+export function cutSlowReaders(
+  server: Server,
+  log: Log,
+  { patience, patienceWhenFull, room }: SlowReaderOptions = slowReaderDefaults,
+): void {
+  const connections = new Map<Socket, Watched>()
+
+  function cut(socket: Socket, { queue, since }: Watched, now: number) {
+    log.info({ waiting: queue, milliseconds: Math.round(now - since) }, 'A reader who does not read was cut off')
+    socket.destroy()
+  }
+
+  function look() {
+    const now = performance.now()
+    let waiting = 0
+    for (const [socket, watched] of connections) {
+      const queue = queueOf(socket)
+      if (queue === 0 || queue !== watched.queue) Object.assign(watched, { queue, since: now })
+      else if (now - watched.since >= patience) cut(socket, watched, now)
+      waiting += socket.destroyed ? 0 : socket.writableLength
+    }
+    if (waiting <= room) return
+    const slowest = [...connections].sort(([, a], [, b]) => a.since - b.since)
+    for (const [socket, watched] of slowest) {
+      if (waiting <= room || now - watched.since < patienceWhenFull) return
+      if (socket.destroyed) continue
+      waiting -= socket.writableLength
+      cut(socket, watched, now)
+    }
+  }
+
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { queue: 0, since: performance.now() })
+    socket.once('close', () => connections.delete(socket))
+  })
+  const timer = setInterval(look, Math.min(LOOK_EVERY, patienceWhenFull / 2))
+  server.once('close', () => clearInterval(timer))
+  // Whoever never listens never closes.
+  timer.unref()
+}
