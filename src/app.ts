@@ -115,7 +115,7 @@ export interface App {
 }
 
 /** Each holds some megabytes at most. */
-const exportGate = { places: 4, queue: 20, patience: 5_000, what: 'Exports' }
+const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
 const MAX_KEY_LENGTH = 255

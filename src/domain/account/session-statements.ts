@@ -1,6 +1,6 @@
 import { auditSql } from '../audit/audit-sql.ts'
 import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
+import { listStatement, statement } from '../ports.ts'
 import { holderSql } from './account-statements.ts'
 
 /** A session as its owner sees it, but for its secret. */
@@ -25,7 +25,7 @@ export const readSession = statement<SessionRow>(
 
 /** $1 user, $2 older than, $3 newer than, $4 limit, $5 offset. Identifiers are in the order of time. */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
-  statement<SessionRow>(
+  listStatement<SessionRow>(
     name,
     `select ${columns} from access_tokens
      where user_id = $1::uuid and ${standing}
@@ -36,7 +36,7 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
 export const readSessions = readPage('session_page', 'desc')
 export const readSessionsUp = readPage('session_page_up', 'asc')
 
-export const countSessions = statement<{ count: number }>(
+export const countSessions = listStatement<{ count: number }>(
   'session_count',
   `select count(*)::int as count from access_tokens where user_id = $1::uuid and ${standing}`,
 )

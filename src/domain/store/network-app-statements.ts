@@ -1,6 +1,6 @@
 import { auditSql } from '../audit/audit-sql.ts'
 import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
+import { listStatement, statement } from '../ports.ts'
 
 /**
  * Raises the unique index on the name when it is taken. No row: the owner was deleted meanwhile. The last three values of this and the other changes: who does it,
@@ -85,11 +85,14 @@ const listSql = (from: '<=' | '>=', direction: 'asc' | 'desc') =>
    where $3::uuid is null or (is_exact, id) ${from} (select is_exact, id from listed where id = $3::uuid)
    order by is_exact ${direction}, id ${direction} limit $4::bigint offset $5::bigint`
 
-export const listNetworkApps = statement<{ id: string }>('network_app_list', listSql('<=', 'desc'))
+export const listNetworkApps = listStatement<{ id: string }>('network_app_list', listSql('<=', 'desc'))
 /** The same list from its end. */
-export const listNetworkAppsBackwards = statement<{ id: string }>('network_app_list_backwards', listSql('>=', 'asc'))
+export const listNetworkAppsBackwards = listStatement<{ id: string }>(
+  'network_app_list_backwards',
+  listSql('>=', 'asc'),
+)
 
-export const countNetworkApps = statement<{ count: number }>(
+export const countNetworkApps = listStatement<{ count: number }>(
   'network_app_count',
   `select count(*)::int as count from network_apps where ${matchesSql}`,
 )

@@ -3,7 +3,7 @@ import { type Actor, assertUser } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { assertMay } from '../policy.ts'
-import { type Database, statement } from '../ports.ts'
+import { type Database, listStatement, statement } from '../ports.ts'
 import { describeReference, type TransferKind } from './transfer-kind.ts'
 
 /** One transfer as the owner of a wallet sees it. Amounts are decimal strings. */
@@ -49,7 +49,7 @@ const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
  * that a page reads no entries older than itself. $1 user, $2 older than, $3 newer than, $4 limit, $5 offset.
  */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
-  statement<Row>(
+  listStatement<Row>(
     name,
     `with page as materialized (
        select transfer_id, ${sums} from entries
@@ -85,7 +85,7 @@ const readOne = statement<Row>(
    where w.user_id = $1::uuid`,
 )
 
-const countTransfers = statement<{ count: number }>(
+const countTransfers = listStatement<{ count: number }>(
   'statement_count',
   'select count(distinct transfer_id)::int as count from entries where wallet_id = $1::uuid',
 )
