@@ -11,6 +11,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   custody: async () => (await import('./custody.ts')).proveCustody,
   storage: async () => (await import('./storage-of-secrets.ts')).proveStorage,
   signatures: async () => (await import('./webhook-signatures.ts')).proveSignatures,
+  pooler: async () => (await import('./pooler.ts')).provePooler,
   F01: async () => (await import('./f01-confirm-storm.ts')).proveConfirmStorm,
   F02: async () => (await import('./f02-wallet-race.ts')).proveWalletRace,
   F03: async () => (await import('./f03-kill-gateway.ts')).proveKillGateway,

@@ -21,6 +21,7 @@ import type {
 } from './domain/ports.ts'
 import { createDepositService } from './domain/wallet/deposit-service.ts'
 import { createContentStore } from './files/content-store.ts'
+import { assertOwnSessions } from './platform/assert-own-sessions.ts'
 import { createCustody } from './platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database.ts'
 import { developmentKey, startEmbeddedAnvil } from './platform/embedded-anvil.ts'
@@ -75,6 +76,7 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
   await closeFolders(config.dir)
   const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
   const databaseUrl = config.database.url ?? postgres!.url
+  if (config.database.url) await assertOwnSessions(databaseUrl)
   const prepare = mayMigrate ? prepareDatabase(databaseUrl) : assertMigrated(databaseUrl).then(() => [])
   const applied = await prepare.catch(async (error: unknown) => {
     await postgres?.stop()

@@ -1,0 +1,68 @@
+/**
+ * Annal needs sessions of its own: prepared statements, advisory locks and LISTEN belong to one. A pooler that hands every
+ * transaction to another server connection (PgBouncer's transaction mode) looks right at first, and then every second request fails.
+ */
+import pg from 'pg'
+
+const TIMEOUT = 5_000
+/** Milliseconds; only to see whether what a connection is opened with arrives. */
+const PROBE = 7_654
+
+const instead =
+  'Annal keeps a pool of its own: lead DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that passes settings on.'
+
+const backendOf = async (client: pg.Client) => {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]!.pid
+}
+
+/** Whether a connection is given another server connection, once both have ended a transaction in either order. */
+async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
+  for (const order of [
+    [one, other],
+    [other, one],
+  ]) {
+    await one.query('begin')
+    const before = await backendOf(one)
+    await other.query('begin')
+    await backendOf(other)
+    for (const client of order) await client.query('commit')
+    if ((await backendOf(one)) !== before) return true
+  }
+  return false
+}
+
+/** Raises an Error that says what to do when `databaseUrl` leads through a pooler that shares sessions or drops settings. */
+export async function assertOwnSessions(databaseUrl: string): Promise<void> {
+  const open = () =>
+    new pg.Client({
+      connectionString: databaseUrl,
+      connectionTimeoutMillis: TIMEOUT,
+      query_timeout: TIMEOUT,
+      statement_timeout: PROBE,
+      application_name: 'annal probe',
+    })
+  const clients = [open(), open()] as const
+  for (const client of clients) client.on('error', () => {})
+  try {
+    for (const client of clients) await client.connect()
+    const [one, other] = clients
+    // A server tells a new connection its own number; poolers make one up.
+    const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
+    if (!isDirect && (await isShared(one, other))) {
+      throw new Error(`DATABASE_URL leads through a pooler that shares sessions between transactions. ${instead}`)
+    }
+    const { rows } = await one.query<{ kept: boolean }>(
+      `select setting::int = ${PROBE} as kept from pg_settings where name = 'statement_timeout'`,
+    )
+    if (!rows[0]!.kept)
+      throw new Error(`DATABASE_URL leads through a pooler that drops the settings of a session. ${instead}`)
+  } catch (error) {
+    if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw error
+    throw new Error(`DATABASE_URL leads through a pooler that takes no settings (${error.message}). ${instead}`, {
+      cause: error,
+    })
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => {})))
+  }
+}
