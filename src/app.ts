@@ -158,6 +158,7 @@ export function createApp(deps: Dependencies): App {
     folder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
     megabytesPerUser: config.limits.unpaidMegabytes,
   })
+  const verifiesAddresses = config.emailVerification !== 'off'
   const pricing = createPricing(config.money)
   const funds = createFunds({ database })
   const services: Services = {
@@ -165,7 +166,7 @@ export function createApp(deps: Dependencies): App {
     pricing,
     uploads,
     funds,
-    grants: createGrantService({ database, notices: deps.notices, idempotency, log }),
+    grants: createGrantService({ database, notices: deps.notices, idempotency, log, verifiesAddresses }),
     statement: createStatementService({ database }),
     accounts: createAccountService({
       ...deps,
@@ -188,7 +189,7 @@ export function createApp(deps: Dependencies): App {
     deletions: createDeletionService(deps),
     exports: createExportService({ ...deps, exports: createGate(exportGate) }),
     passwords: createPasswordService({ ...deps, ...credentials }),
-    identities: createIdentityService({ ...credentials, database, limits }),
+    identities: createIdentityService({ ...credentials, database, limits, verifiesAddresses }),
     apiKeys: createApiKeyService({ database, vault, idempotency }),
     networkApps: createNetworkAppService({ database, safe: deps.safe, vault, idempotency, config: config.store }),
     deliveries: createDeliveryService({
@@ -207,15 +208,19 @@ export function createApp(deps: Dependencies): App {
       idempotency,
       config: config.store,
     }),
-    assets: createAssetService({ ...deps, chain, limits, idempotency, pricing, funds, uploads, config: config.limits }),
+    assets: createAssetService({
+      ...deps,
+      ...{ chain, limits, idempotency, pricing, funds, uploads },
+      config: { ...config.limits, verifiesAddresses },
+    }),
     thumbnails: createThumbnailService(deps),
     trees: createTreeService({ database }),
     events: createEventService({ ...deps, streamLimits: createStreamLimits(config.limits) }),
   }
 
   const compose = createMailComposer({ currency: config.money.currency, publicUrl })
-  const orderMail = createOrderMail({ ...deps, compose })
-  const accountMail = createAccountMail({ ...deps, compose, tokens })
+  const orderMail = createOrderMail({ ...deps, compose, verifiesAddresses })
+  const accountMail = createAccountMail({ ...deps, compose, tokens, verifiesAddresses })
 
   const clientAddress = createClientAddress(config)
 

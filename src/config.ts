@@ -198,7 +198,7 @@ const variables = {
   LIMIT_RESETS_PER_IP: { schema: count.prefault('20'), doc: 'Password resets an hour asked for from one address.' },
   EMAIL_VERIFICATION: {
     schema: z.enum(['off', 'on', 'required']).default('off'),
-    doc: '`on` sends a verification mail at sign-up; `required` refuses sign-ins until the address is verified.',
+    doc: '`on` sends a verification mail at sign-up, and an address counts once it is verified; `required` also refuses sign-ins until then.',
   },
   PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
 } satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>

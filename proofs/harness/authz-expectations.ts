@@ -246,7 +246,8 @@ export const expectations: Expectations = {
     User: {
       who: 'everybody',
       fields: 'address assets createdAt description displayName id username',
-      selfFields: 'allowC2paDownload assetCount defaultTag email emailVerified language referralCode role wallet',
+      selfFields:
+        'allowC2paDownload assetCount defaultTag email emailVerified language pendingEmail referralCode role wallet',
     },
     WebhookDelivery: {
       who: 'admin',

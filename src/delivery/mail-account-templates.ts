@@ -26,6 +26,7 @@ function particularsOf(message: AccountMessage, words: AccountWords, { language,
       return link(message.template, message.link, formatDuration(message.hours, 'hour', language))
     case 'password-changed':
       return { facts: [happened(message.at)] }
+    case 'email-change-requested':
     case 'email-changed':
       return { facts: [[words.facts.newEmail, message.newEmail], happened(message.at)] }
   }

@@ -17,6 +17,13 @@ const en = {
     notYou:
       'If it was not you, choose a new password at once: where you sign in, ask to reset it, and give this e-mail address.',
   },
+  'email-change-requested': {
+    subject: 'Your account is to get another e-mail address',
+    heading: 'Your account is to get another e-mail address',
+    text: 'Somebody who knows its password asked to give your account at {url} another e-mail address. Nothing has changed yet: it does once the new address is confirmed. If it was you, there is nothing to do here.',
+    notYou:
+      'If it was not you, choose a new password at once: that stops the change. Where you sign in, ask to reset it, and give this e-mail address.',
+  },
   'email-changed': {
     subject: 'Your e-mail address was changed',
     heading: 'Your e-mail address was changed',
@@ -57,6 +64,12 @@ const zhTw: AccountWords = {
     heading: '您的密碼已變更',
     text: '您在 {url} 的帳號密碼已變更。如果是您本人變更的，則無需進行任何操作。',
     notYou: '如果不是您本人，請立即設定新密碼：在登入處要求重設密碼，並輸入這個電子郵件地址。',
+  },
+  'email-change-requested': {
+    subject: '您的帳號即將改用其他電子郵件地址',
+    heading: '您的帳號即將改用其他電子郵件地址',
+    text: '有人以您的密碼要求將您在 {url} 的帳號改用其他電子郵件地址。目前尚未變更，確認新地址後才會生效。如果是您本人要求的，則無需在此進行任何操作。',
+    notYou: '如果不是您本人，請立即設定新密碼，即可停止變更：在登入處要求重設密碼，並輸入這個電子郵件地址。',
   },
   'email-changed': {
     subject: '您的電子郵件地址已變更',

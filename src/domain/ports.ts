@@ -224,6 +224,8 @@ export type AccountMessage = AccountFacts &
   (
     | { template: 'password-reset'; link: string; minutes: number }
     | { template: 'password-changed'; at: Date }
+    /** Goes to the present address, of which another one is to take the place. */
+    | { template: 'email-change-requested'; newEmail: string; at: Date }
     /** Goes to the address that was given up. */
     | { template: 'email-changed'; newEmail: string; at: Date }
     /** `link`: a URL that carries a secret, good for so many hours. */

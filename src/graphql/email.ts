@@ -29,7 +29,11 @@ const VerifyEmailInput = builder.inputType('VerifyEmailInput', {
   }),
 })
 
-const ChangeEmailPayload = accountPayload('ChangeEmailPayload', 'The account has another address.', 'You.')
+const ChangeEmailPayload = accountPayload(
+  'ChangeEmailPayload',
+  'The account has another address, or is to have it once it is verified.',
+  'You.',
+)
 const ChangeUsernamePayload = accountPayload('ChangeUsernamePayload', 'The account has another username.', 'You.')
 const VerifyEmailPayload = accountPayload(
   'VerifyEmailPayload',
@@ -57,7 +61,8 @@ builder.mutationFields((t) => ({
   changeEmail: t.field({
     type: ChangeEmailPayload,
     description:
-      'Gives your account another address, which gets a mail to be verified by; the old one is told. A wrong password ' +
+      'Gives your account another address, which gets a mail to be verified by; the old one is told. Where addresses are ' +
+      'verified it is your `pendingEmail` until then, and the old one stands. A wrong password ' +
       'is told as VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
     args: { input: t.arg({ type: ChangeEmailInput, required: true, description: 'The address.' }) },
     resolve: async (_root, { input }, { actor, services, attempt }) => ({
@@ -86,7 +91,9 @@ builder.mutationFields((t) => ({
   }),
   verifyEmail: t.field({
     type: VerifyEmailPayload,
-    description: 'Verifies an address by a mailed link. Raises INVALID_TOKEN.',
+    description:
+      'Verifies an address by a mailed link; one that the account waited for is its address from now on. ' +
+      'Raises INVALID_TOKEN, DUPLICATE_EMAIL.',
     args: { input: t.arg({ type: VerifyEmailInput, required: true, description: 'The link.' }) },
     resolve: async (_root, { input }, { actor, services, attempt }) => ({
       userId: await services.identities.verify(actor, input, attempt),

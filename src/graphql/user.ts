@@ -25,6 +25,7 @@ export const UserType = builder.prismaObject('User', {
     role: true,
     language: true,
     emailVerified: true,
+    pendingEmail: true,
     displayName: true,
     description: true,
     defaultTag: true,
@@ -71,6 +72,12 @@ export const UserType = builder.prismaObject('User', {
       nullable: true,
       description: `Whether the address is known to be theirs. ${own}`,
       resolve: ({ id, emailVerified }, _args, { actor }) => (canSeePrivateParts(actor, id) ? emailVerified : null),
+    }),
+    pendingEmail: t.string({
+      nullable: true,
+      ...characters(254),
+      description: `Address that takes the place of \`email\` once it is verified, if there is one. ${own}`,
+      resolve: ({ id, pendingEmail }, _args, { actor }) => (canSeePrivateParts(actor, id) ? pendingEmail : null),
     }),
     role: t.field({
       type: Role,

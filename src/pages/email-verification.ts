@@ -4,6 +4,7 @@
  * so no request can be forged.
  */
 import { html } from 'hono/html'
+import { DomainError } from '../domain/errors.ts'
 import { noticePage, secretPage } from './layout.ts'
 import { deadLinkPage, isDeadLink, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
@@ -11,17 +12,22 @@ import { fillIn, type PageLanguage, pageWords, preferredLanguage } from './words
 
 const deadPage = (language: PageLanguage) => deadLinkPage(language, pageWords[language].verify)
 
-function askPage(language: PageLanguage, email: string): PageAnswer {
+function askPage(language: PageLanguage, link: { email: string; username: string }): PageAnswer {
   const { verify: words } = pageWords[language]
   return secretPage(200, {
     language,
     title: words.title,
     content: html`<h1>${words.title}</h1>
-<p>${fillIn(words.intro, { email })}</p>
+<p>${fillIn(words.intro, link)}</p>
 <form method="post">
 <button type="submit">${words.button}</button>
 </form>`,
   })
+}
+
+function takenPage(language: PageLanguage): PageAnswer {
+  const { taken, takenText } = pageWords[language].verify
+  return noticePage(409, { language, title: taken, kind: 'bad', paragraphs: [takenText] })
 }
 
 function donePage(language: PageLanguage): PageAnswer {
@@ -35,8 +41,8 @@ export const createEmailVerificationPage = (): FormPage => ({
 
   async show(request) {
     const language = preferredLanguage(request.languages)
-    const email = await request.context.services.identities.addressOf(linkOf(request))
-    return email === undefined ? deadPage(language) : askPage(language, email)
+    const link = await request.context.services.identities.findLink(linkOf(request))
+    return link ? askPage(language, link) : deadPage(language)
   },
 
   async submit(request) {
@@ -46,6 +52,7 @@ export const createEmailVerificationPage = (): FormPage => ({
       await services.identities.verify(actor, linkOf(request), attempt)
     } catch (error) {
       if (isDeadLink(error)) return deadPage(language)
+      if (error instanceof DomainError && error.code === 'DUPLICATE_EMAIL') return takenPage(language)
       throw error
     }
     return donePage(language)

@@ -27,10 +27,12 @@ const en = {
   },
   verify: {
     title: 'Confirm your e-mail address',
-    intro: 'Confirm that {email} is your address.',
+    intro: 'Confirm that {email} is your address, and the account {username} yours.',
     button: 'Confirm this address',
     done: 'Your e-mail address is confirmed',
     doneText: 'There is nothing more to do. You can close this page.',
+    taken: 'This address belongs to another account',
+    takenText: 'Somebody confirmed it for another account before. If that was you, sign in to that account.',
     dead: 'This link does not work any more',
     deadWhy: 'A link works once and for a limited time, and only for the address it was sent to.',
     deadNext:
@@ -74,10 +76,12 @@ const zhTw: PageWords = {
   },
   verify: {
     title: '確認您的電子郵件地址',
-    intro: '請確認 {email} 是您的地址。',
+    intro: '請確認 {email} 是您的地址，而且 {username} 是您的帳號。',
     button: '確認這個地址',
     done: '您的電子郵件地址已確認',
     doneText: '無需再進行任何操作，您可以關閉此頁面。',
+    taken: '這個地址屬於另一個帳號',
+    takenText: '先前已有人為另一個帳號確認了這個地址。如果是您本人，請登入該帳號。',
     dead: '這個連結已失效',
     deadWhy: '連結只能在有限時間內使用一次，而且只適用於收到信件的地址。',
     deadNext:

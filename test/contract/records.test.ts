@@ -19,7 +19,8 @@ const asset = words(`
   source_transaction supporting_file`)
 const profile = words(`display_name description phone_number profile_picture profile_picture_thumbnail
   profile_background profile_background_thumbnail`)
-const me = words(`id username email address language email_verified phone_verified asset_count referral_code default_tag
+const me =
+  words(`id username email address language email_verified pending_email phone_verified asset_count referral_code default_tag
   allow_c2pa_download profile user_wallet asset_wallet_num points`)
 const wallet = words(`asset_wallet asset_wallet_num integrity_wallet integrity_wallet_num points num_wallet_name
   billed_num`)

@@ -134,6 +134,7 @@ describe('the record of the caller', () => {
       address: user.address,
       language: 'en-us',
       email_verified: false,
+      pending_email: null,
       phone_verified: false,
       asset_count: 1,
       referral_code: '',

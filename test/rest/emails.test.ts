@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type AccountMails, createAccountMails, type MailedLink } from '../support/account-mails.ts'
+import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -20,7 +21,32 @@ const setUsername = (user: SignedIn, username: string, password = PASSWORD) =>
   user.rest('POST', 'auth/users/set_username/', { json: { current_password: password, new_username: username } })
 const activate = (link: MailedLink) => app.rest('POST', 'auth/users/activation/', { json: link })
 const resend = (json = {}) => app.rest('POST', 'auth/users/resend_activation/', { json })
-const login = (email: string) => app.rest('POST', 'auth/token/login/', { json: { email, password: PASSWORD } })
+const login = (email: string, password = PASSWORD) =>
+  app.rest('POST', 'auth/token/login/', { json: { email, password } })
+const resetFor = (email: string) => app.rest('POST', 'auth/users/reset_password/', { json: { email } })
+
+/** An account of its own, whose address is verified. */
+async function newVerifiedUser(): Promise<SignedIn> {
+  const user = await app.newUser()
+  await app.sql('update users set email_verified = true where id = $1::uuid', [user.id])
+  return user
+}
+
+/** Signs up; returns the new account's identifier. */
+async function signUp(email: string, password = PASSWORD): Promise<string> {
+  const username = `s${randomUUID().slice(0, 12)}`
+  return expectOk(await app.rest('POST', 'auth/users/', { json: { username, email, password } })).id
+}
+
+/** The newest link to verify an address by; of an account, where several wait for it. */
+async function linkOf(email: string, uid?: string): Promise<MailedLink> {
+  const links = await eventually(
+    () => mails.linksTo(email, 'email-verification').filter((link) => uid === undefined || link.uid === uid),
+    (found) => found.length > 0,
+  )
+  return links.at(-1)!
+}
+
 const me = async (user: SignedIn) => expectOk(await user.rest('GET', 'auth/users/me/'))
 const trailOf = async ({ id }: SignedIn) =>
   (
@@ -28,19 +54,78 @@ const trailOf = async ({ id }: SignedIn) =>
   ).map(({ action }) => action)
 
 describe('changing the address', () => {
-  it('has the new one verified and tells the old one, which is free again', async () => {
-    const user = await app.newUser()
+  it('takes effect when the new one is verified, and tells the old one before and after, which is free again', async () => {
+    const user = await newVerifiedUser()
     const email = newAddress()
     expect((await setEmail(user, email)).status).toBe(204)
-    expect(await me(user)).toMatchObject({ email, email_verified: false })
+    expect(await me(user)).toMatchObject({ email: user.email, email_verified: true, pending_email: email })
+    const [asked] = await mails.awaitMails(user.email, 'email-change-requested')
+    expect(asked!.text).toContain(email)
+    expectError(await login(email), 'INCORRECT_LOGIN_CREDENTIALS')
+    expect((await activate(await mails.awaitLink(email, 'email-verification'))).status).toBe(204)
+    expect(await me(user)).toMatchObject({ email, email_verified: true, pending_email: null })
     const [notice] = await mails.awaitMails(user.email, 'email-changed')
     expect(notice!.text).toContain(user.username)
-    expect((await activate(await mails.awaitLink(email, 'email-verification'))).status).toBe(204)
-    expect(await me(user)).toMatchObject({ email, email_verified: true })
-    expect(await trailOf(user)).toEqual(expect.arrayContaining(['email.changed', 'email.verified']))
+    expect(await trailOf(user)).toEqual(
+      expect.arrayContaining(['email.change-requested', 'email.changed', 'email.verified']),
+    )
     expectOk(await login(email))
-    const other = await app.newUser()
+    expectError(await login(user.email), 'INCORRECT_LOGIN_CREDENTIALS')
+    const other = await newVerifiedUser()
     expect((await setEmail(other, user.email)).status).toBe(204)
+    expect((await activate(await mails.awaitLink(user.email, 'email-verification'))).status).toBe(204)
+  })
+
+  it('to somebody else’s gives nothing of theirs, and does not keep them out', async () => {
+    const [thief, admin] = [await newVerifiedUser(), await app.admin()]
+    const { id } = await thief.register({ public_access: 'true' })
+    const victim = newAddress()
+    expect((await setEmail(thief, victim)).status).toBe(204)
+    await mails.awaitLink(victim, 'email-verification')
+    const listed = async (owner: string) =>
+      expectOk(await app.rest('GET', `assets/?owner=${encodeURIComponent(owner)}`)).results.map(
+        (one: { id: string }) => one.id,
+      )
+    expect(await listed(victim)).toEqual([])
+    expect(await listed(thief.email)).toEqual([id])
+    const grant = { user_id: victim, amount: '5', reason: 'A gift' }
+    expectError(await admin.rest('POST', 'store/point-grants/', { json: grant }), 'NOT_FOUND')
+    await resetFor(victim)
+    await mails.idle()
+    expect(mails.mailsTo(victim, 'password-reset')).toEqual([])
+
+    const link = await linkOf(victim, await signUp(victim))
+    expect((await activate(link)).status).toBe(204)
+    expectOk(await login(victim))
+    expect(await listed(victim)).toEqual([])
+    const [theirs] = await app.sql<{ id: string }>('select id from users where pending_email = $1', [victim])
+    expect(theirs!.id).toBe(thief.id)
+    expectError(await setEmail(thief, victim), 'DUPLICATE_EMAIL')
+  })
+
+  it('is taken back by giving the present one again, and by another password', async () => {
+    const user = await newVerifiedUser()
+    const newer = 'staple battery horse'
+    const endings = [
+      () => setEmail(user, user.email),
+      () =>
+        user.rest('POST', 'auth/users/set_password/', { json: { current_password: PASSWORD, new_password: newer } }),
+      async () => {
+        await resetFor(user.email)
+        const json = { ...(await mails.awaitLink(user.email, 'password-reset')), new_password: newer }
+        return app.rest('POST', 'auth/users/reset_password_confirm/', { json })
+      },
+    ]
+    for (const [index, end] of endings.entries()) {
+      const email = newAddress()
+      expect((await setEmail(user, email, index === 2 ? newer : PASSWORD)).status).toBe(204)
+      const link = await mails.awaitLink(email, 'email-verification')
+      expect((await end()).status).toBe(204)
+      expectError(await activate(link), 'INVALID_TOKEN')
+      expect(await app.sql('select email, pending_email from users where id = $1::uuid', [user.id])).toEqual([
+        { email: user.email, pending_email: null },
+      ])
+    }
   })
 
   it('to one that somebody has is refused, whatever its case', async () => {
@@ -71,21 +156,25 @@ describe('changing the address', () => {
     const user = await app.newUser()
     await resend({ email: user.email })
     const verification = await mails.awaitLink(user.email, 'email-verification')
-    await app.rest('POST', 'auth/users/reset_password/', { json: { email: user.email } })
+    await resetFor(user.email)
     const reset = await mails.awaitLink(user.email, 'password-reset')
-    await setEmail(user, newAddress())
+    const email = newAddress()
+    await setEmail(user, email)
     expectError(await activate(verification), 'INVALID_TOKEN')
+    await activate(await mails.awaitLink(email, 'email-verification'))
     const json = { ...reset, new_password: 'staple battery horse' }
     expectError(await app.rest('POST', 'auth/users/reset_password_confirm/', { json }), 'INVALID_TOKEN')
   })
 
-  it('by two accounts at once to one address succeeds once', async () => {
-    const users = await Promise.all([app.newUser(), app.newUser(), app.newUser()])
+  it('by several accounts to one address succeeds once: for who verifies it first', async () => {
+    const users = await Promise.all([newVerifiedUser(), newVerifiedUser(), newVerifiedUser()])
     const email = newAddress()
-    const codes = (await Promise.all(users.map((user) => setEmail(user, email)))).map(
-      (one) => codeOf(one) ?? one.status,
-    )
+    for (const user of users) expect((await setEmail(user, email)).status).toBe(204)
+    const links = users.map(({ publicId }) => linkOf(email, publicId))
+    const codes = (await Promise.all((await Promise.all(links)).map(activate))).map((one) => codeOf(one) ?? one.status)
     expect(codes.sort()).toEqual([204, 'DUPLICATE_EMAIL', 'DUPLICATE_EMAIL'])
+    const holders = await app.sql('select id from users where email = $1 and email_verified', [email])
+    expect(holders).toHaveLength(1)
   })
 })
 
@@ -114,16 +203,55 @@ describe('changing the username', () => {
   })
 })
 
-describe('verifying the address', () => {
-  async function signUp() {
-    const username = `s${randomUUID().slice(0, 12)}`
-    const email = `${username}@example.org`
-    expect((await app.rest('POST', 'auth/users/', { json: { username, email, password: PASSWORD } })).status).toBe(201)
-    return email
-  }
+describe('an address that somebody gave who never verified it', () => {
+  it('is still its owner’s: they sign up, and the first who verifies it has it', async () => {
+    const email = newAddress()
+    const squatter = await signUp(email, 'squatters password')
+    const inOtherCase = email.replace('new', 'New')
+    const owner = await signUp(inOtherCase)
+    const [first, second] = [await linkOf(email, squatter), await linkOf(inOtherCase, owner)]
+    expect((await activate(second)).status).toBe(204)
+    expectOk(await login(email))
+    expectError(await login(email, 'squatters password'), 'INCORRECT_LOGIN_CREDENTIALS')
+    expectError(await activate(first), 'DUPLICATE_EMAIL')
+    const page = await app.rest('POST', `/account/email-verification/${first.uid}/${first.token}`, { urlencoded: {} })
+    expect([page.status, page.text.includes('This address belongs to another account')]).toEqual([409, true])
+    const json = { username: `t${randomUUID().slice(0, 12)}`, email, password: PASSWORD }
+    expectError(await app.rest('POST', 'auth/users/', { json }), 'DUPLICATE_EMAIL')
+  })
 
+  it('is its owner’s also by a reset of the password, which is theirs then', async () => {
+    const email = newAddress()
+    const squatter = await signUp(email, 'squatters password')
+    const link = await linkOf(email, squatter)
+    await resetFor(email)
+    const json = { ...(await mails.awaitLink(email, 'password-reset')), new_password: PASSWORD }
+    expect((await app.rest('POST', 'auth/users/reset_password_confirm/', { json })).status).toBe(204)
+    expectOk(await login(email))
+    expectError(await activate(link), 'INVALID_TOKEN')
+  })
+
+  it('gets a new link for each account that waits for it', async () => {
+    const email = newAddress()
+    const accounts = [await signUp(email), await signUp(email)]
+    await mails.awaitMails(email, 'email-verification', 2)
+    expect((await resend({ email })).status).toBe(204)
+    const again = (await mails.awaitMails(email, 'email-verification', 4)).slice(2).map(({ text }) => text)
+    for (const uid of accounts) expect(again.filter((text) => text.includes(uid))).toHaveLength(1)
+  })
+
+  it('can be given at sign-up ten times an hour', async () => {
+    const email = newAddress()
+    for (let n = 0; n < 10; n += 1) await signUp(email)
+    const json = { username: `t${randomUUID().slice(0, 12)}`, email, password: PASSWORD }
+    expectError(await app.rest('POST', 'auth/users/', { json }), 'THROTTLED')
+  })
+})
+
+describe('verifying the address', () => {
   it('is asked for at sign-up, and nobody signs in before it where it is required', async () => {
-    const email = await signUp()
+    const email = newAddress()
+    await signUp(email)
     const link = await mails.awaitLink(email, 'email-verification')
     expectError(await login(email), 'EMAIL_NOT_VERIFIED')
     expect((await activate(link)).status).toBe(204)
@@ -131,12 +259,15 @@ describe('verifying the address', () => {
   })
 
   it('is not told of to somebody who has not the password', async () => {
-    const json = { email: await signUp(), password: 'not the password' }
+    const email = newAddress()
+    await signUp(email)
+    const json = { email, password: 'not the password' }
     expectError(await app.rest('POST', 'auth/token/login/', { json }), 'INCORRECT_LOGIN_CREDENTIALS')
   })
 
   it('works once, with the newest link alone, within 24 hours', async () => {
-    const email = await signUp()
+    const email = newAddress()
+    await signUp(email)
     const older = await mails.awaitLink(email, 'email-verification')
     expect((await resend({ email })).status).toBe(204)
     const newer = await mails.awaitLink(email, 'email-verification', 2)

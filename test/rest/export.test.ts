@@ -25,7 +25,14 @@ it('a person gets everything that is kept of them, as a file', async () => {
     exportedAt: expect.stringMatching(/Z$/),
     account: {
       ...{ id: user.publicId, username: user.username, email: user.email, displayName: user.username, role: 'USER' },
-      ...{ emailVerified: false, language: 'en-us', description: '', defaultTag: '', referralCode: '' },
+      ...{
+        emailVerified: false,
+        pendingEmail: null,
+        language: 'en-us',
+        description: '',
+        defaultTag: '',
+        referralCode: '',
+      },
       ...{ allowC2paDownload: true, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) },
     },
     wallet: { address: user.address, num: '3', points: '14.142' },

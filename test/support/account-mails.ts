@@ -17,6 +17,8 @@ export interface AccountMails {
   sink: SmtpSink
   /** The mails of this kind that an address got, oldest first. */
   mailsTo(address: string, template: string): ParsedMail[]
+  /** Their links. */
+  linksTo(address: string, template: string): MailedLink[]
   /** All mails of this kind that an address got, as soon as there are so many. */
   awaitMails(address: string, template: string, count?: number): Promise<ParsedMail[]>
   /** The link of the newest of so many mails. */
@@ -41,6 +43,11 @@ export async function createAccountMails(env: Record<string, string> = {}): Prom
       .map(({ source }) => parseMail(source))
       .filter(({ headers }) => headers['message-id']?.[0]?.startsWith(`<${template}-`))
 
+  const linkIn = ({ text }: ParsedMail): MailedLink => {
+    const [, uid, token] = LINK.exec(text)!
+    return { uid: uid!, token: token! }
+  }
+
   const awaitMails: AccountMails['awaitMails'] = async (address, template, count = 1) => {
     await eventually(
       () => mailsTo(address, template).length,
@@ -53,11 +60,11 @@ export async function createAccountMails(env: Record<string, string> = {}): Prom
     app,
     sink,
     mailsTo,
+    linksTo: (address, template) => mailsTo(address, template).map(linkIn),
     awaitMails,
     async awaitLink(address, template, count = 1) {
       const mails = await awaitMails(address, template, count)
-      const [, uid, token] = LINK.exec(mails[count - 1]!.text)!
-      return { uid: uid!, token: token! }
+      return linkIn(mails[count - 1]!)
     },
     async idle() {
       await eventually(

@@ -1,7 +1,8 @@
 /** Mails about an account: what they say, and to whom. Words are the composer's, the way out is the mailer's. */
 import { toId } from '../ids.ts'
 import type { AccountMessage, ComposeMail, Database, Log, Mailer } from '../ports.ts'
-import { type AddresseeRow, findAddressee, findAddresseeByEmail } from './account-mail-statements.ts'
+import { type AddresseeRow, findAddressee, findAddresseeByEmail, findAwaiting } from './account-mail-statements.ts'
+import { addressCounts } from './address-sql.ts'
 import { lifetimes, type OneTimeTokens } from './one-time-token.ts'
 
 interface Request {
@@ -16,7 +17,8 @@ export type AccountMailJob = Request &
   (
     | { template: 'password-reset'; email: string }
     | { template: 'password-changed'; userId: string }
-    /** `email`: the address that was given up. */
+    /** `email`: the address that is to be given up, or was. */
+    | { template: 'email-change-requested'; userId: string; email: string; newEmail: string }
     | { template: 'email-changed'; userId: string; email: string; newEmail: string }
     | ({ template: 'email-verification' } & ({ userId: string } | { email: string }))
   )
@@ -28,6 +30,8 @@ interface Letter {
   /** Where it goes, when that is not where the account's mail goes now. */
   address?: string
   message: AccountMessage
+  /** Told apart by this where one request has several mails sent. */
+  part?: string
 }
 
 interface Dependencies {
@@ -38,48 +42,68 @@ interface Dependencies {
   log: Log
   /** Where people find the service, without a trailing slash. */
   publicUrl: string
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
 }
 
 export type AccountMail = ReturnType<typeof createAccountMail>
 
-export function createAccountMail({ database, tokens, mailer, compose, log, publicUrl }: Dependencies) {
+export function createAccountMail(deps: Dependencies) {
+  const { database, tokens, mailer, compose, log, publicUrl, verifiesAddresses } = deps
   const find = async (userId: string) => (await database.query(findAddressee, [userId]))[0]
   const findByEmail = async (email: string) => (await database.query(findAddresseeByEmail, [email]))[0]
   const linkTo = (page: string, userId: string, token: string) =>
     `${publicUrl}/account/${page}/${toId('user', userId)}/${token}`
 
-  const letters: { [T in AccountMailJob['template']]: (job: Job<T>) => Promise<Letter | undefined> } = {
+  const counts = ({ email_held: emailHeld, email_verified: emailVerified }: AddresseeRow) =>
+    addressCounts({ emailHeld, emailVerified }, verifiesAddresses)
+
+  /** To the present address, which may be about to lose its account. */
+  async function notice(
+    template: 'email-change-requested' | 'email-changed',
+    job: Omit<Job<'email-changed'>, 'template'>,
+  ) {
+    const to = await find(job.userId)
+    if (!to) return []
+    const message = { template, username: to.username, newEmail: job.newEmail, at: new Date(job.at) }
+    return [{ to, address: job.email, message }]
+  }
+
+  const letters: { [T in AccountMailJob['template']]: (job: Job<T>) => Promise<Letter[]> } = {
     async 'password-reset'({ email, requestId }) {
       const to = await findByEmail(email)
       const issued = to && (await tokens.issue('PASSWORD_RESET', to.id, requestId))
-      if (!issued) return undefined
+      if (!issued) return []
       const link = linkTo('password-reset', to.id, issued.token)
       const minutes = lifetimes.PASSWORD_RESET / 60
       const message = { template: 'password-reset', username: to.username, link, minutes } as const
-      return { to, address: issued.email, message }
+      return [{ to, address: issued.email, message }]
     },
 
     async 'password-changed'({ userId, at }) {
       const to = await find(userId)
-      return to && { to, message: { template: 'password-changed', username: to.username, at: new Date(at) } }
+      if (!to || !counts(to)) return []
+      return [{ to, message: { template: 'password-changed', username: to.username, at: new Date(at) } }]
     },
 
-    async 'email-changed'({ userId, email, newEmail, at }) {
-      const to = await find(userId)
-      if (!to) return undefined
-      const message = { template: 'email-changed', username: to.username, newEmail, at: new Date(at) } as const
-      return { to, address: email, message }
-    },
+    'email-change-requested': (job) => notice('email-change-requested', job),
+    'email-changed': (job) => notice('email-changed', job),
 
+    // An address may be claimed by several accounts: each has a link of its own, and its mail names it.
     async 'email-verification'(job) {
-      const to = 'userId' in job ? await find(job.userId) : await findByEmail(job.email)
-      if (!to || to.email_verified) return undefined
-      const issued = await tokens.issue('EMAIL_VERIFICATION', to.id, job.requestId)
-      if (!issued) return undefined
-      const link = linkTo('email-verification', to.id, issued.token)
-      const hours = lifetimes.EMAIL_VERIFICATION / 3600
-      const message = { template: 'email-verification', username: to.username, link, hours } as const
-      return { to, address: issued.email, message }
+      const [asked, values] = 'userId' in job ? [findAddressee, [job.userId]] : [findAwaiting, [job.email]]
+      const waiting = await database.query(asked, values)
+      const written: Letter[] = []
+      for (const to of waiting) {
+        if (to.email_verified && to.pending_email === null) continue
+        const issued = await tokens.issue('EMAIL_VERIFICATION', to.id, job.requestId)
+        if (!issued) continue
+        const link = linkTo('email-verification', to.id, issued.token)
+        const hours = lifetimes.EMAIL_VERIFICATION / 3600
+        const message = { template: 'email-verification', username: to.username, link, hours } as const
+        written.push({ to, address: issued.email, message, part: to.id })
+      }
+      return written
     },
   }
 
@@ -91,19 +115,18 @@ export function createAccountMail({ database, tokens, mailer, compose, log, publ
      */
     async handle(job: AccountMailJob): Promise<void> {
       // The table gives each template its own job; an index by a union forgets that.
-      const write = letters[job.template] as (job: AccountMailJob) => Promise<Letter | undefined>
-      const letter = await write(job)
-      if (!letter) {
+      const write = letters[job.template] as (job: AccountMailJob) => Promise<Letter[]>
+      const written = await write(job)
+      if (written.length === 0)
         log.debug({ template: job.template, request: job.requestId }, 'A mail has nobody to go to')
-        return
+      for (const { to, address = to.email, message, part } of written) {
+        await mailer.send({
+          ...compose(message, to.language),
+          id: [job.template, job.requestId, part].filter(Boolean).join('-'),
+          to: { name: to.display_name, address },
+          date: new Date(job.at),
+        })
       }
-      const { to, address = to.email, message } = letter
-      await mailer.send({
-        ...compose(message, to.language),
-        id: `${job.template}-${job.requestId}`,
-        to: { name: to.display_name, address },
-        date: new Date(job.at),
-      })
     },
   }
 }

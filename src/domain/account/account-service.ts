@@ -7,7 +7,7 @@ import { authenticationFailed, DomainError } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
 import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
-import type { Limits } from '../limits.ts'
+import type { Limit, Limits } from '../limits.ts'
 import { formatAmount, toUnits } from '../money.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
@@ -15,7 +15,7 @@ import { assertMay, assertTrusted } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
-import { duplicate } from './account-refusals.ts'
+import { duplicate, emailTaken } from './account-refusals.ts'
 import {
   deleteToken,
   findApiKeys,
@@ -25,6 +25,7 @@ import {
   insertToken,
   insertUser,
 } from './account-statements.ts'
+import { addressDigest } from './mail-requests.ts'
 import type { PasswordCheck } from './password-check.ts'
 import type { TokenUse } from './token-use.ts'
 
@@ -51,6 +52,9 @@ const covers = (row: object, select: object | null | undefined): boolean =>
       (typeof value === 'object' && value !== null && Object.keys(wanted).length === 1 && covers(value, wanted.select))
     )
   })
+
+/** Sign-ups with one address. */
+const claims: Limit = { name: 'sign-up-address', count: 10, seconds: 3600 }
 
 interface Dependencies {
   database: Database
@@ -91,6 +95,7 @@ export function createAccountService(deps: Dependencies) {
     deps
   const signUps = { name: 'sign-up', count: config.signUpsPerHour, seconds: 3600 }
   const signIns = { name: 'sign-in', count: config.signInsPerMinute, seconds: 60 }
+  const verifiesAddresses = config.emailVerification !== 'off'
   const points = formatAmount(config.signUpPoints)
   const derivationKey = vault.derive('access-token')
 
@@ -104,7 +109,7 @@ export function createAccountService(deps: Dependencies) {
     const passwordHash = await passwords.hash(input.password)
     const key = await custody.create(id)
     const granted = role === 'USER' && toUnits(points) > 0n ? points : '0'
-    await database
+    const [made] = await database
       .query(insertUser, [
         ...[
           id,
@@ -121,13 +126,17 @@ export function createAccountService(deps: Dependencies) {
         ...markValues(attempt),
         actor.kind === 'system' ? null : actor.address,
         key.version,
-        role === 'USER' && config.emailVerification !== 'off',
+        role === 'USER' && verifiesAddresses,
       ])
       .catch(async (error: unknown) => {
         // Only what the database refused is certain not to stand; an account whose answer was lost keeps its key.
         if (violatedConstraint(error)) await custody.forget(id)
         throw duplicate(error)
       })
+    if (!made) {
+      await custody.forget(id)
+      throw emailTaken()
+    }
     return id
   }
 
@@ -188,6 +197,8 @@ export function createAccountService(deps: Dependencies) {
       const input = parse(signUpInput, rawInput)
       return idempotency.once(actor, attempt, 'signUp', input, async () => {
         if (actor.kind !== 'system') await limits.take(signUps, networkOf(actor.address))
+        // Each has a mail sent to whatever address was given, and while it is not verified it may be given again.
+        if (verifiesAddresses) await limits.take(claims, addressDigest(input.email))
         return insert(actor, input, 'USER', attempt)
       })
     },

@@ -3,6 +3,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { accountMailSql } from './account-mail-sql.ts'
+import { byAddressSql } from './address-sql.ts'
 
 /**
  * Everything a request needs to know of its caller, and all that `me` tells, in one read, for requests that came together. One JSON column: the driver
@@ -15,7 +16,8 @@ export const findByTokens = statement<{
 }>(
   'account_by_tokens',
   `select asked.position::int, json_build_object('tokenId', t.id, 'id', u.id, 'username', u.username, 'email', u.email, 'role', u.role,
-     'language', u.language, 'emailVerified', u.email_verified, 'displayName', u.display_name, 'description', u.description,
+     'language', u.language, 'emailVerified', u.email_verified, 'emailHeld', u.email_held,
+     'pendingEmail', u.pending_email, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'assetCount', u.asset_count, 'createdAt', u.created_at,
      'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text,
@@ -27,7 +29,7 @@ export const findByTokens = statement<{
 
 export const findCredentials = statement<{ id: string; password_hash: string; email_verified: boolean }>(
   'account_credentials',
-  'select id, password_hash, email_verified from users where lower(email) = lower($1) and deleted_at is null',
+  `select id, password_hash, email_verified from users ${byAddressSql}`,
 )
 
 /** Position among the hashes that were asked for, from 1. */
@@ -39,13 +41,16 @@ export const findApiKeys = statement<{ position: number; id: string }>(
 
 /**
  * User, wallet, key pair and the points they start with: all or nothing. $16: the address it came from, $17: how the key is wrapped,
- * $18: whether the address is to be verified by mail. An operator vouches for an administrator's.
+ * $18: whether the address is to be verified by mail: until then it is only claimed, as others may, too. No row: somebody
+ * holds it. An operator vouches for an administrator's.
  */
 export const insertUser = statement<{ id: string }>(
   'account_sign_up',
   `with created as (
-     insert into users (id, username, email, password_hash, display_name, language, referral_code, role, email_verified)
-     values ($1::uuid, $2, $3, $4, $2, $5, $6, $7::role, $7::role = 'ADMIN') returning id
+     insert into users (id, username, email, password_hash, display_name, language, referral_code, role, email_verified, email_held)
+     select $1::uuid, $2, $3, $4, $2, $5, $6, $7::role, $7::role = 'ADMIN', not $18::boolean
+     where not ($18::boolean and exists (select from users where lower(email) = lower($3) and email_held))
+     returning id
    ),
    opened as (
      insert into wallets (user_id, address, points) select id, $8, $9::numeric from created

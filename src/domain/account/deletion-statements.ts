@@ -122,7 +122,8 @@ export const eraseAccount = statement<{ jobs: number }>(
   'deletion_erase',
   `with erased as (
      update users set deleted_at = now(), username = $2, email = $3, password_hash = '', display_name = 'Deleted account',
-       description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false, role = 'USER',
+       description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false,
+       pending_email = null, role = 'USER',
        allow_c2pa_download = true, asset_count = 0
      where id = $1::uuid returning id
    ),

@@ -18,7 +18,7 @@ export const noteExport = statement<never>(
 
 export const readAccount = statement<{ account: Record<string, unknown>; wallet: Record<string, unknown> }>(
   'export_account',
-  `select json_build_object('id', u.id, 'username', u.username, 'email', u.email, 'emailVerified', u.email_verified,
+  `select json_build_object('id', u.id, 'username', u.username, 'email', u.email, 'emailVerified', u.email_verified, 'pendingEmail', u.pending_email,
      'role', u.role, 'language', u.language, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'createdAt', to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as account,

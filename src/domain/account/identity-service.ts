@@ -9,8 +9,8 @@ import type { Limit, Limits } from '../limits.ts'
 import { assertMay } from '../policy.ts'
 import type { Database, Statement } from '../ports.ts'
 import { addressProblem, email, username } from './account-input.ts'
-import { duplicate } from './account-refusals.ts'
-import { changeEmail, changeUsername, verifyEmail } from './identity-statements.ts'
+import { duplicate, emailTaken } from './account-refusals.ts'
+import { changeEmail, changeUsername, requestEmailChange, verifyEmail } from './identity-statements.ts'
 import type { MailRequests } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
 import { type OwnPassword, wrongPassword } from './own-password.ts'
@@ -22,6 +22,8 @@ interface Dependencies {
   mailRequests: MailRequests
   limits: Limits
   idempotency: Idempotency
+  /** Whether an address counts only once it is verified. */
+  verifiesAddresses: boolean
 }
 
 const emailInput = z.object({ currentPassword: text(256), newEmail: email })
@@ -29,10 +31,10 @@ const usernameInput = z.object({ currentPassword: text(256), newUsername: userna
 const verificationInput = z.object({ email: email.optional() })
 const verifyInput = z.object({ uid: text(64), token: text(256) })
 
-/** Raises NOT_AUTHENTICATED. */
+/** What is to be verified. Raises NOT_AUTHENTICATED. */
 function ownAddress(actor: Actor): string {
   assertUser(actor)
-  return actor.user.email
+  return actor.user.pendingEmail ?? actor.user.email
 }
 
 /** Each has a mail sent to whatever address the account says is its own. */
@@ -41,12 +43,12 @@ const changes: Limit = { name: 'email-change', count: 10, seconds: 3600 }
 export type IdentityService = ReturnType<typeof createIdentityService>
 
 export function createIdentityService(deps: Dependencies) {
-  const { database, ownPassword, tokens, mailRequests, limits, idempotency } = deps
+  const { database, ownPassword, tokens, mailRequests, limits, idempotency, verifiesAddresses } = deps
 
   /** Writes what needs the actor's password, if that still is what was verified. */
   async function change(
     actor: Extract<Actor, { kind: 'user' }>,
-    statement: Statement<{ id: string }>,
+    statement: Statement<{ id: string; is_taken?: boolean }>,
     { currentPassword, value }: { currentPassword: string; value: string },
     attempt: Attempt,
   ): Promise<string> {
@@ -57,6 +59,7 @@ export function createIdentityService(deps: Dependencies) {
       throw duplicate(error)
     })
     if (!held) throw wrongPassword()
+    if (held.is_taken) throw emailTaken()
     return held.id
   }
 
@@ -65,8 +68,8 @@ export function createIdentityService(deps: Dependencies) {
     admitVerificationRequest: (actor: Actor) => mailRequests.admit(actor, 'email-verification'),
 
     /**
-     * Gives the account another address, which gets a mail to be verified by; the old one is told. Returns the user's
-     * UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED, UNAVAILABLE.
+     * Gives the account another address, which gets a mail to be verified by; the old one is told. Where addresses are
+     * verified, the old one stands until the new one is. Returns the user's UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED, UNAVAILABLE.
      */
     async changeEmail(actor: Actor, rawInput: z.input<typeof emailInput>, attempt: Attempt): Promise<string> {
       assertMay(actor, 'account:update')
@@ -74,7 +77,12 @@ export function createIdentityService(deps: Dependencies) {
       const input = parse(emailInput, rawInput)
       return idempotency.once(actor, attempt, 'changeEmail', input, async () => {
         await limits.take(changes, actor.id)
-        return change(actor, changeEmail, { ...input, value: input.newEmail }, attempt)
+        return change(
+          actor,
+          verifiesAddresses ? requestEmailChange : changeEmail,
+          { ...input, value: input.newEmail },
+          attempt,
+        )
       })
     },
 
@@ -110,13 +118,16 @@ export function createIdentityService(deps: Dependencies) {
       return address
     },
 
-    /** Where a link was sent that could be used now. */
-    async addressOf(presented: PresentedToken): Promise<string | undefined> {
+    /** Where a link was sent that could be used now, and for whose account. */
+    async findLink(presented: PresentedToken): Promise<{ email: string; username: string } | undefined> {
       const key = tokenKey(presented)
-      return key && tokens.addressOf('EMAIL_VERIFICATION', key)
+      return key && tokens.find('EMAIL_VERIFICATION', key)
     },
 
-    /** Verifies an account's address by a mailed token, which is used up; returns the user's UUID. Raises INVALID_TOKEN. */
+    /**
+     * Verifies an account's address by a mailed token, which is used up; one that it waited for is its address from now on.
+     * Returns the user's UUID. Raises INVALID_TOKEN, DUPLICATE_EMAIL when somebody else verified the address first.
+     */
     async verify(actor: Actor, rawInput: z.input<typeof verifyInput>, attempt: Attempt): Promise<string> {
       assertMay(actor, 'email:verify')
       const input = parse(verifyInput, rawInput)
@@ -124,7 +135,10 @@ export function createIdentityService(deps: Dependencies) {
       if (!key) throw invalidToken()
       return idempotency.once(actor, attempt, 'verifyEmail', input, async () => {
         const [, address] = auditValues(actor)
-        const [verified] = await database.query(verifyEmail, [key.userId, key.hash, address, ...markValues(attempt)])
+        const values = [key.userId, key.hash, address, ...markValues(attempt)]
+        const [verified] = await database.query(verifyEmail, values).catch((error: unknown) => {
+          throw duplicate(error)
+        })
         if (!verified) throw invalidToken()
         return verified.id
       })

@@ -5,17 +5,18 @@ import { accountMailSql } from './account-mail-sql.ts'
 import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
 
 /**
- * Gives an account another address, of which nothing is known yet; what was mailed to the old one is worth nothing any
- * more. The old one is told, for it may be a thief who changes it. No row: the password was changed meanwhile.
+ * Gives an account another address at once, of which nothing is known yet; what was mailed to the old one is worth nothing
+ * any more. The old one is told, for it may be a thief who changes it. No row: the password was changed meanwhile.
  * $1 user, $2 the verified password hash, $3 the address, $4 the network address it came from.
  */
-export const changeEmail = statement<{ id: string }>(
+export const changeEmail = statement<{ id: string; is_taken: boolean }>(
   'account_email_change',
   `with held as materialized (
      select id, email from users where id = $1::uuid and password_hash = $2 and deleted_at is null for no key update
    ),
    changed as (
-     update users u set email = $3, email_verified = false from held where u.id = held.id and held.email <> $3
+     update users u set email = $3, email_verified = false, email_held = true, pending_email = null
+     from held where u.id = held.id and held.email <> $3
      returning u.id, held.email as old
    ),
    ${voidTokensSql({ from: 'changed', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
@@ -33,7 +34,48 @@ export const changeEmail = statement<{ id: string }>(
      facts: { userId: 'changed.id' },
    })},
    ${rememberSql('$5', '$6', 'held.id::text', 'held')}
-   select id from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
+   select id, false as is_taken from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
+)
+
+/**
+ * Notes an address that is to be the account's once it is verified; until then the present one stands, and is told. The
+ * present one given again takes the wish back. Whether somebody holds the address is looked at only to say so: who verifies
+ * it first has it. No row: the password was changed meanwhile. Parameters as of `changeEmail`.
+ */
+export const requestEmailChange = statement<{ id: string; is_taken: boolean }>(
+  'account_email_change_request',
+  `with held as materialized (
+     select id, email, email_held, pending_email, lower(email) = lower($3) as is_present,
+       exists (select from users o where lower(o.email) = lower($3) and o.email_held and o.id <> $1::uuid) as is_taken
+     from users where id = $1::uuid and password_hash = $2 and deleted_at is null for no key update
+   ),
+   kept as (
+     update users u set email = $3, pending_email = null from held
+     where u.id = held.id and is_present and (held.email <> $3 or held.pending_email is not null) returning u.id
+   ),
+   changed as (
+     update users u set pending_email = $3 from held where u.id = held.id and not is_present and not is_taken
+     returning u.id, held.email as present, held.email_held
+   ),
+   touched as (select id from kept union all select id from changed),
+   ${voidTokensSql({ from: 'touched', purposes: ['EMAIL_VERIFICATION'] })},
+   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'email.change-requested', address: '$4' })},
+   ${accountMailSql({
+     name: 'noticed',
+     from: 'changed where changed.email_held',
+     template: 'email-change-requested',
+     facts: { userId: 'changed.id', email: 'changed.present', newEmail: '$3::text' },
+   })},
+   ${accountMailSql({
+     name: 'queued',
+     from: 'changed',
+     template: 'email-verification',
+     facts: { userId: 'changed.id' },
+   })},
+   done as (select id from held where is_present or not is_taken),
+   ${rememberSql('$5', '$6', 'done.id::text', 'done')}
+   select id, is_taken and not is_present as is_taken
+   from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
 )
 
 /**
@@ -53,17 +95,33 @@ export const changeUsername = statement<{ id: string }>(
    select id from held`,
 )
 
-/** No row: the token is not good any more. $1 user, $2 the token's hash, $3 the network address it came from. */
+/**
+ * Makes an address the account's own, and moves the account to it where it waited for that. Of several accounts that
+ * claim it the first one wins: the unique index refuses the others. No row: the token is not good any more.
+ * $1 user, $2 the token's hash, $3 the network address it came from.
+ */
 export const verifyEmail = statement<{ id: string }>(
   'account_email_verify',
   `with held as materialized (
-     select id, email from users where id = $1::uuid and deleted_at is null for no key update
+     select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as moves
+     from users where id = $1::uuid and deleted_at is null for no key update
    ),
    ${spendTokenSql({ held: 'held', purpose: 'EMAIL_VERIFICATION', hash: '$2' })},
    verified as (
-     update users u set email_verified = true from spent where u.id = spent.user_id returning u.id
+     update users u set email = held.email, pending_email = null, email_verified = true, email_held = true
+     from spent join held on held.id = spent.user_id where u.id = held.id
+     returning u.id, held.old, held.email, held.email_held as was_held, held.moves
    ),
+   moved as (select * from verified where moves),
+   ${voidTokensSql({ from: 'moved', purposes: ['PASSWORD_RESET'] })},
    ${auditSql({ name: 'audited', from: 'verified', user: 'verified.id', action: 'email.verified', address: '$3' })},
+   ${auditSql({ name: 'noted', from: 'moved', user: 'moved.id', action: 'email.changed', address: '$3' })},
+   ${accountMailSql({
+     name: 'noticed',
+     from: 'moved where moved.was_held',
+     template: 'email-changed',
+     facts: { userId: 'moved.id', email: 'moved.old', newEmail: 'moved.email' },
+   })},
    ${rememberSql('$4', '$5', 'verified.id::text', 'verified')}
-   select id from verified`,
+   select id from verified, (select count(*) from noticed) as notices`,
 )

@@ -29,7 +29,7 @@ const kinds = {
 } satisfies Record<Template, object>
 
 /** Valid addresses are ASCII. Limits hold digests of them: they are counted for strangers, too. */
-const subjectOf = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex')
+export const addressDigest = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex')
 
 interface Dependencies {
   database: Database
@@ -56,7 +56,7 @@ export const createMailRequests = ({ database, limits, idempotency, perHour }: D
       if (actor.kind !== 'system') {
         await limits.take({ name: limit, count: perHour, seconds: HOUR }, networkOf(actor.address))
       }
-      await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR }, subjectOf(email))
+      await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR }, addressDigest(email))
       await database.query(asking, [email, ...markValues(attempt)])
       return 'requested'
     })

@@ -1,5 +1,9 @@
 import { statement } from '../ports.ts'
 
+/** Where a link of purpose `$2` goes: a verification is of the address that the account is to have. */
+const addressSql = (users: string) =>
+  `case when $2::token_purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
+
 /**
  * The newest token of its purpose; a request that comes late changes nothing. One that is carried out again writes the
  * same token and its time begins anew, for nobody has had it in a mail before. No row: a newer or a used one stands.
@@ -8,7 +12,7 @@ import { statement } from '../ports.ts'
 export const upsertToken = statement<{ email: string }>(
   'one_time_token_issue',
   `insert into one_time_tokens as t (user_id, purpose, request_id, hash, email, expires_at)
-   select id, $2::token_purpose, $3::uuid, $4::bytea, email, now() + make_interval(secs => $5::int)
+   select id, $2::token_purpose, $3::uuid, $4::bytea, ${addressSql('users')}, now() + make_interval(secs => $5::int)
    from users where id = $1::uuid and deleted_at is null for share
    on conflict (user_id, purpose) do update set request_id = excluded.request_id, hash = excluded.hash,
      email = excluded.email, created_at = now(), expires_at = excluded.expires_at, used_at = null
@@ -18,16 +22,16 @@ export const upsertToken = statement<{ email: string }>(
 )
 
 /** $1 user, $2 purpose, $3 the secret's hash. */
-export const findUsableToken = statement<{ email: string }>(
+export const findUsableToken = statement<{ email: string; username: string }>(
   'one_time_token_usable',
-  `select t.email from one_time_tokens t join users u on u.id = t.user_id
+  `select t.email, u.username from one_time_tokens t join users u on u.id = t.user_id
    where t.user_id = $1::uuid and t.purpose = $2::token_purpose and t.hash = $3::bytea and t.used_at is null
-     and t.expires_at > now() and lower(u.email) = lower(t.email) and u.deleted_at is null`,
+     and t.expires_at > now() and lower(${addressSql('u')}) = lower(t.email) and u.deleted_at is null`,
 )
 
 /**
  * The part of a statement that uses a token up; it returns `user_id`. `held` is the part that holds the user's row, with
- * `id` and `email`: whoever changes an account's credentials holds that row first.
+ * `id` and `email`, the address the link was to go to: whoever changes an account's credentials holds that row first.
  */
 export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: string; hash: string }): string => `
   spent as (
@@ -38,8 +42,16 @@ export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: 
   )`
 
 /** The part of a statement that makes an account's tokens worthless. They stay, so that no older request replaces them. */
-export const voidTokensSql = ({ from, purposes }: { from: string; purposes: readonly string[] }): string => `
-  voided as (
+export const voidTokensSql = ({
+  name = 'voided',
+  from,
+  purposes,
+}: {
+  name?: string
+  from: string
+  purposes: readonly string[]
+}): string => `
+  ${name} as (
     update one_time_tokens t set used_at = now() from ${from}
     where t.user_id = ${from}.id and t.purpose in (${purposes.map((purpose) => `'${purpose}'`).join(', ')})
       and t.used_at is null

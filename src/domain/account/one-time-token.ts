@@ -61,9 +61,9 @@ export function createOneTimeTokens({ database, vault }: { database: Pick<Databa
       return issued && { token, email: issued.email }
     },
 
-    /** Where a token was sent that is good at this moment. Only a statement that spends it can tell for certain. */
-    async addressOf(purpose: Purpose, { userId, hash }: TokenKey): Promise<string | undefined> {
-      return (await database.query(findUsableToken, [userId, purpose, hash]))[0]?.email
+    /** Where a token was sent that is good at this moment, and for whose account. Only a statement that spends it can tell for certain. */
+    async find(purpose: Purpose, { userId, hash }: TokenKey): Promise<{ email: string; username: string } | undefined> {
+      return (await database.query(findUsableToken, [userId, purpose, hash]))[0]
     },
   }
 }

@@ -5,7 +5,7 @@ import { auditValues } from '../audit/audit-sql.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import { assertMay } from '../policy.ts'
-import type { Database, PasswordHasher } from '../ports.ts'
+import { type Database, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { email, password } from './account-input.ts'
 import type { MailRequests } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
@@ -47,7 +47,7 @@ export function createPasswordService(deps: Dependencies) {
     /** Where a link was sent that could be used now. */
     async addressOf(presented: PresentedToken): Promise<string | undefined> {
       const key = tokenKey(presented)
-      return key && tokens.addressOf('PASSWORD_RESET', key)
+      return key && (await tokens.find('PASSWORD_RESET', key))?.email
     },
 
     /**
@@ -61,12 +61,16 @@ export function createPasswordService(deps: Dependencies) {
       if (!key) throw invalidToken()
       return idempotency.once(actor, attempt, 'resetPassword', input, async () => {
         // Hashing takes 64 MiB for a while: not for everybody who sends something.
-        if (!(await tokens.addressOf('PASSWORD_RESET', key))) throw invalidToken()
+        if (!(await tokens.find('PASSWORD_RESET', key))) throw invalidToken()
         const passwordHash = await passwords.hash(input.newPassword)
         const [, address] = auditValues(actor)
-        const [changed] = await database.transaction(async (query) => {
+        const work = async (query: Database['query']) => {
           await query(holdCredentials, [key.userId])
           return query(resetPassword, [key.userId, key.hash, passwordHash, address, ...markValues(attempt)])
+        }
+        const [changed] = await database.transaction(work).catch((error: unknown) => {
+          // The address has become somebody else's, and the link was for the address.
+          throw violatedConstraint(error) === 'users_email_key' ? invalidToken() : error
         })
         if (!changed) throw invalidToken()
         return changed.id

@@ -28,7 +28,8 @@ const changedMail = accountMailSql({
 
 /**
  * Uses a token up for a new password. No row: the token is not good any more. Whoever has it reads the account's mailbox,
- * so the address is verified, and guesses at the old password are forgotten.
+ * so the address is verified, and guesses at the old password are forgotten; a change of address that was under way is not
+ * theirs, and is given up. The unique index refuses an address that somebody else has verified meanwhile.
  * $1 user, $2 the token's hash, $3 the new password's hash, $4 the address it came from.
  */
 export const resetPassword = statement<{ id: string }>(
@@ -38,10 +39,11 @@ export const resetPassword = statement<{ id: string }>(
    ),
    ${spendTokenSql({ held: 'held', purpose: 'PASSWORD_RESET', hash: '$2' })},
    changed as (
-     update users u set password_hash = $3, email_verified = true from spent where u.id = spent.user_id
+     update users u set password_hash = $3, email_verified = true, email_held = true, pending_email = null from spent where u.id = spent.user_id
      returning u.id, u.email
    ),
    ended as (delete from access_tokens t using changed where t.user_id = changed.id),
+   ${voidTokensSql({ from: 'changed', purposes: ['EMAIL_VERIFICATION'] })},
    forgotten as (delete from limits l using changed where l.key = ${passwordCheckKeySql('changed.email')}),
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.reset', address: '$4' })},
    ${changedMail},
@@ -51,15 +53,18 @@ export const resetPassword = statement<{ id: string }>(
 
 /**
  * Sets a new password in place of the one that was verified. No row: it was changed meanwhile. Only the session it came
- * by goes on. $1 user, $2 the verified hash, $3 the new one, $4 the session, $5 the address it came from.
+ * by goes on, and a change of address that was under way is given up: it may be what a thief began. $1 user, $2 the verified hash, $3 the new one, $4 the session, $5 the address it came from.
  */
 export const changePassword = statement<{ id: string }>(
   'password_change',
   `with changed as (
-     update users set password_hash = $3 where id = $1::uuid and password_hash = $2 and deleted_at is null returning id
+     update users set password_hash = $3, pending_email = null
+     where id = $1::uuid and password_hash = $2 and deleted_at is null returning id, old.pending_email
    ),
+   settled as (select id from changed where pending_email is not null),
    ended as (delete from access_tokens t using changed where t.user_id = changed.id and t.id <> $4::uuid),
    ${voidTokensSql({ from: 'changed', purposes: ['PASSWORD_RESET'] })},
+   ${voidTokensSql({ name: 'forgone', from: 'settled', purposes: ['EMAIL_VERIFICATION'] })},
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.changed', address: '$5' })},
    ${changedMail},
    ${rememberSql('$6', '$7', 'changed.id::text', 'changed')}

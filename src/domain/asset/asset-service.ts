@@ -52,7 +52,8 @@ interface Dependencies {
   funds: FundsService
   limits: Limits
   uploads: Pick<Uploads, 'assertRoom'>
-  config: { uploadsPerHour: number }
+  /** `verifiesAddresses`: whether only verified addresses count. */
+  config: { uploadsPerHour: number; verifiesAddresses: boolean }
 }
 
 /** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
@@ -309,15 +310,16 @@ export function createAssetService(deps: Dependencies) {
     },
   }
 
-  async function ownerOf(email: string): Promise<string | { in: string[] }> {
-    const [owner] = await database.query(findOwner, [email])
+  async function ownerOf(actor: Actor, email: string): Promise<string | { in: string[] }> {
+    const asker = actor.kind === 'user' ? actor.id : null
+    const [owner] = await database.query(findOwner, [email, config.verifiesAddresses, asker])
     return owner ? owner.id : { in: [] }
   }
 
   async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {
     const filter = parse(filterInput, rawFilter)
     // Callers narrow their own collection by filters: strangers' assets come only to who asks for a stranger.
-    const ownerId = filter.owner === undefined ? ownIdOf(actor) : await ownerOf(filter.owner)
+    const ownerId = filter.owner === undefined ? ownIdOf(actor) : await ownerOf(actor, filter.owner)
     return {
       // One's own are all to be seen, which the index of owners tells alone.
       ...(isOwn(actor, ownerId) ? { deletedAt: null } : visibleAssets(actor)),

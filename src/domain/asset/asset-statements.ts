@@ -1,13 +1,16 @@
+import { countsSql } from '../account/address-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { chargeSql } from '../wallet/charge-sql.ts'
 import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
 
-/** Addresses are unique without regard to case, and callers write them in any. */
+/** Whose address $1 is, in any case; $2: whether it must be verified, but for $3, who asks. */
 export const findOwner = statement<{ id: string }>(
   'asset_owner',
-  'select id from users where lower(email) = lower($1) and deleted_at is null',
+  `select id from users
+   where lower(email) = lower($1) and deleted_at is null and (id = $3::uuid or ${countsSql('$2')})
+   order by email_held desc limit 1`,
 )
 
 export const findRegistered = statement<{ nid: string }>(

@@ -8,6 +8,7 @@ export const auditActions = [
   'session.revoked',
   'password.changed',
   'password.reset',
+  'email.change-requested',
   'email.changed',
   'email.verified',
   'username.changed',

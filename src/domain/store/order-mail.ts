@@ -1,5 +1,6 @@
 /** What a mail about an order says, and to whom. Words are the composer's, the way out is the mailer's. */
 import type { Prisma } from '../../platform/prisma/client.ts'
+import { addressCounts } from '../account/address-sql.ts'
 import { toId } from '../ids.ts'
 import { formatAmount, fromUnits, toUnits } from '../money.ts'
 import type { ComposeMail, Database, Log, Mailer, OrderFacts, OrderMessage, Split } from '../ports.ts'
@@ -18,9 +19,13 @@ interface Dependencies {
   mailer: Mailer
   compose: ComposeMail
   log: Log
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
 }
 
-const person = { select: { id: true, displayName: true, email: true, language: true } } satisfies Prisma.UserDefaultArgs
+const person = {
+  select: { id: true, displayName: true, email: true, emailHeld: true, emailVerified: true, language: true },
+} satisfies Prisma.UserDefaultArgs
 
 const orderParts = {
   id: true,
@@ -47,7 +52,7 @@ interface Letter {
 const isPaid = (order: Order | null): order is PaidOrder => Boolean(order?.paidAt && order.transfer)
 
 /** What is left of an erased person is no address, or one under `.invalid`, where nobody can be. */
-const canBeReached = ({ email }: Person) => /^[^\s@]+@[^\s@]+$/.test(email) && !/[.@]invalid$/i.test(email)
+const isAddress = (email: string) => /^[^\s@]+@[^\s@]+$/.test(email) && !/[.@]invalid$/i.test(email)
 
 const factsOf = (order: PaidOrder, at = order.paidAt): OrderFacts => ({
   appName: order.networkAppName,
@@ -79,8 +84,9 @@ function sharesOf({ price, networkApp: { owner }, transfer }: PaidOrder): { earn
 
 export type OrderMail = ReturnType<typeof createOrderMail>
 
-export function createOrderMail({ database, mailer, compose, log }: Dependencies) {
+export function createOrderMail({ database, mailer, compose, log, verifiesAddresses }: Dependencies) {
   const { read } = database
+  const canBeReached = (person: Person) => isAddress(person.email) && addressCounts(person, verifiesAddresses)
 
   const letters: { [T in OrderTemplate]: (order: PaidOrder) => Letter | Promise<Letter | undefined> } = {
     receipt: (order) => ({

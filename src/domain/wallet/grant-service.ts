@@ -18,6 +18,8 @@ interface Dependencies {
   notices: Pick<FeedNotices, 'announce'>
   idempotency: Idempotency
   log: Pick<Log, 'error'>
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
 }
 
 /** Wallets looked up at once, and grants of one wallet closed at once. */
@@ -27,7 +29,7 @@ const FIRST = '00000000-0000-0000-0000-000000000000'
 
 export type GrantService = ReturnType<typeof createGrantService>
 
-export function createGrantService({ database, notices, idempotency, log }: Dependencies) {
+export function createGrantService({ database, notices, idempotency, log, verifiesAddresses }: Dependencies) {
   const setbacks = createSetbacks({ first: 30, longest: 3_600 })
 
   /** Closes a wallet's grants that are due, some at a time; returns how many. */
@@ -58,7 +60,9 @@ export function createGrantService({ database, notices, idempotency, log }: Depe
       assertMay(actor, 'store:administer')
       const input = parse(grantInput, rawInput)
       const id = await idempotency.once(actor, attempt, 'grantPoints', input, async () => {
-        const [user] = await database.query(findGrantee, [fromId(input.userId, 'user')?.uuid ?? null, input.userId])
+        const [user] = await database.query(findGrantee, [
+          ...[fromId(input.userId, 'user')?.uuid ?? null, input.userId, verifiesAddresses],
+        ])
         if (!user) throw notFound('User')
         const uuid = newUuid()
         const [giver, address] = auditValues(actor)

@@ -1,3 +1,4 @@
+import { countsSql } from '../account/address-sql.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { rememberSql } from '../idempotency.ts'
@@ -22,12 +23,12 @@ const columns = (from: string) =>
   `${from}.id, ${from}.wallet_id as "userId", ${from}.amount::text, ${from}.reason, ${from}.expires_at as "expiresAt",
    ${from}.expired_at as "expiredAt", ${from}.created_at as "createdAt"`
 
-/** A user by UUID ($1), or by a name ($2): an e-mail address if it looks like one, else a username. */
+/** A user by UUID ($1), or by a name ($2): an e-mail address if it looks like one, which must be verified if $3; else a username. */
 export const findGrantee = statement<{ id: string }>(
   'grantee_find',
   `select id from users where deleted_at is null and case
      when $1::uuid is not null then id = $1::uuid
-     when $2 like '%@%' then lower(email) = lower($2)
+     when $2 like '%@%' then lower(email) = lower($2) and ${countsSql('$3')}
      else username_key = username_key($2)
    end`,
 )

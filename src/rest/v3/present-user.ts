@@ -21,6 +21,7 @@ export const UserRecord = graphql(/* GraphQL */ `
     address
     language
     emailVerified
+    pendingEmail
     assetCount
     referralCode
     defaultTag
@@ -54,6 +55,7 @@ export function presentUser(user: UserRecordFragment) {
     address: user.address,
     language: user.language,
     email_verified: user.emailVerified,
+    pending_email: user.pendingEmail,
     phone_verified: false,
     asset_count: user.assetCount,
     referral_code: user.referralCode,
