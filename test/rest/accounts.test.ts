@@ -164,6 +164,13 @@ describe('the record of the caller', () => {
     expect(record.address).toMatch(/^0x[0-9a-fA-F]{40}$/)
   })
 
+  it('is signed up for and in with a device, as the phone app describes it', async () => {
+    const device = { fcm_token: 'token', platform: 'ios', device_identifier: 'id' }
+    const json = { username: 'phone', email: 'phone@example.org', password: 'correct horse battery', device }
+    expect((await app.rest('POST', '/auth/users/', { json })).status).toBe(201)
+    expectOk(await app.rest('POST', '/auth/token/login/', { json }))
+  })
+
   it('stands alone in the list of users', async () => {
     const [user] = await Promise.all([app.newUser(), app.newUser()])
     const { results: _, ...me } = expectOk(await user.rest('GET', 'auth/users/me/'))

@@ -87,6 +87,13 @@ describe('x-api-key', () => {
     expect(await app.sql(`select 1 from users where username = 'nobody'`)).toEqual([])
   })
 
+  it.each(['', '  '])('that is empty ("%s") counts as none', async (empty) => {
+    const username = `keyless${empty.length}`
+    const json = { username, email: `${username}@example.org`, password: 'correct horse battery' }
+    expect((await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': empty } })).status).toBe(201)
+    expectOk(await user.rest('GET', 'auth/users/me/', { headers: { 'x-api-key': empty } }))
+  })
+
   it('that is right signs up', async () => {
     const json = { username: 'partnered', email: 'partnered@example.org', password: 'correct horse battery' }
     expect((await app.rest('POST', 'auth/users/', { json, headers: { 'x-api-key': key } })).status).toBe(201)

@@ -93,6 +93,7 @@ describe('a filter', () => {
     ['tag', () => '?tag=even', 3],
     ['is_original_owner', () => `?is_original_owner=true&owner=${encodeURIComponent(user.email)}`, 5],
     ['is_original_owner', () => '?is_original_owner=false', 0],
+    ['is_original_owner as Python writes it', () => '?is_original_owner=False', 0],
     ['two together', () => `?tag=odd&owner=${encodeURIComponent(user.email)}`, 2],
   ])('by %s finds what fits', async (_, query, count) => {
     const page = await list(query())

@@ -1,4 +1,5 @@
 import { defineRoute } from '../define-route.ts'
+import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
 import { presentPage } from '../pagination.ts'
 import { presentMe, presentUser } from './present-user.ts'
@@ -35,6 +36,15 @@ const signUp = defineRoute({
 /** What old callers send of their device is long at times, and was never refused. */
 const sessionName = (text = '') => [...text.replaceAll(/\p{C}/gu, '')].slice(0, 100).join('')
 
+/** Apps that send a device at sign-up send an object, which names nothing to a person. */
+function deviceOf(body: Fields): string | undefined {
+  try {
+    return body.text('device')
+  } catch {
+    return undefined
+  }
+}
+
 const login = defineRoute({
   method: 'POST',
   path: 'auth/token/login',
@@ -51,7 +61,7 @@ const login = defineRoute({
     input: {
       email: body.text('email') ?? '',
       password: body.text('password') ?? '',
-      name: sessionName(body.text('device') || header('user-agent')),
+      name: sessionName(deviceOf(body) || header('user-agent')),
     },
   }),
   present: ({ signIn }) => ({ auth_token: signIn.token }),

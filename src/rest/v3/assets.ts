@@ -2,6 +2,7 @@ import { defineRoute, type RestRequest } from '../define-route.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { linksOf, pageOf, presentPage } from '../pagination.ts'
+import { queryFlag } from '../query-flag.ts'
 import { presentAsset } from './present-asset.ts'
 import { presentCommit } from './present-commit.ts'
 import { presentQuote } from './present-quote.ts'
@@ -122,9 +123,7 @@ const list = defineRoute({
       owner: request.query.get('owner') || undefined,
       proofHash: request.query.get('proof_hash') || undefined,
       tag: request.query.get('tag') || undefined,
-      isOriginalOwner: ({ true: true, false: false } as Record<string, boolean>)[
-        request.query.get('is_original_owner') ?? ''
-      ],
+      isOriginalOwner: queryFlag(request.query, 'is_original_owner'),
     },
   }),
   present: ({ assets }, request) => presentPage(request, assets.totalCount, assets.nodes.map(presentAsset)),
