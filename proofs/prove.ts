@@ -28,6 +28,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F21: async () => (await import('./f21-gql-attack.ts')).proveHostileDocuments,
   F22: async () => (await import('./f22-gql-spec.ts')).proveGraphQLSpec,
   F23: async () => (await import('./f23-authz.ts')).proveAuthorization,
+  F26: async () => (await import('./f26-sigterm.ts')).proveSigterm,
   F29: async () => (await import('./f29-leak-scan.ts')).proveNoLeaks,
 }
 

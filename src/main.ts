@@ -10,9 +10,10 @@ import { repeat } from './platform/repeat.ts'
 import { stopSignal } from './platform/stop-signal.ts'
 import { presentError } from './rest/status.ts'
 
-const DRAIN_MILLISECONDS = 10_000
-/** All of stopping, or of what was left of starting and then stopping. */
-const STOP_MILLISECONDS = 30_000
+/** Requests, jobs and commits that are under way: all of them at once. Jobs that take longer are done again by another process. */
+const DRAIN_MILLISECONDS = 9_000
+/** All of stopping, or of what was left of starting and then stopping: less than supervisors wait before they kill. */
+const STOP_MILLISECONDS = 15_000
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -27,13 +28,14 @@ async function main() {
   const port = await server.listen(config.port, config.host)
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
 
+  let isStopping = false
   const installation = await openInstallation(config, log, { mayMigrate: true })
   const chain = await connectChain(installation, publicUrl)
   const app = createApp({
     ...installation,
     relay: chain.relay,
     publicUrl,
-    missing: async () => ((await installation.database.isReachable()) ? [] : ['database']),
+    missing: async () => (isStopping ? ['stopping'] : (await installation.database.isReachable()) ? [] : ['database']),
   })
   await app.prepare()
   chain.relay.start()
@@ -47,10 +49,11 @@ async function main() {
   await jobs.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
   await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
   const { orders, grants, sessions, thumbnails } = app.services
-  const tidy = async () => {
-    await app.services.deletions.sweep()
-    await app.maintenance.sweep()
-    await app.maintenance.collectGarbage()
+  const tidy = async (cancel: AbortSignal) => {
+    for (const step of [app.services.deletions.sweep, app.maintenance.sweep, app.maintenance.collectGarbage]) {
+      cancel.throwIfAborted()
+      await step(cancel)
+    }
   }
   const chores = [
     repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again in a second'),
@@ -74,10 +77,14 @@ Stop with Ctrl-C; the data stays.`)
 
   const signal = await stopped
   log.info({ signal }, 'Draining')
-  await server.drain(DRAIN_MILLISECONDS)
-  await Promise.all([jobs.stop(), ...chores.map((chore) => chore.stop())])
+  isStopping = true
+  await Promise.all([
+    server.drain(DRAIN_MILLISECONDS),
+    jobs.stop(DRAIN_MILLISECONDS),
+    chain.close(),
+    ...chores.map((chore) => chore.stop()),
+  ])
   await sessions.recordUse().catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
-  await chain.close()
   await installation.close()
   process.exit(0)
 }

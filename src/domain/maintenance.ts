@@ -60,8 +60,8 @@ export function createMaintenance({
       await limits.sweep()
       await uploads.sweep()
     },
-    /** Removes blocks that nothing pins; returns how many. */
-    collectGarbage: () => contentStore.collectGarbage(pinned(), GRACE),
+    /** Removes blocks that nothing pins; returns how many. `cancel` ends it early: it raises then. */
+    collectGarbage: (cancel?: AbortSignal) => contentStore.collectGarbage(pinned(), GRACE, cancel),
   }
 }
 

@@ -116,8 +116,11 @@ export interface ContentStore {
   readBlock(cid: string): Promise<Uint8Array>
   /** The file's blocks as a CAR stream, depth first. */
   exportCar(cid: string): AsyncIterable<Uint8Array>
-  /** Removes every block that no pinned CID reaches and that is older than `graceSeconds`; returns how many. */
-  collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number): Promise<number>
+  /**
+   * Removes every block that no pinned CID reaches and that is older than `graceSeconds`; returns how many. `cancel` ends it
+   * between two of them: it raises then, and what is left is for the next time.
+   */
+  collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, cancel?: AbortSignal): Promise<number>
   /** Whether it answers now; false within two seconds at the latest. */
   isReachable(): Promise<boolean>
 }

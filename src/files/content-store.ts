@@ -79,12 +79,19 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       yield* carOf(parseCid(cid), blocks.get)
     },
 
-    async collectGarbage(pinned, graceSeconds) {
+    async collectGarbage(pinned, graceSeconds, cancel) {
       // Taken before the pins are read: what is pinned later was imported or renewed later.
       const before = Date.now() - graceSeconds * 1000
       const kept = new Set<string>()
-      for await (const cid of pinned) await mark(blocks, parseCid(cid), kept)
-      return blocks.sweep((name) => kept.has(name), before)
+      for await (const cid of pinned) {
+        cancel?.throwIfAborted()
+        await mark(blocks, parseCid(cid), kept)
+      }
+      const isKept = (name: string) => {
+        cancel?.throwIfAborted()
+        return kept.has(name)
+      }
+      return blocks.sweep(isKept, before)
     },
 
     isReachable: () => blocks.isWritable(),

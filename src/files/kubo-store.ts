@@ -181,7 +181,7 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
       yield* carOf(parseCid(cid), readBlock)
     },
 
-    async collectGarbage(pinned, graceSeconds) {
+    async collectGarbage(pinned, graceSeconds, cancel) {
       // Taken before the pins are read: what is pinned later was imported or renewed later.
       const before = Date.now() / 1000 - graceSeconds
       const kept = new Set<string>()
@@ -191,6 +191,7 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
       try {
         const all = (signal: AbortSignal) => kubo.pin.ls({ type: 'recursive', names: true, signal })
         for await (const { cid, name } of eachWithin(patience, all)) {
+          cancel?.throwIfAborted()
           lost.delete(cid.toString())
           if (isOld(name, before) && !kept.has(cid.toString())) old.push(cid.toString())
         }
@@ -198,8 +199,14 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
         throw refusal(error)
       }
       let count = 0
-      for (const cid of old) if (await unpinOld(cid, before)) count += 1
-      for (const cid of lost) await pin(cid).catch(ifMissing)
+      for (const cid of old) {
+        cancel?.throwIfAborted()
+        if (await unpinOld(cid, before)) count += 1
+      }
+      for (const cid of lost) {
+        cancel?.throwIfAborted()
+        await pin(cid).catch(ifMissing)
+      }
       return count
     },
 

@@ -72,8 +72,8 @@ export interface Jobs {
     options: WorkOptions,
     handler: (data: Data) => Promise<void>,
   ): Promise<void>
-  /** Lets what runs come to its end. */
-  stop(): Promise<void>
+  /** Takes no more, and lets what runs come to its end for at most `milliseconds`; the rest is done again by others. */
+  stop(milliseconds?: number): Promise<void>
 }
 
 const open = (databaseUrl: string, options: object) =>
@@ -140,8 +140,8 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
       })
       loops.push(loop)
     },
-    async stop() {
-      const patience = delay(EXPIRE * 1_000, undefined, { ref: false })
+    async stop(milliseconds = EXPIRE * 1_000) {
+      const patience = delay(milliseconds, undefined, { ref: false })
       await Promise.race([Promise.all(loops.map((loop) => loop.stop())), patience])
       for (const beat of beats) clearInterval(beat)
       await boss.stop({ graceful: false })
