@@ -6,6 +6,7 @@ import { command } from './cli/command.ts'
 import { addKeysCommands } from './cli/keys-commands.ts'
 import { FAILURE, green, print, printJson, red, say, table, WRONG_USAGE } from './cli/output.ts'
 import { readPassword } from './cli/read-password.ts'
+import { addRelayCommand } from './cli/relay-command.ts'
 import { addVerifyCommand } from './cli/verify-command.ts'
 import { withApp, withInstallation } from './cli/with-installation.ts'
 import { ConfigError, effectiveConfig } from './config.ts'
@@ -183,6 +184,7 @@ command(program, 'gc', 'Forgets what has expired and removes the blocks that no 
     print(`${removedBlocks} ${removedBlocks === 1 ? 'block' : 'blocks'} removed`)
   })
 
+addRelayCommand(program)
 addVerifyCommand(program)
 
 function explain(error: unknown): { text: string; code: number } {

@@ -84,6 +84,10 @@ const variables = {
     secret: true,
   },
   CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
+  CHAIN_MAX_FEE_GWEI: {
+    schema: count.prefault('500'),
+    doc: 'Most gwei that the relay offers for a unit of gas; while the base fee is above it, commits wait.',
+  },
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: { schema: webUrl.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
   KEY_ENCRYPTION_KEY: {
@@ -305,6 +309,8 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       registryAddress: values.CHAIN_REGISTRY_ADDRESS,
       relayKeys: values.CHAIN_RELAY_KEYS,
       confirmations: values.CHAIN_CONFIRMATIONS,
+      /** Wei. */
+      maxFeePerGas: BigInt(values.CHAIN_MAX_FEE_GWEI) * 1_000_000_000n,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
       provider: values.PROVIDER,
       embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,

@@ -131,7 +131,8 @@ export async function connectChain(
   { config, log, ...installation }: Installation,
   publicUrl: string,
 ): Promise<ChainConnection> {
-  const { rpcUrl, registryAddress, id, relayKeys, confirmations, provider, embeddedDeposits } = config.chain
+  const { rpcUrl, registryAddress, id, relayKeys, confirmations, maxFeePerGas, provider, embeddedDeposits } =
+    config.chain
   const anvil = rpcUrl ? undefined : await startEmbeddedAnvil({ dir: config.dir, log, confirmations })
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
     await anvil.stop()
@@ -153,6 +154,7 @@ export async function connectChain(
     describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(installation.contentStore) }),
     relayKeys: relayKeys ?? [developmentKey],
     confirmations,
+    maxFeePerGas,
   })
   const watcher = createDepositWatcher({
     registry,

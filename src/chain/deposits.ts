@@ -5,12 +5,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getAddress } from 'ethers'
-import { DomainError, unavailable } from '../domain/errors.ts'
+import { unavailable } from '../domain/errors.ts'
 import { fromUnits } from '../domain/money.ts'
 import type { Log } from '../domain/ports.ts'
 import { extendTrail, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
+import { explain } from './explain.ts'
+import { createLease } from './lease.ts'
 import { type Registry, WrongChainError } from './registry.ts'
-import { createLease } from './relay-lease.ts'
 import { quantity, resultOf } from './rpc.ts'
 import { type BlockId, readBlockHashes } from './view.ts'
 
@@ -235,11 +236,4 @@ export function createDepositWatcher({
       await running
     },
   }
-}
-
-/** What an operator reads: the outermost sentence, and what was behind an outage. */
-const explain = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  const isOutage = error instanceof DomainError && error.code === 'UNAVAILABLE'
-  return isOutage && error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }

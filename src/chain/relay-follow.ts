@@ -70,7 +70,7 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     await settleWithoutEffect(parts, lane, view, row, found)
   }
   if (included.length > 0) {
-    await parts.database.query(markIncluded, [
+    await parts.lease.write(lane.name, markIncluded, [
       included.map(({ row }) => row.commit_id),
       included.map(({ receipt }) => receipt.transactionHash),
       included.map(({ receipt }) => Number(receipt.blockNumber)),
@@ -90,7 +90,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
     canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
   const deep = rows.filter(isDeep)
   if (deep.length > 0) {
-    await parts.database.query(markFinal, [deep.map((row) => row.commit_id), deep.map((row) => row.block_hash)])
+    await parts.lease.write(lane.name, markFinal, [deep.map((row) => row.commit_id), deep.map((row) => row.block_hash)])
   }
   if (displaced.length > 0) await displace(parts, lane, displaced)
   return displaced.length > 0
@@ -98,7 +98,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
 
 /** Back to sent, and to be sent again: the pool may have dropped it together with the block. */
 export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
-  await parts.database.query(markDisplaced, [rows.map((row) => row.commit_id)])
+  await parts.lease.write(lane.name, markDisplaced, [rows.map((row) => row.commit_id)])
   for (const row of rows) lane.sentAt.delete(row.commit_id)
   lane.seen = ''
   parts.log.warn(
@@ -130,7 +130,8 @@ const settleWithoutEffect = async (
       'receipts',
       `${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`,
     )
-    if (Number(futile.blockNumber) <= deepest) await release(parts, row, `${futile.transactionHash} had no effect`)
+    if (Number(futile.blockNumber) <= deepest)
+      await release(parts, lane, row, `${futile.transactionHash} had no effect`)
     return
   }
   const since = lane.missingSince.get(row.commit_id) ?? performance.now()
@@ -144,16 +145,16 @@ const settleWithoutEffect = async (
     'receipts',
     `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`,
   )
-  await release(parts, row, `nonce ${row.nonce} was used by somebody else`)
+  await release(parts, lane, row, `nonce ${row.nonce} was used by somebody else`)
 }
 
-const release = async (parts: RelayParts, row: InFlightRow, reason: string) => {
+const release = async (parts: RelayParts, lane: Lane, row: InFlightRow, reason: string) => {
   const signed = await parts.database.query(findSigned, [row.commit_id])
   const attempts = new Set(signed.map(({ raw }) => nonceOf(raw))).size
   if (attempts < attemptLimit) {
-    await parts.database.query(releaseCommit, [row.commit_id, row.nonce])
+    await parts.lease.write(lane.name, releaseCommit, [row.commit_id, row.nonce])
     return
   }
   parts.log.error({ commit: row.commit_id, attempts }, `A commit failed and is refunded: ${reason}`)
-  await parts.database.query(failCommit, [row.commit_id, reason])
+  await parts.lease.write(lane.name, failCommit, [row.commit_id, reason])
 }

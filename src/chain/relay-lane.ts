@@ -1,17 +1,15 @@
 import type { DescribeCommit } from '../domain/asset/commit-data.ts'
-import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import type { Database, Log } from '../domain/ports.ts'
 import type { Fees } from './fees.ts'
 import type { RelayAccount } from './keys.ts'
+import type { Lease } from './lease.ts'
 import type { Pace } from './pace.ts'
-import type { Lease } from './relay-lease.ts'
 import type { Rpc } from './rpc.ts'
 
 /** What every part of the relay works with. */
 export interface RelayParts {
   database: Database
   lease: Lease
-  contentStore: ContentStore
-  custody: Custody
   rpc: Rpc
   pace: Pace
   log: Log
@@ -31,6 +29,8 @@ export interface RelayParts {
  */
 export interface Lane {
   address: string
+  /** Of its lease. */
+  name: string
   /** Missing for an account that is no longer configured: what it signed is still sent and followed. */
   signer: { account: RelayAccount; index: number; lanes: number } | undefined
   /** The chain as it was when receipts were last read; equal means there is nothing new. */
@@ -43,8 +43,6 @@ export interface Lane {
   waitingFrom: Map<string, number>
   /** Since when a nonce is used and no receipt is to be found, by commit. */
   missingSince: Map<string, number>
-  /** Assets whose next commit could not be built, and when to try again. */
-  failing: Map<string, number>
   gapSince: number | undefined
   /** Empty transactions sent for nonces that nothing of ours takes. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
@@ -54,13 +52,13 @@ export interface Lane {
 
 export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   address,
+  name: `relay:${address}`,
   signer,
   seen: '',
   sentAt: new Map(),
   refusals: new Map(),
   waitingFrom: new Map(),
   missingSince: new Map(),
-  failing: new Map(),
   gapSince: undefined,
   fillers: new Map(),
   troubles: new Map(),

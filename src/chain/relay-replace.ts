@@ -63,7 +63,7 @@ export const replaceStuck = async (
     signed.push({ commitId: row.commit_id, transaction })
   }
   if (signed.length === 0) return
-  const stored = await parts.lease.transaction((query) => query(storeReplaced, [lane.address, ...columnsOf(signed)]))
+  const stored = await parts.lease.write(lane.name, storeReplaced, [lane.address, ...columnsOf(signed)])
   const ids = new Set(stored.map(({ commit_id }) => commit_id))
   const outgoing: Outgoing[] = signed
     .filter(({ commitId }) => ids.has(commitId))

@@ -48,7 +48,7 @@ export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Out
       : `The node does not take a transaction: ${error.message}`
   })
   report(parts, lane, 'sending', trouble)
-  if (taken.length > 0) await parts.database.query(markBroadcast, [taken])
+  if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, [taken])
 }
 
 /** Sends what is stored and was never taken, was forgotten, or lost its block. */

@@ -1,15 +1,17 @@
 /**
- * What the relay reads and writes. A commit without a lane is unsigned; one with a lane has its bytes stored. The
- * conditions on status and lane are written as the partial indexes `commit_relays_unsigned_idx` and
+ * What the lanes read and write. A commit without a lane is unsigned; one with a lane has its bytes stored. The
+ * conditions on status and lane are written as the partial indexes `commit_relays_ready_idx` and
  * `commit_relays_open_idx` have them: what is settled, which is nearly everything, is never looked at.
  */
 import { statement } from '../domain/ports.ts'
+import { predecessorSql } from './relay-prepare-statements.ts'
 
 /** The order makes the planner go by the indexes, also while its statistics are stale. */
 export const hasOpenCommits = statement<{ open: boolean }>(
   'relay_has_open',
   `select (
-       select commit_id from commit_relays where status = 'PENDING' and lane is null order by commit_id limit 1
+       select commit_id from commit_relays where status = 'PENDING' and lane is null and tree_signature is not null
+       order by commit_id limit 1
      ) is not null
      or (
        select lane from commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null
@@ -26,68 +28,39 @@ export const findOpenLanes = statement<{ lane: string }>(
 
 export interface CandidateRow {
   commit_id: string
-  asset_id: string
   nid: string
-  deleted: boolean
   sequence: number
-  author_id: string
   message: string
-  tree: string
   tree_cid: string
   tree_sha256: string
   created_at: Date
-  tree_signature: string | null
+  tree_signature: string
   creator_address: string
   committer_address: string
-  key_version: number | null
-  vault_key_id: string | null
-  wrapped_data_key: Buffer | null
-  sealed_private_key: Buffer | null
-  /** Set while the asset's commit before this one is itself unsigned. */
+  /** Set while the commit before this one is itself unsigned. */
   unsigned_predecessor: string | null
 }
 
 /**
- * Unsigned commits of a lane, oldest first: $1 lane, $2 its index, $3 how many lanes there are, $4 assets to leave out,
- * $5 how many. A commit whose predecessor is on its way in another lane waits until that one is in the chain.
+ * Commits of a lane that are ready, oldest first: $1 lane, $2 its index, $3 how many lanes there are, $4 how many. A commit
+ * whose predecessor is on its way in another lane waits until that one is in the chain.
  */
 export const findCandidates = statement<CandidateRow>(
   'relay_candidates',
-  `select c.id as commit_id, c.asset_id, a.nid, a.deleted_at is not null as deleted, c.sequence, c.author_id, c.message,
-     c.tree, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature,
+  `select c.id as commit_id, a.nid, c.sequence, c.message, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature,
      creator.address as creator_address, committer.address as committer_address,
-     k.version as key_version, k.vault_key_id, k.wrapped_data_key, k.sealed_private_key,
      case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor
    from commit_relays r
      join commits c on c.id = r.commit_id
      join assets a on a.id = c.asset_id
      join wallets creator on creator.user_id = a.creator_id
      join wallets committer on committer.user_id = c.author_id
-     left join user_keys k on k.user_id = c.author_id
-     left join commits p on p.asset_id = c.asset_id and p.sequence = c.sequence - 1
-     left join commit_relays pr on pr.commit_id = p.id
-   where r.status = 'PENDING' and r.lane is null
-     and (hashtextextended(c.asset_id::text, 0) & 9223372036854775807) % $3::int = $2::int
-     and c.asset_id <> all ($4::uuid[])
+     ${predecessorSql}
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is not null
+     and (hashtextextended(a.nid, 0) & 9223372036854775807) % $3::int = $2::int
      and (pr.commit_id is null or pr.lane is null or pr.lane = $1 or pr.status in ('INCLUDED', 'FINAL', 'FAILED'))
    order by r.commit_id
-   limit $5`,
-)
-
-/** Signatures and pins of prepared commits: $1 commits, $2 signatures. */
-export const storePrepared = statement(
-  'relay_store_prepared',
-  `with signed as (
-     update commit_relays r set tree_signature = item.signature, updated_at = now()
-     from unnest($1::uuid[], $2::text[]) as item (commit_id, signature)
-     where r.commit_id = item.commit_id
-     returning r.commit_id
-   )
-   insert into pins (cid, asset_id, kind)
-   select c.tree_cid, c.asset_id, 'TREE'
-   from signed join commits c on c.id = signed.commit_id join assets a on a.id = c.asset_id
-   where a.deleted_at is null
-   on conflict do nothing`,
+   limit $4`,
 )
 
 /** The highest nonce ever taken on a lane. */

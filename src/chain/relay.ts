@@ -4,15 +4,16 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DescribeCommit } from '../domain/asset/commit-data.ts'
-import { DomainError } from '../domain/errors.ts'
 import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import { explain } from './explain.ts'
 import { createRelayAccount } from './keys.ts'
+import { createLease } from './lease.ts'
 import { createPace } from './pace.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { ensureRegistry } from './registry-deploy.ts'
 import { follow } from './relay-follow.ts'
 import { createLane, forgetSettled, type Lane, type RelayParts } from './relay-lane.ts'
-import { createLease } from './relay-lease.ts'
+import { createPreparer } from './relay-prepare.ts'
 import { closeGap } from './relay-recover.ts'
 import { replaceStuck } from './relay-replace.ts'
 import { send, sendAgain } from './relay-send.ts'
@@ -33,8 +34,8 @@ export interface RelayOptions {
   relayKeys: readonly string[]
   /** Blocks on top of a commit's block until it is FINAL; 0 settles it with its own block. */
   confirmations: number
-  /** Wei; 500 gwei when missing. */
-  maxFeePerGas?: bigint
+  /** Wei; nothing above is ever offered. */
+  maxFeePerGas: bigint
 }
 
 export interface RelayStatus {
@@ -81,6 +82,7 @@ export function createRelay(options: RelayOptions): Relay {
     registry: null,
     headNumber: null,
   }
+  const preparer = createPreparer({ ...options, lease, stopping: stopping.signal, onReady: () => wake() })
   let running: Promise<void> | undefined
   let parts: RelayParts | undefined
   let hasLookedOnce = false
@@ -92,8 +94,8 @@ export function createRelay(options: RelayOptions): Relay {
     const [account] = accounts
     if (!account) throw new Error('No relay key is configured; set CHAIN_RELAY_KEYS.')
     const chainId = await registry.readChainId()
-    if (!(await lease.acquire(account.address))) return undefined
-    const maxFeePerGas = options.maxFeePerGas ?? 500_000_000_000n
+    if (!(await lease.acquire(createLane(account.address).name))) return undefined
+    const { maxFeePerGas } = options
     const { signal } = stopping
     const address = await ensureRegistry({ registry, database, account, log, maxFeePerGas, signal })
     for (const { lane } of await database.query(findOpenLanes)) {
@@ -105,8 +107,8 @@ export function createRelay(options: RelayOptions): Relay {
       lanes.push(createLane(lane))
     }
     Object.assign(state, { chainId, registry: address })
-    const { contentStore, custody, describe, confirmations } = options
-    const shared = { database, lease, contentStore, custody, rpc, log, describe, confirmations, maxFeePerGas }
+    const { describe, confirmations } = options
+    const shared = { database, lease, rpc, log, describe, confirmations, maxFeePerGas }
     return { ...shared, pace: createPace(), chainId, registry: address }
   }
 
@@ -122,10 +124,14 @@ export function createRelay(options: RelayOptions): Relay {
       }
     }
     const mine: Lane[] = []
-    for (const lane of lanes) if (await lease.acquire(lane.address)) mine.push(lane)
+    for (const lane of lanes) if (await lease.acquire(lane.name)) mine.push(lane)
     if (mine.length === 0) return standBy()
     const shared = parts
-    const view = await readView(rpc, [...mine.map(({ address }) => address), shared.registry])
+    const view = await readView(
+      rpc,
+      mine.map(({ address }) => address),
+      shared.registry,
+    )
     await assertSameChain(shared, view)
     Object.assign(state, { state: 'working', headNumber: view.head.number })
     const results = await Promise.allSettled(mine.map((lane) => runLane(shared, lane, view)))
@@ -142,8 +148,7 @@ export function createRelay(options: RelayOptions): Relay {
     await registry.assertChain(view.chainId)
     if (view.chainId !== chainId)
       throw new WrongChainError(`The node changed from chain ${chainId} to chain ${view.chainId}.`)
-    // A contract's own count starts at 1.
-    if (view.counts.get(address) === 0) throw new Error(`The registry at ${address} is gone from the chain.`)
+    if (!view.hasContract) throw new Error(`The registry at ${address} is gone from the chain.`)
   }
 
   const standBy = () => {
@@ -207,36 +212,35 @@ export function createRelay(options: RelayOptions): Relay {
         await rest(Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff), false)
       }
     }
+  }
+
+  const wake = () => {
+    isWoken = true
+    wakeUp?.()
+  }
+
+  const runAll = async () => {
+    await Promise.all([run(), preparer.run()])
     await lease.close()
     state.state = 'stopped'
   }
 
   return {
     start() {
-      running ??= run()
+      running ??= runAll()
     },
-    wake() {
-      isWoken = true
-      wakeUp?.()
-    },
+    wake: () => preparer.wake(),
     async stop() {
       stopping.abort()
       await running
     },
     status: () => ({
       ...state,
-      lanes: lanes.map(({ address }) => ({
+      lanes: lanes.map(({ address, name }) => ({
         address,
-        isHeld: lease.isHeld(address),
+        isHeld: lease.isHeld(name),
         inFlight: inFlightCounts.get(address) ?? 0,
       })),
     }),
   }
-}
-
-/** What an operator reads: the outermost sentence, and what was behind it. */
-const explain = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  const isOutage = error instanceof DomainError && error.code === 'UNAVAILABLE'
-  return isOutage && error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }

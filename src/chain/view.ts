@@ -15,6 +15,8 @@ export interface ChainView extends FeeMarket {
   counts: ReadonlyMap<string, number>
   /** The same with what the node's pool would include next. */
   pendingCounts: ReadonlyMap<string, number>
+  /** Whether there is code at the address that was asked about. A contract's own count may be 0: one of the genesis is. */
+  hasContract: boolean
 }
 
 interface BlockReply {
@@ -23,16 +25,19 @@ interface BlockReply {
   baseFeePerGas?: string
 }
 
+const zeroAddress = `0x${'0'.repeat(40)}`
+
 /** Where a node suggests nothing. */
 const defaultTip = 1_000_000_000n
 
-/** Raises UNAVAILABLE when the node does not answer, an Error when the chain has no EIP-1559 fees. */
-export const readView = async (rpc: Rpc, accounts: readonly string[]): Promise<ChainView> => {
-  const [chainId, head, history, tip, ...counts] = await rpc.batch([
+/** `contract` is asked about its code. Raises UNAVAILABLE when the node does not answer, an Error when the chain has no EIP-1559 fees. */
+export const readView = async (rpc: Rpc, accounts: readonly string[], contract?: string): Promise<ChainView> => {
+  const [chainId, head, history, tip, code, ...counts] = await rpc.batch([
     { method: 'eth_chainId', params: [] },
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'eth_feeHistory', params: ['0x1', 'latest', []] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
+    { method: 'eth_getCode', params: [contract ?? zeroAddress, 'latest'] },
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'latest'] })),
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'pending'] })),
   ])
@@ -47,6 +52,7 @@ export const readView = async (rpc: Rpc, accounts: readonly string[]): Promise<C
     nextBaseFee: BigInt(
       optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1) ?? baseFee + baseFee / 8n,
     ),
+    hasContract: contract !== undefined && resultOf<string>(code) !== '0x',
     tip: BigInt(optional<string>(tip) ?? defaultTip),
     counts: new Map(accounts.map((account, index) => [account, Number(resultOf<string>(counts[index]))])),
     pendingCounts: new Map(

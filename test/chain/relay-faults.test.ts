@@ -303,6 +303,19 @@ describe('the relay against networks', () => {
     expect(await world.sql('select num::text from wallets')).toEqual([{ num: '1000.000000000000000000' }])
   })
 
+  it('works with a registry that stands in the genesis and has never counted anything', async () => {
+    const [asset] = await world.addCommits(1, 1)
+    const first = world.relay(chain.url)
+    await eventually(world.statuses, all('FINAL', 1))
+    const address = first.status().registry ?? ''
+    await first.stop()
+    await chain.rpc.call('anvil_setNonce', address, '0x0')
+    expect(Number(await chain.rpc.call<string>('eth_getTransactionCount', address, 'latest'))).toBe(0)
+    await world.addCommit(asset!)
+    world.relay(chain.url, { address })
+    await eventually(world.statuses, all('FINAL', 2))
+  })
+
   it('rebuilds a chain that lost everything, from the stored bytes', async () => {
     const assets = await world.addCommits(6, 5)
     const relay = world.relay(chain.url)
@@ -329,7 +342,7 @@ describe('the relay against networks', () => {
     const relay = world.relay(chain.url)
     await eventually(world.statuses, all('FINAL', 4))
     await world.sql(
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'annal relay' and datname = current_database()`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'annal relay%' and datname = current_database()`,
     )
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()

@@ -127,6 +127,12 @@ describe('annal', () => {
     expect(blank).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('blank') })
   })
 
+  it('shows what waits on its way to the chain, and lets it be tried at once', async () => {
+    const { stdout } = await annal(['relay', '--retry', '--json'])
+    expect(JSON.parse(stdout)).toEqual({ retried: 0, counts: [], waiting: [] })
+    expect(await annal(['relay'])).toMatchObject({ code: 0, stderr: expect.stringMatching(/No commit waits/) })
+  })
+
   it('finds what contradicts the books', async () => {
     expect(await annal(['check'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^I1 +holds/) })
     await database.query(`insert into idempotency_keys (scope, payload_hash, result) values ('a', 'b', uuidv7()::text)`)

@@ -160,6 +160,7 @@ const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: C
         describe,
         relayKeys,
         confirmations: 0,
+        maxFeePerGas: 500_000_000_000n,
       }
       const relay = createRelay({ ...defaults, ...options })
       relays.push(relay)

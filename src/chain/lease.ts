@@ -1,0 +1,155 @@
+/**
+ * The right to do what one process alone may do, such as signing for a relay account. A lease ends by the database's clock
+ * when its holder stops renewing it, and at once when its session is gone. Every write under it goes through
+ * `transaction`, which asserts in the same transaction that nobody has taken it over: a process that was frozen writes
+ * nothing when it wakes.
+ */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import type { Log, Statement } from '../domain/ports.ts'
+import { endLeases, holdLease, leaseMilliseconds, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
+
+export interface Lease {
+  /** Whether we hold it now, after trying to take it. Raises when the database is down. */
+  acquire(name: string): Promise<boolean>
+  isHeld(name: string): boolean
+  /** One transaction under the lease. Raises LeaseLostError when somebody has it by now, and when the connection is gone. */
+  transaction<T>(name: string, work: (query: LeaseQuery) => Promise<T>): Promise<T>
+  /** The same for a single statement. */
+  write<Row>(name: string, statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>
+  /** Gives all of them up. */
+  close(): Promise<void>
+}
+
+export type LeaseQuery = <Row>(statement: Statement<Row>, values?: readonly unknown[]) => Promise<Row[]>
+
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError'
+}
+
+/** Milliseconds. */
+const connectTimeout = 5_000
+const statementTimeout = 8_000
+const answerTimeout = 10_000
+const renewEvery = leaseMilliseconds / 4
+
+/**
+ * A holder that is frozen or without power in the middle of a transaction holds its lease locked until the server notices:
+ * by its own clock, and by a connection that answers nothing.
+ */
+const sessionSettings = `
+  set idle_in_transaction_session_timeout = 10000; set lock_timeout = 2000;
+  set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 2; set tcp_user_timeout = 20000`
+
+const lockNotAvailable = '55P03'
+const isLocked = (error: unknown) => (error as { code?: string }).code === lockNotAvailable
+
+/** `databaseUrl` must lead to a server's own session, not through a pooler that shares sessions between statements. */
+export function createLease({ databaseUrl, log }: { databaseUrl: string; log: Log }): Lease {
+  const holder = randomUUID()
+  /** Epochs by name. */
+  const held = new Map<string, string>()
+  let client: pg.Client | undefined
+  let renewing: NodeJS.Timeout | undefined
+  let isClosed = false
+  /** The end of the work that was queued last: transactions on one connection must not mix. */
+  let queue: Promise<unknown> = Promise.resolve()
+
+  const drop = (lost: pg.Client, error?: Error) => {
+    if (client !== lost) return
+    client = undefined
+    if (held.size > 0) log.warn({ err: error }, 'The connection that holds the leases was lost; taking them again')
+    held.clear()
+    lost.end().catch(() => {})
+  }
+
+  const connect = async () => {
+    const created = new pg.Client({
+      connectionString: databaseUrl,
+      application_name: sessionOf(holder),
+      connectionTimeoutMillis: connectTimeout,
+      query_timeout: answerTimeout,
+      statement_timeout: statementTimeout,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    })
+    created.on('error', (error) => drop(created, error))
+    created.on('end', () => drop(created))
+    await created.connect()
+    await created.query(sessionSettings)
+    client = created
+    return created
+  }
+
+  const run = async <Row>(on: pg.Client, { name, text }: Statement<Row>, values: readonly unknown[] = []) =>
+    (await on.query({ name, text, values: [...values] })).rows as Row[]
+
+  /** One after the other. After any error the state of the session is unknown: it is given up, and the leases with it. */
+  const guarded = <T>(work: (on: pg.Client) => Promise<T>): Promise<T> => {
+    const next = queue.then(async () => {
+      if (isClosed) throw new Error('The leases were given up.')
+      const on = client ?? (await connect())
+      try {
+        return await work(on)
+      } catch (error) {
+        drop(on, error instanceof Error ? error : undefined)
+        throw error
+      }
+    })
+    queue = next.catch(() => {})
+    return next
+  }
+
+  const renew = async () => {
+    if (held.size === 0) return
+    const kept = await guarded((on) => run(on, renewLeases, [[...held.keys()], [...held.values()], holder]))
+    for (const name of held.keys()) if (!kept.some((row) => row.name === name)) held.delete(name)
+  }
+
+  const startRenewing = () => {
+    renewing ??= setInterval(() => {
+      renew().catch((error: unknown) => log.debug({ err: error }, 'Leases could not be renewed'))
+    }, renewEvery).unref()
+  }
+
+  const transaction: Lease['transaction'] = (name, work) => {
+    const epoch = held.get(name)
+    if (epoch === undefined) return Promise.reject(new LeaseLostError(`The lease ${name} is not held any more.`))
+    return guarded(async (on) => {
+      await on.query('begin')
+      const [kept] = await run(on, holdLease, [name, holder, epoch])
+      if (!kept) throw new LeaseLostError(`Another process has taken the lease ${name} over.`)
+      const result = await work((statement, values) => run(on, statement, values))
+      await on.query('commit')
+      return result
+    })
+  }
+
+  return {
+    isHeld: (name) => held.has(name),
+    async acquire(name) {
+      if (held.has(name)) return true
+      startRenewing()
+      return guarded(async (on) => {
+        const [row] = await run(on, takeLease, [name, holder]).catch((error: unknown) => {
+          if (isLocked(error)) return []
+          throw error
+        })
+        if (row && client === on) held.set(name, row.epoch)
+        return held.has(name)
+      })
+    },
+    transaction,
+    write: (name, statement, values) => transaction(name, (query) => query(statement, values)),
+    async close() {
+      clearInterval(renewing)
+      await queue
+      isClosed = true
+      held.clear()
+      const open = client
+      client = undefined
+      if (open) await run(open, endLeases, [holder]).catch(() => {})
+      await open?.end().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Makes accepted commits ready for the chain: the tree into the content store, and signed by its author's key. It runs
+ * beside the lanes and never in their way: what fails waits, longer each time, and what is ready goes on without it.
+ */
+import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DomainError } from '../domain/errors.ts'
+import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import { explain } from './explain.ts'
+import type { Lease } from './lease.ts'
+import { createPace } from './pace.ts'
+import { findUnprepared, postpone, storePrepared, type UnpreparedRow } from './relay-prepare-statements.ts'
+import { failCommit } from './relay-statements.ts'
+
+export interface PreparerOptions {
+  database: Database
+  lease: Lease
+  contentStore: ContentStore
+  custody: Custody
+  log: Log
+  stopping: AbortSignal
+  /** Told when commits became ready. */
+  onReady(): void
+}
+
+export interface Preparer {
+  /** Fulfilled when it was told to stop and the step in hand is over. */
+  run(): Promise<void>
+  wake(): void
+}
+
+const leaseName = 'relay:prepare'
+/** Commits taken in one step. */
+const batch = 32
+/** Milliseconds between looks without work, and after a step that failed as a whole. */
+const idle = 1_000
+const pauseAfterFailure = 2_000
+/** Seconds: the first pause; the longest where the commit itself is at fault, and where a part is away. */
+const firstPause = 2
+const longestPause = 3_600
+const longestOutagePause = 30
+
+const isOutage = (error: unknown) => error instanceof DomainError && error.code === 'UNAVAILABLE'
+
+export const createPreparer = (options: PreparerOptions): Preparer => {
+  const { database, lease, contentStore, custody, log, stopping } = options
+  const pace = createPace()
+  let outage = ''
+  let wakeUp: (() => void) | undefined
+  let isWoken = false
+
+  const storeTree = async (row: UnpreparedRow) => {
+    // A deleted asset's tree is told to nobody any more; its hash still goes onto the chain.
+    if (row.deleted || whyHopeless(row)) return
+    const cid = await contentStore.putDocument(Buffer.from(row.tree), stopping)
+    if (cid !== row.tree_cid)
+      throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
+  }
+
+  const fail = async (row: UnpreparedRow, reason: string) => {
+    log.error({ commit: row.commit_id }, `A commit failed and is refunded: ${reason}`)
+    await lease.write(leaseName, failCommit, [row.commit_id, reason])
+  }
+
+  const putOff = async (row: UnpreparedRow, error: unknown) => {
+    const reason = explain(error)
+    const longest = isOutage(error) ? longestOutagePause : longestPause
+    await lease.write(leaseName, postpone, [row.commit_id, reason, firstPause, longest])
+    if (isOutage(error)) {
+      if (reason !== outage) log.warn({ err: error }, `Commits wait to be made ready: ${reason}`)
+      outage = reason
+    } else if (row.attempts === 0) {
+      log.error(
+        { err: error, commit: row.commit_id },
+        'A commit could not be prepared for the chain; it is tried again, ever more rarely, and "annal relay" shows it',
+      )
+    }
+  }
+
+  /** Returns how many commits it has dealt with. */
+  const step = async (): Promise<number> => {
+    if (!(await lease.acquire(leaseName))) return 0
+    const rows = await database.query(findUnprepared, [batch])
+    const trees = rows.map((row) => storeTree(row))
+    await Promise.allSettled(trees)
+    const ready: [string, string][] = []
+    for (const [index, row] of rows.entries()) {
+      if (stopping.aborted) break
+      const reason = whyHopeless(row)
+      if (reason) {
+        await fail(row, reason)
+        continue
+      }
+      try {
+        await trees[index]
+        ready.push([row.commit_id, await pace.turn(() => signTree(custody, row))])
+      } catch (error) {
+        if (!stopping.aborted) await putOff(row, error)
+      }
+    }
+    if (ready.length > 0) {
+      outage = ''
+      await lease.write(leaseName, storePrepared, [ready.map(([id]) => id), ready.map(([, signature]) => signature)])
+      options.onReady()
+    }
+    return rows.length
+  }
+
+  const rest = async (milliseconds: number) => {
+    const ending = new AbortController()
+    wakeUp = () => ending.abort()
+    if (isWoken) ending.abort()
+    await delay(milliseconds, undefined, { signal: AbortSignal.any([ending.signal, stopping]) }).catch(() => {})
+    wakeUp = undefined
+    isWoken = false
+  }
+
+  return {
+    async run() {
+      let trouble = ''
+      while (!stopping.aborted) {
+        try {
+          const count = await step()
+          trouble = ''
+          if (count === 0) await rest(idle)
+        } catch (error) {
+          if (stopping.aborted) break
+          if (explain(error) !== trouble) log.warn({ err: error }, `Commits wait to be made ready: ${explain(error)}`)
+          trouble = explain(error)
+          await rest(pauseAfterFailure)
+        }
+      }
+    },
+    wake() {
+      isWoken = true
+      wakeUp?.()
+    },
+  }
+}
+
+const signTree = async (custody: Custody, row: UnpreparedRow): Promise<string> => {
+  if (row.key_version === null || row.vault_key_id === null || !row.wrapped_data_key || !row.sealed_private_key)
+    throw new Error('The author has no key.')
+  const key = {
+    version: row.key_version,
+    vaultKeyId: row.vault_key_id,
+    wrappedDataKey: row.wrapped_data_key,
+    sealedPrivateKey: row.sealed_private_key,
+  }
+  return custody.sign(row.author_id, key, row.tree_sha256)
+}
+
+/** Why a commit can never reach the chain, if so. */
+const whyHopeless = (row: UnpreparedRow): string | undefined => {
+  if (row.vault_key_id === null) return 'the author’s key no longer exists'
+  const sha256 = createHash('sha256').update(row.tree).digest('hex')
+  return sha256 === row.tree_sha256 ? undefined : 'the tree was erased before it was signed'
+}

@@ -1,0 +1,131 @@
+/** What cannot be made ready for the chain, and what must go on without it. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { unavailable } from '../../src/domain/errors.ts'
+import type { ContentStore, Custody } from '../../src/domain/ports.ts'
+import { startChain, type TestChain } from './support/anvil.ts'
+import { eventually, startServer, type TestServer, type World } from './support/world.ts'
+
+let server: TestServer
+let chain: TestChain
+let world: World
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+})
+afterEach(async () => {
+  await world.close()
+  await chain.stop()
+})
+
+const final = (count: number) => (seen: Record<string, number>) => seen.FINAL === count
+const waiting = () =>
+  world.sql<{ attempts: number; trouble: string; pause: number }>(
+    `select attempts, trouble, extract(epoch from next_attempt_at - updated_at)::float8 as pause
+     from commit_relays where status = 'PENDING' and trouble is not null`,
+  )
+
+/** Custody without the keys of these people. */
+const custodyWithout = (lost: ReadonlySet<string>): Custody => ({
+  ...world.custody,
+  sign: (author, ...rest) =>
+    lost.has(author) ? Promise.reject(new Error('its counterpart is gone')) : world.custody.sign(author, ...rest),
+})
+
+describe('commits that cannot be made ready', () => {
+  it('never hold up those of other people, however many they are, and each is told once', async () => {
+    const assets = await world.addCommits(67, 1)
+    const others = await world.addCommits(67, 1)
+    const lost = new Set([assets, others].map(([asset]) => asset!.owner.id))
+    const relay = world.relay(chain.url, { custody: custodyWithout(lost) })
+    await eventually(waiting, (rows) => rows.length === 134 && rows.some(({ attempts }) => attempts > 1))
+    const healthy = await world.addAsset(await world.addUser())
+    for (let round = 0; round < 3; round += 1) await world.addCommit(healthy)
+    relay.wake()
+    await eventually(world.statuses, final(3))
+    expect(await world.statuses()).toEqual({ PENDING: 134, FINAL: 3 })
+    const told = world.log.lines.filter(({ message }) => message.startsWith('A commit could not be prepared'))
+    expect(new Set(told.map(({ fields }) => (fields as { commit: string }).commit)).size).toBe(told.length)
+    expect(told).toHaveLength(134)
+  })
+
+  it('wait longer each time, say why, and are brought to the chain when the cause is gone', async () => {
+    const [asset] = await world.addCommits(1, 3)
+    const lost = new Set([asset!.owner.id])
+    const relay = world.relay(chain.url, { custody: custodyWithout(lost) })
+    const [first] = await eventually(waiting, ([row]) => row?.attempts === 1)
+    const [second] = await eventually(waiting, ([row]) => row?.attempts === 2)
+    expect([first?.trouble, second?.trouble]).toEqual(Array(2).fill('its counterpart is gone'))
+    expect(second!.pause / first!.pause).toBeCloseTo(2)
+    lost.clear()
+    await world.sql('update commit_relays set next_attempt_at = now()')
+    relay.wake()
+    await eventually(world.statuses, final(3))
+    expect(await waiting()).toEqual([])
+  })
+})
+
+describe('a file store that does not answer', () => {
+  const hanging = (store: ContentStore): ContentStore => ({
+    ...store,
+    putDocument: (_, cancel) =>
+      new Promise((__, reject) => cancel?.addEventListener('abort', () => reject(unavailable('The file store')))),
+  })
+
+  it('holds up neither what is ready already nor the end of the process', async () => {
+    await world.addCommits(2, 1)
+    // What the first one makes ready waits for blocks.
+    await chain.rpc.call('evm_setAutomine', false)
+    const first = world.relay(chain.url)
+    const mining = setInterval(() => void chain.rpc.call('evm_mine').catch(() => {}), 50)
+    await eventually(async () => first.status().registry, Boolean)
+    clearInterval(mining)
+    await eventually(world.statuses, (seen) => (seen.BROADCAST ?? 0) + (seen.INCLUDED ?? 0) + (seen.FINAL ?? 0) === 2)
+    await first.stop()
+
+    const asset = await world.addAsset(await world.addUser())
+    await world.addCommit(asset)
+    const relay = world.relay(chain.url, { contentStore: hanging(world.contentStore) })
+    await eventually(
+      async () => relay.status().state,
+      (state) => state === 'working',
+    )
+    await chain.rpc.call('evm_mine')
+    await eventually(world.statuses, final(2))
+    expect(await world.statuses()).toEqual({ FINAL: 2, PENDING: 1 })
+    await relay.stop()
+    expect(relay.status().state).toBe('stopped')
+  })
+
+  it('is told once for all commits, which do not wait long for it', async () => {
+    await world.addCommits(5, 1)
+    let isAway = true
+    const contentStore: ContentStore = {
+      ...world.contentStore,
+      putDocument: (bytes) =>
+        isAway
+          ? Promise.reject(unavailable('The file store', new Error('refused')))
+          : world.contentStore.putDocument(bytes),
+    }
+    const relay = world.relay(chain.url, { contentStore })
+    await eventually(waiting, (rows) => rows.length === 5 && rows.every(({ attempts }) => attempts > 1))
+    await world.sql('update commit_relays set attempts = 12')
+    const rows = await eventually(
+      async () => {
+        await world.sql('update commit_relays set next_attempt_at = now()')
+        relay.wake()
+        return waiting()
+      },
+      (seen) => seen.every(({ attempts }) => attempts > 12),
+    )
+    for (const { pause } of rows) expect(pause).toBeLessThanOrEqual(30)
+    expect(world.log.lines.filter(({ message }) => /made ready/.test(message))).toHaveLength(1)
+    isAway = false
+    await world.sql('update commit_relays set next_attempt_at = now()')
+    relay.wake()
+    await eventually(world.statuses, final(5))
+  })
+})
