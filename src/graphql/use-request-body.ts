@@ -38,6 +38,17 @@ function transportError(error: unknown): unknown {
   })
 }
 
+/** What a request is made of. Clients add more for links and servers of their own: Apollo’s the type of the operation. */
+const PARAMETERS = new Set(['query', 'operationName', 'variables', 'extensions'])
+
+/** As at the other door, what nobody knows is left out. */
+function knownParams<Params extends object>(params: Params): Params {
+  const names = Object.keys(params)
+  // One that is misspelled may be the very document: it is named then.
+  if (names.every((name) => PARAMETERS.has(name)) || !names.includes('query')) return params
+  return Object.fromEntries(Object.entries(params).filter(([name]) => PARAMETERS.has(name))) as Params
+}
+
 /**
  * Reads bodies from the socket, bounded: JSON as text, and GraphQL multipart requests. Yoga's own reader sends every body
  * through a stream of its own, which costs more than the query.
@@ -76,6 +87,9 @@ export const useRequestBody = (options: RequestBodyOptions): Plugin<Context & No
           throw transportError(error)
         }
       })
+    },
+    onParams({ params, setParams }) {
+      setParams(knownParams(params))
     },
   }
 }

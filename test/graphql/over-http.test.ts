@@ -21,6 +21,15 @@ describe('GraphQL over HTTP', () => {
     expect(result.status, `${'reason' in result ? result.reason : ''} ${told}`).toBe('ok')
   })
 
+  it('leaves out what it does not know of a request, as the other door does', async () => {
+    const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
+    const params = { query: '{ __typename }', operationType: 'query', id: '1', batch: [1] }
+    const posted = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body: JSON.stringify(params) })
+    expect(await posted.json()).toEqual({ data: { __typename: 'Query' } })
+    const got = await fetch(`${app.url}/graphql?query={__typename}&operationType=query`, { headers })
+    expect(await got.json()).toEqual({ data: { __typename: 'Query' } })
+  })
+
   it('refuses a mutation by GET', async () => {
     const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent('mutation { signOut }')}`, {
       headers: { Authorization: `token ${user.token}` },

@@ -1,0 +1,60 @@
+/** Tools as people use them, against the service as it starts. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildSchema, lexicographicSortSchema, printSchema } from 'graphql'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
+import { sinceJune2018 } from './dialects.ts'
+import { generateCode } from './generate-code.ts'
+import { commitUpdated, followChanges, subscribers } from './subscriptions.ts'
+import { uploaders } from './uploads.ts'
+
+const app = await createTestApp()
+const endpointOf = ({ token }: SignedIn) => ({ url: `${app.url}/graphql`, token })
+const sorted = (sdl: string) => printSchema(lexicographicSortSchema(buildSchema(sdl)))
+
+it('code is generated from the URL and compiles', { timeout: 60_000 }, async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-codegen-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const read = sorted(await generateCode(`${app.url}/graphql`, dir))
+  expect(read).toBe(sorted(await readFile('schema.graphql', 'utf8')).replace(sinceJune2018, ''))
+})
+
+describe.each(subscribers)('a subscription by $name', ({ follow }) => {
+  it('tells from then on everything that happens, in order', async () => {
+    const user = await app.newUser({ num: '100' })
+    const { id } = await user.register()
+    const change = async (n: number) =>
+      void expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: `Caption ${n}` } }))
+    const sequences = await followChanges({ follow, endpoint: endpointOf(user), nid: id, change })
+    expect(sequences.length).toBeGreaterThan(2)
+    expect(sequences).toEqual(sequences.map((_, index) => sequences[0]! + index))
+  })
+
+  it('is refused in words', async () => {
+    const stranger = await app.newUser()
+    const { id } = await (await app.newUser()).register()
+    const stream = follow(endpointOf(stranger), commitUpdated, { nid: id })[Symbol.asyncIterator]()
+    await expect(stream.next()).rejects.toThrow('not found')
+  })
+})
+
+describe.each(uploaders)('an upload by $name', ({ upload }) => {
+  it('registers the file', async () => {
+    const user = await app.newUser()
+    const file = newFile('photo ä.png')
+    const id = await upload(endpointOf(user), file)
+    expect(expectOk(await user.rest('GET', `assets/${id}/`))).toMatchObject({
+      asset_file_name: 'photo ä.png',
+      asset_file_size: file.size,
+      caption: 'By a client',
+    })
+  })
+
+  it('is refused in words', async () => {
+    const poor = await app.newUser({ points: '0' })
+    await expect(upload(endpointOf(poor), newFile())).rejects.toThrow(/Insufficient fund/)
+  })
+})
