@@ -7,14 +7,14 @@ export const deadlines: Mutant[] = [
     [
       'deadlines.pay',
       'An order is not paid at its end.',
-      `timed.at < target.expires_at`,
-      `timed.at <= target.expires_at`,
+      `buyer.at < target.expires_at`,
+      `buyer.at <= target.expires_at`,
     ],
     [
       'deadlines.pay-never',
       'An order is not paid after its end.',
-      `and timed.at < target.expires_at`,
-      `and timed.at < 'infinity'`,
+      `and buyer.at < target.expires_at`,
+      `and buyer.at < 'infinity'`,
     ],
     [
       'deadlines.cancel',
@@ -33,6 +33,22 @@ export const deadlines: Mutant[] = [
       'An order is over at its end.',
       `where status = 'CREATED' and expires_at <= now() limit`,
       `where status = 'CREATED' and expires_at < now() limit`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/wallet/points-sql.ts', TESTS, [
+    [
+      'deadlines.points',
+      'Points are not spent at their end.',
+      `points_expire_at <= \${at} then`,
+      `points_expire_at < \${at} then`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/wallet/grant-sweep-statements.ts', TESTS, [
+    [
+      'deadlines.grant',
+      'What is left of a grant is taken back at its end.',
+      `and expired_at is null and expires_at <= now()`,
+      `and expired_at is null and expires_at < now()`,
     ],
   ]),
   ...mutantsOf('src/domain/account/account-statements.ts', TESTS, [

@@ -117,7 +117,7 @@ export const delivery: Mutant[] = [
       [
         'delivery.refund-spent',
         'What the seller has spent already comes from the platform.',
-        `points = greatest(w.points + changes.points, 0)`,
+        `points = greatest(w.points + changes.points, \${overdueSql('w')})`,
         `points = w.points + changes.points`,
       ],
       [

@@ -55,6 +55,24 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/wallet/points-sql.ts',
+    ['rest/point-expiry.test.ts'],
+    [
+      [
+        'money.overdue',
+        'Points whose time is over pay for nothing.',
+        `points - \${overdueSql(wallet, at)}`,
+        `points - 0`,
+      ],
+      [
+        'money.grants-unused',
+        'What pays for a charge is noted of its grants.',
+        `points_expire_at is not null then use_grants`,
+        `points_expire_at is null then use_grants`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/deposit-statements.ts',
     ['chain/deposits.test.ts'],
     [
