@@ -285,6 +285,7 @@ const breaches: Breach[] = [
        select user_id, points + 1, points + 1, 'breach', now() + interval '1 hour' from wallets limit 1`,
     ],
   },
+  { id: 'C5', what: 'an open order that was not counted', sql: ['update wallets set open_orders = open_orders + 1'] },
   { id: 'C4', what: 'points that a wallet says expire', sql: ['update wallets set points_expire_at = now()'] },
   {
     id: 'C4',

@@ -129,6 +129,10 @@ const variables = {
     schema: whole(1, 86_400).prefault('900'),
     doc: 'Seconds in which an order must be confirmed.',
   },
+  ORDER_ARGUMENTS_DAYS: {
+    schema: whole(1, 36_500).prefault('30'),
+    doc: 'Days that action_args of a paid order are kept after it is served or given up, for its webhook to be called again.',
+  },
   PLATFORM_SHARE: {
     schema: z
       .string()
@@ -158,6 +162,10 @@ const variables = {
   LIMIT_SIGN_UPS_PER_IP: { schema: count.prefault('100'), doc: 'Sign-ups an hour from one address.' },
   LIMIT_SIGN_INS_PER_IP: { schema: count.prefault('20'), doc: 'Sign-ins a minute from one address.' },
   LIMIT_UPLOADS_PER_USER: { schema: count.prefault('600'), doc: 'Files an hour that one user registers.' },
+  LIMIT_OPEN_ORDERS_PER_USER: {
+    schema: count.prefault('100'),
+    doc: 'Orders of one user that wait to be confirmed at the same time.',
+  },
   LIMIT_UNPAID_MEGABYTES_PER_USER: {
     schema: count.prefault('1000'),
     doc: 'Megabytes of files that one user has on their way in, not yet paid for, at each process.',
@@ -328,6 +336,8 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     },
     store: {
       orderWindowSeconds: values.ORDER_WINDOW_SECONDS,
+      openOrdersPerUser: values.LIMIT_OPEN_ORDERS_PER_USER,
+      orderArgumentsDays: values.ORDER_ARGUMENTS_DAYS,
       platformShare: values.PLATFORM_SHARE,
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
     },

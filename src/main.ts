@@ -50,7 +50,9 @@ async function main() {
   await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
   const { orders, grants, sessions, thumbnails } = app.services
   const tidy = async (cancel: AbortSignal) => {
-    for (const step of [app.services.deletions.sweep, app.maintenance.sweep, app.maintenance.collectGarbage]) {
+    const { deletions } = app.services
+    const { sweep, collectGarbage } = app.maintenance
+    for (const step of [deletions.sweep, orders.sweepArguments, sweep, collectGarbage]) {
       cancel.throwIfAborted()
       await step(cancel)
     }

@@ -74,6 +74,7 @@ export async function startParts(context: ProofContext, blockSeconds = 1): Promi
       LIMIT_SIGN_UPS_PER_IP: '1000000',
       LIMIT_SIGN_INS_PER_IP: '1000000',
       LIMIT_RESETS_PER_IP: '1000000',
+      LIMIT_OPEN_ORDERS_PER_USER: '1000000',
     },
     async copyDatabase(name) {
       const admin = createDatabase({ url: urlOf('postgres'), pool: 1, log: silent })

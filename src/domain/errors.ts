@@ -16,7 +16,8 @@ export const errorMeanings = {
   HEADERS_TOO_LARGE: 'The headers of the request are too large.',
   IDEMPOTENCY_KEY_IN_USE:
     'The first request with the key is still being carried out; ask again after `extensions.retryAfter` seconds.',
-  IDEMPOTENCY_KEY_REUSED: 'The key belongs to another request. Use a new one.',
+  IDEMPOTENCY_KEY_REUSED:
+    'The key belongs to another request, or what it was answered is worth nothing any more. Use a new one.',
   INCORRECT_LOGIN_CREDENTIALS: 'No account has this e-mail address and password.',
   INSUFFICIENT_FUND:
     'The wallet cannot pay for the order. `extensions.required`, `available` and `missing` tell how much.',
@@ -35,6 +36,8 @@ export const errorMeanings = {
   PRICE_EXCEEDS_MAX_COST: 'It costs more than the request lets it.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   THROTTLED: 'Too many requests; ask again after `extensions.retryAfter` seconds.',
+  TOO_MANY_OPEN_ORDERS:
+    'So many orders wait to be confirmed that no other can be made; one ends by itself after `extensions.retryAfter` seconds.',
   UNABLE_TO_CANCEL_ORDER: 'The order is in a state in which it cannot be cancelled.',
   UNABLE_TO_CONFIRM_ORDER: 'The order is in a state in which it cannot be confirmed.',
   UNAVAILABLE: 'A part of the service is down; ask again after `extensions.retryAfter` seconds.',

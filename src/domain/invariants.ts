@@ -192,6 +192,12 @@ export const invariants: Invariant[] = [
                 coalesce(sum(e.amount) filter (where e.amount > 0), 0), coalesce(-sum(e.amount) filter (where e.amount < 0), 0))`,
   },
   {
+    id: 'C5',
+    sentence: 'The number of open orders that a wallet shows is the number its owner has.',
+    query: `select w.user_id::text as subject, w.open_orders from wallets w
+            where w.open_orders <> (select count(*) from orders o where o.buyer_id = w.user_id and o.status = 'CREATED')`,
+  },
+  {
     id: 'C1',
     sentence: 'The number of assets an account shows is the number it has.',
     query: `select u.id::text as subject, u.asset_count from users u

@@ -35,6 +35,7 @@ export const OrderType = builder.prismaObject('Order', {
     networkAppName: true,
     status: true,
     actionArgs: true,
+    actionArgsErasedAt: true,
     price: true,
     quotedPoints: true,
     quotedNum: true,
@@ -67,8 +68,16 @@ export const OrderType = builder.prismaObject('Order', {
     actionArgs: t.field({
       ...jsonBytes(MAX_ACTION_ARGS_BYTES),
       type: 'JSONObject',
-      description: 'Arguments for the webhook of the network app.',
+      description:
+        'Arguments for the webhook of the network app. Empty when there were none, and once they are erased because the order is over.',
       resolve: (order, _args, { services }) => services.orders.readActionArgs(order),
+    }),
+    actionArgsErasedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When its arguments were erased: at once when it expires, is cancelled or refunded, and a while after it was served. Null while they are kept, and when there were none.',
+      resolve: ({ actionArgsErasedAt }) => actionArgsErasedAt,
     }),
     price: t.field({ type: 'Decimal', description: 'Price, frozen when it was made.', resolve: ({ price }) => price }),
     pointsQuoted: t.field({

@@ -30,6 +30,7 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   PRICE_EXCEEDS_MAX_COST: { status: 400, type: 'price_exceeds_max_cost' },
   REQUEST_TIMEOUT: { status: 408, type: 'request_timeout' },
   THROTTLED: { status: 429, type: 'throttled' },
+  TOO_MANY_OPEN_ORDERS: { status: 429, type: 'too_many_open_orders' },
   UNABLE_TO_CANCEL_ORDER: { status: 400, type: 'unable_to_cancel_order' },
   UNABLE_TO_CONFIRM_ORDER: { status: 400, type: 'unable_to_confirm_order' },
   UNAVAILABLE: { status: 503, type: 'service_unavailable' },

@@ -94,6 +94,7 @@ export async function createTestApp({
     LIMIT_SIGN_UPS_PER_IP: '1000000',
     LIMIT_SIGN_INS_PER_IP: '1000000',
     LIMIT_RESETS_PER_IP: '1000000',
+    LIMIT_OPEN_ORDERS_PER_USER: '1000000',
     CHAIN_CONFIRMATIONS: '1',
     ...env,
     DATABASE_URL: testDatabase.url,

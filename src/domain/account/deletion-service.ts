@@ -8,6 +8,7 @@ import { authenticationFailed, DomainError } from '../errors.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
 import type { Custody, Database, FeedNotices, Log } from '../ports.ts'
+import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
 import {
   closeWallet,
   emptyAssets,
@@ -103,7 +104,7 @@ export function createDeletionService({ database, custody, notices, log }: Depen
       await query(emptyAssets, [userId])
       await query(closeWallet, [userId, newUuid()])
       await query(eraseAccount, [userId, tombstoneName(), `${randomUUID()}@deleted.invalid`])
-      await query(eraseArguments, [userId])
+      while ((await query(eraseArguments, [userId])).length === ORDERS_AT_ONCE);
     }
     try {
       await database.transaction(work)
@@ -157,7 +158,7 @@ export function createDeletionService({ database, custody, notices, log }: Depen
     /** Finishes what could not be erased at once, and forfeits what still came in. Safe in several processes at once. */
     async sweep(): Promise<void> {
       while ((await database.query(forfeitLeftOver)).length === PAGE);
-      await database.query(eraseArguments, [null])
+      while ((await database.query(eraseArguments, [null])).length === ORDERS_AT_ONCE);
       await database.query(eraseWebhooks)
       await database.query(eraseAddresses)
     },

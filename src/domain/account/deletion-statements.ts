@@ -7,6 +7,7 @@ import { emptyAssetsSql } from '../asset/asset-statements.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { sentBySql } from '../idempotency.ts'
 import { type SealedKey, statement } from '../ports.ts'
+import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
 
 /** Its commits that were accepted and that nobody has signed: $1 user. Nearly every commit is settled, and is not looked at. */
 const unsignedSql = `from commit_relays r
@@ -88,11 +89,11 @@ const forfeitSql = (from: string, reference: string) => `
 export const closeWallet = statement<never>(
   'deletion_close',
   `with withdrawn as (
-     update orders set status = 'CANCELLED', settled_at = now(), action_args = null
+     update orders set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('orders')}
      where buyer_id = $1::uuid and status = 'CREATED' returning id
    ),
    closed as (
-     update wallets w set num = 0, points = 0, points_expire_at = null, closed_at = now(),
+     update wallets w set num = 0, points = 0, points_expire_at = null, open_orders = 0, closed_at = now(),
        event_sequence = w.event_sequence + (select count(*)::int from withdrawn)
      where w.user_id = $1::uuid
      returning w.user_id, $2::uuid as transfer_id, old.num, old.points, old.event_sequence as before
@@ -167,14 +168,14 @@ export const forfeitLeftOver = statement<{ user_id: string }>(
 )
 
 /** Arguments of settled orders whose buyer left: $1 user, or null for all. Whatever is being settled at this moment has time. */
-export const eraseArguments = statement<never>(
+export const eraseArguments = statement<{ id: string }>(
   'deletion_arguments',
   `with settled as materialized (
      select o.id from users u join orders o on o.buyer_id = u.id
      where u.deleted_at is not null and u.id = coalesce($1::uuid, u.id) and o.action_args is not null and o.status not in ('CREATED', 'PENDING')
-     for no key update of o skip locked
+     limit ${ORDERS_AT_ONCE} for no key update of o skip locked
    )
-   update orders o set action_args = null from settled where o.id = settled.id`,
+   update orders o set ${eraseArgumentsSql('o')} from settled where o.id = settled.id returning o.id`,
 )
 
 /** What requests that were under way wrote into the trail after its addresses were erased. */

@@ -1,6 +1,6 @@
 /** Telling apps about payments, and the log of it that administrators read. Contract: `/api/v3/store/webhook-deliveries/`. */
 import { z } from 'zod'
-import type { Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
+import type { Order, Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
@@ -50,9 +50,16 @@ export const deliveryLanes = { concurrency: 100, laneConcurrency: 4, pollEvery: 
 
 const GONE = 410
 const NOT_CALLED: WebhookOutcome = {
-  failure: 'The app has no webhook any more, or its receiver is gone.',
+  failure: 'The app has no webhook any more, its receiver is gone, or the arguments of the order are erased.',
   response: '',
   duration: 0,
+}
+
+function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'actionArgsErasedAt'>): string {
+  if (status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
+  if (actionArgsErasedAt)
+    return 'The order is long over and its arguments are erased, so its webhook is not called again.'
+  return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 }
 
 export type DeliveryService = ReturnType<typeof createDeliveryService>
@@ -105,16 +112,10 @@ export function createDeliveryService({ database, safe, sender, idempotency, not
 
   /** Why `replayDelivery` found nothing to do. Raises NOT_FOUND, VALIDATION_FAILED. */
   async function explainNoReplay(id: string): Promise<never> {
-    const select = { order: { select: { status: true } } } as const
+    const select = { order: { select: { status: true, actionArgsErasedAt: true } } } as const
     const delivery = await database.read.webhookDelivery.findFirst({ where: { id }, select })
     if (!delivery) throw notFound('Webhook delivery')
-    throw validationFailed({
-      id: [
-        delivery.order.status === 'REFUNDED'
-          ? 'The order was refunded, so its webhook is not called again.'
-          : "The app has no webhook, or its receiver is gone: set the app's webhook URL first.",
-      ],
-    })
+    throw validationFailed({ id: [whyNoReplay(delivery.order)] })
   }
 
   return {

@@ -18,7 +18,7 @@ export interface DueDelivery {
   created_at: Date
   paid_at: Date
   action_args: Uint8Array | null
-  /** Null when it must not be called any more: the webhook was removed, or its receiver is gone. */
+  /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the arguments are erased. */
   webhook_url: string | null
   webhook_secret: Uint8Array | null
   /** While it still signs. */
@@ -33,7 +33,7 @@ export const findDue = statement<DueDelivery>(
   'delivery_due',
   `select d.event_id, d.attempt_count, d.network_app_id, o.id as order_id, o.buyer_id, o.network_app_name,
      o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
-     case when a.webhook_disabled_at is null then a.webhook_url end as webhook_url, a.webhook_secret,
+     case when a.webhook_disabled_at is null and o.action_args_erased_at is null then a.webhook_url end as webhook_url, a.webhook_secret,
      case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret
    from webhook_deliveries d
    join orders o on o.id = d.order_id
@@ -133,6 +133,8 @@ export const recordGivenUp = statement<Told>(
    ),
    ended as (
      update orders o set settled_at = now(),
+       action_args = case a.delivery_failure_policy when 'KEEP' then o.action_args end,
+       action_args_erased_at = case when a.delivery_failure_policy = 'REFUND' and o.action_args is not null then now() end,
        status = case a.delivery_failure_policy when 'REFUND' then 'REFUNDED' else 'FAILURE' end::order_status
      from settled join network_apps a on a.id = settled.network_app_id
      where o.id = settled.order_id and o.status = 'PENDING'
@@ -162,7 +164,7 @@ export const recordGivenUp = statement<Told>(
 
 /**
  * Sends a delivery once more, now. $1 delivery, $4 who wants it, $5 the delivery as callers see it, $6 the address it came
- * from. No row: its order was refunded, or its app has no webhook to call.
+ * from. No row: its order was refunded or its arguments are erased, or its app has no webhook to call.
  */
 export const replayDelivery = statement<{ id: string }>(
   'delivery_replay',
@@ -170,7 +172,7 @@ export const replayDelivery = statement<{ id: string }>(
      select d.id, d.network_app_id from webhook_deliveries d
      join orders o on o.id = d.order_id
      join network_apps a on a.id = d.network_app_id
-     where d.id = $1::uuid and o.status <> 'REFUNDED' and a.webhook_url is not null and a.webhook_disabled_at is null
+     where d.id = $1::uuid and o.status <> 'REFUNDED' and o.action_args_erased_at is null and a.webhook_url is not null and a.webhook_disabled_at is null
      for update of d, o
    ),
    due as (

@@ -7,13 +7,21 @@ import { inspect } from '../input.ts'
 import { assertMay, assertTrusted } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
+import { nothingToPay, type Quote, quoteOf, receiptOf } from '../wallet/quote.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
-import { noSuchApp, refusalsOfPayment } from './order-refusals.ts'
+import { noSuchApp, refusalsOfCreation, refusalsOfPayment } from './order-refusals.ts'
 import { findOffer, findOrderState } from './order-statements.ts'
 import { isPaid } from './order-status.ts'
 
-export function createOrderQuotes({ database, funds: wallets }: { database: Database; funds: FundsService }) {
+export function createOrderQuotes({
+  database,
+  funds: wallets,
+  maxOpen,
+}: {
+  database: Database
+  funds: FundsService
+  maxOpen: number
+}) {
   const fundsOf = ({ id }: UserActor) => wallets.of(id)
 
   return {
@@ -31,7 +39,7 @@ export function createOrderQuotes({ database, funds: wallets }: { database: Data
       const appId = fromId(networkApp, 'app')?.uuid ?? null
       const [offer] = await database.query(findOffer, [actor.id, appId, networkApp])
       if (!offer) return quoteOf(nothingToPay, await fundsOf(actor), [...refusals, noSuchApp()])
-      return quoteOf(offer, offer, [...refusals, ...refusalsOf('order', offer, { funds: offer, maxCost })])
+      return quoteOf(offer, offer, [...refusals, ...refusalsOfCreation(offer, { maxCost, maxOpen })])
     },
 
     /**

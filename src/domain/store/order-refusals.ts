@@ -5,6 +5,29 @@ import { type Funds, refusalsOf } from '../wallet/quote.ts'
 
 export const expired = () => new DomainError('ORDER_EXPIRED', 'The order was not confirmed in time. Create a new one.')
 
+/** `seconds` until one of them ends by itself, if that is known. */
+const tooManyOpen = (open: number, seconds: number | null) =>
+  new DomainError('TOO_MANY_OPEN_ORDERS', `You have ${open} orders to confirm: confirm or cancel one of them first.`, {
+    ...(seconds !== null && { retryAfter: Math.max(1, seconds) }),
+  })
+
+/** An app on offer, with what its buyer has. */
+export interface Offer extends Funds {
+  price: string
+  /** How many orders of the buyer are open, and the seconds until the first of them ends. */
+  open: number
+  free_in: number | null
+}
+
+/** Why an order is not made now. Empty: it can be. */
+export function refusalsOfCreation(
+  offer: Offer,
+  { maxCost, maxOpen }: { maxCost: string | undefined; maxOpen: number },
+) {
+  const refusals = refusalsOf('order', offer, { funds: offer, maxCost })
+  return offer.open >= maxOpen ? [...refusals, tooManyOpen(offer.open, offer.free_in)] : refusals
+}
+
 export const noSuchApp = () => new DomainError('INVALID_NETWORK_APP_NAME', 'There is no such network app.')
 
 /** An order that is not paid, by the database's clock, with what its buyer has. */

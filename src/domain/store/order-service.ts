@@ -10,17 +10,18 @@ import { type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
 import type { Database, FeedNotices, Safe } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import { refusalsOf } from '../wallet/quote.ts'
 import { openActionArgs, sealActionArgs } from './action-args.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
 import { createOrderQuotes } from './order-quotes.ts'
-import { expired, isExpired, noSuchApp, refusalsOfPayment } from './order-refusals.ts'
+import { expired, isExpired, noSuchApp, refusalsOfCreation, refusalsOfPayment } from './order-refusals.ts'
 import {
   cancelOrder,
+  eraseOldArguments,
   expireOrders,
   findOffer,
   findOrderState,
   insertOrder,
+  ORDERS_AT_ONCE,
   type OrderRow,
   payOrder,
 } from './order-statements.ts'
@@ -35,7 +36,12 @@ interface Dependencies {
   safe: Safe
   funds: FundsService
   idempotency: Idempotency
-  config: { orderWindowSeconds: number; platformShare: string }
+  config: {
+    orderWindowSeconds: number
+    platformShare: string
+    openOrdersPerUser: number
+    orderArgumentsDays: number
+  }
 }
 
 const asOrder = (row: OrderRow) => row as unknown as Order
@@ -71,11 +77,12 @@ export function createOrderService({ database, notices, safe, funds, idempotency
     new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
 
   return {
-    ...createOrderQuotes({ database, funds }),
+    ...createOrderQuotes({ database, funds, maxOpen: config.openOrdersPerUser }),
 
     /**
      * Orders a network app, named by id or name; its price is frozen. Nothing is charged before `confirm`.
-     * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.
+     * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST,
+     * TOO_MANY_OPEN_ORDERS.
      */
     async create(actor: Actor, rawInput: CreateOrderInput, attempt: Attempt): Promise<Order> {
       assertMay(actor, 'order:create')
@@ -95,6 +102,7 @@ export function createOrderService({ database, notices, safe, funds, idempotency
           ;[made] = await database.query(insertOrder, [
             ...[id, actor.id, appId, networkApp, sealed, config.orderWindowSeconds, maxCost ?? null],
             ...markValues(attempt),
+            config.openOrdersPerUser,
           ])
           if (made) {
             notices.announce(actor.id)
@@ -103,7 +111,8 @@ export function createOrderService({ database, notices, safe, funds, idempotency
           const [offer] = await database.query(findOffer, [actor.id, appId, networkApp])
           if (!offer) throw noSuchApp()
           if (offer.closed) throw authenticationFailed()
-          throw refusalsOf('order', offer, { funds: offer, maxCost })[0] ?? busy()
+          const terms = { maxCost, maxOpen: config.openOrdersPerUser }
+          throw refusalsOfCreation(offer, terms)[0] ?? busy()
         },
       )
       return made ? asOrder(made) : get(actor, uuid)
@@ -201,8 +210,16 @@ export function createOrderService({ database, notices, safe, funds, idempotency
 
     /** Ends the orders whose time is over. Safe in several processes at once. */
     async expire(): Promise<void> {
-      const buyers = await database.query(expireOrders)
-      for (const { buyer_id } of buyers) notices.announce(buyer_id)
+      for (let ended = ORDERS_AT_ONCE; ended === ORDERS_AT_ONCE; ) {
+        const buyers = await database.query(expireOrders)
+        for (const { buyer_id } of buyers) notices.announce(buyer_id)
+        ended = buyers.reduce((sum, buyer) => sum + buyer.ended, 0)
+      }
+    },
+
+    /** Erases arguments of orders that are over for long. Safe in several processes at once. */
+    async sweepArguments(): Promise<void> {
+      while ((await database.query(eraseOldArguments, [config.orderArgumentsDays])).length === ORDERS_AT_ONCE);
     },
   }
 }

@@ -2,36 +2,42 @@ import type { Order } from '../../platform/prisma/client.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
+import type { Offer } from './order-refusals.ts'
 
 /** An order as a writing statement returns it: amounts are decimal strings. */
 export type OrderRow = Omit<Order, 'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid'> &
   Record<'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid', string>
 
+/** Orders that one statement of a sweep ends or empties. */
+export const ORDERS_AT_ONCE = 500
+
+/** What an update of orders sets to erase their arguments: they may carry a live token, and nothing needs them any more. */
+export const eraseArgumentsSql = (order: string) =>
+  `action_args = null, action_args_erased_at = case when ${order}.action_args is not null then now() end`
+
 const orderColumns = (from: string) => `
   ${from}.id, ${from}.buyer_id as "buyerId", ${from}.network_app_id as "networkAppId",
-  ${from}.network_app_name as "networkAppName", ${from}.status::text, ${from}.action_args as "actionArgs", ${from}.price,
+  ${from}.network_app_name as "networkAppName", ${from}.status::text, ${from}.action_args as "actionArgs",
+  ${from}.action_args_erased_at as "actionArgsErasedAt", ${from}.price,
   ${from}.quoted_points as "quotedPoints", ${from}.quoted_num as "quotedNum", ${from}.points_paid as "pointsPaid",
   ${from}.num_paid as "numPaid", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
   ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
 
 /** The app a caller names, by id or name, with what the caller has. No app: no row. */
-export const findOffer = statement<{
-  id: string
-  name: string
-  price: string
-  points: string
-  num: string
-  closed: boolean
-}>(
+export const findOffer = statement<Offer & { id: string; name: string; closed: boolean }>(
   'order_offer',
-  `select a.id, a.name, a.price::text, ${spendableSql('w')}::text as points, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
+  `select a.id, a.name, a.price::text, w.open_orders as open, (
+     select ceil(extract(epoch from min(o.expires_at) - now()))::int from orders o
+     where o.buyer_id = w.user_id and o.status = 'CREATED'
+   ) as free_in, ${spendableSql('w')}::text as points, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
    where a.deactivated_at is null and w.user_id = $1::uuid
      and case when $2::uuid is null then lower(a.name) = lower($3) else a.id = $2::uuid end`,
 )
 
 /**
- * A new order, if the app is sold, costs at most what the caller agrees to, and the wallet could pay it now.
- * $1 order, $2 buyer, $3 app's UUID or null, $4 its name, $5 sealed arguments, $6 window in seconds, $7 highest price or null.
+ * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
+ * $1 order, $2 buyer, $3 app's UUID or null, $4 its name, $5 sealed arguments, $6 window in seconds, $7 highest price or null,
+ * $10 how many may be open.
  */
 export const insertOrder = statement<OrderRow>(
   'order_insert',
@@ -41,8 +47,8 @@ export const insertOrder = statement<OrderRow>(
        and price <= coalesce($7::numeric, price)
    ),
    buyer as (
-     update wallets w set event_sequence = w.event_sequence + 1 from app
-     where w.user_id = $2::uuid and w.closed_at is null and ${spendableSql('w')} + w.num >= app.price
+     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from app
+     where w.user_id = $2::uuid and w.closed_at is null and w.open_orders < $10::int and ${spendableSql('w')} + w.num >= app.price
      returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num
    ),
    made as (
@@ -124,7 +130,8 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
          + case when w.user_id = split.owner_id then split.points - split.points_share else 0 end,
        num = w.num - case when w.user_id = $2::uuid then split.num else 0 end
          + case when w.user_id = split.owner_id then split.num - split.num_share else 0 end,
-       event_sequence = w.event_sequence + 1
+       event_sequence = w.event_sequence + 1,
+       open_orders = w.open_orders - case when w.user_id = $2::uuid then 1 else 0 end
      from split where w.user_id in ($2::uuid, split.owner_id)
      returning w.user_id, w.event_sequence as sequence,
        ${useGrantsSql({
@@ -187,11 +194,12 @@ export const cancelOrder = statement<OrderRow>(
      select id from locked where status = 'CREATED' and clock_timestamp()::timestamptz(3) < expires_at
    ),
    buyer as (
-     update wallets w set event_sequence = w.event_sequence + 1 from target where w.user_id = $2::uuid
+     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders - 1 from target
+     where w.user_id = $2::uuid
      returning w.event_sequence as sequence
    ),
    gone as (
-     update orders o set status = 'CANCELLED', settled_at = now() from target where o.id = target.id returning o.*
+     update orders o set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('o')} from target where o.id = target.id returning o.*
    ),
    told as (
      insert into events (owner_id, sequence, type, order_id)
@@ -202,27 +210,43 @@ export const cancelOrder = statement<OrderRow>(
 )
 
 /** Ends what was not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone. */
-export const expireOrders = statement<{ buyer_id: string }>(
+export const expireOrders = statement<{ buyer_id: string; ended: number }>(
   'order_expire',
   `with overdue as materialized (
-     select id, buyer_id from orders where status = 'CREATED' and expires_at <= now() limit 500 for update skip locked
+     select id, buyer_id from orders where status = 'CREATED' and expires_at <= now() limit ${ORDERS_AT_ONCE} for update skip locked
    ),
    buyers as materialized (
      select w.user_id from wallets w where w.user_id in (select buyer_id from overdue) order by w.user_id for update
    ),
    feeds as (
-     update wallets w set event_sequence = w.event_sequence + expired.n
+     update wallets w set event_sequence = w.event_sequence + expired.n, open_orders = w.open_orders - expired.n
      from (select buyer_id, count(*)::int as n from overdue join buyers on user_id = buyer_id group by buyer_id) as expired
      where w.user_id = expired.buyer_id
      returning w.user_id, w.event_sequence - expired.n as sequence
    ),
    gone as (
-     update orders o set status = 'EXPIRED', settled_at = now() from overdue where o.id = overdue.id returning o.id, o.buyer_id
+     update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue
+     where o.id = overdue.id returning o.id, o.buyer_id
    ),
    told as (
      insert into events (owner_id, sequence, type, order_id)
      select gone.buyer_id, feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.id), 'order.expired', gone.id
      from gone join feeds on feeds.user_id = gone.buyer_id
    )
-   select distinct buyer_id from gone`,
+   select buyer_id, count(*)::int as ended from gone group by buyer_id`,
+)
+
+/**
+ * Erases arguments of paid orders that are over for $1 days, unless their webhook is being called again. Returns those
+ * whose arguments were erased.
+ */
+export const eraseOldArguments = statement<{ id: string }>(
+  'order_arguments_sweep',
+  `with over as materialized (
+     select o.id from orders o
+     where o.action_args is not null and o.settled_at is not null and o.settled_at < now() - make_interval(days => $1::int)
+       and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')
+     order by o.settled_at limit ${ORDERS_AT_ONCE} for no key update skip locked
+   )
+   update orders o set ${eraseArgumentsSql('o')} from over where o.id = over.id returning o.id`,
 )

@@ -153,7 +153,7 @@ export type ErrorCode =
   | 'HEADERS_TOO_LARGE'
   /** The first request with the key is still being carried out; ask again after `extensions.retryAfter` seconds. */
   | 'IDEMPOTENCY_KEY_IN_USE'
-  /** The key belongs to another request. Use a new one. */
+  /** The key belongs to another request, or what it was answered is worth nothing any more. Use a new one. */
   | 'IDEMPOTENCY_KEY_REUSED'
   /** No account has this e-mail address and password. */
   | 'INCORRECT_LOGIN_CREDENTIALS'
@@ -189,6 +189,8 @@ export type ErrorCode =
   | 'REQUEST_TIMEOUT'
   /** Too many requests; ask again after `extensions.retryAfter` seconds. */
   | 'THROTTLED'
+  /** So many orders wait to be confirmed that no other can be made; one ends by itself after `extensions.retryAfter` seconds. */
+  | 'TOO_MANY_OPEN_ORDERS'
   /** The order is in a state in which it cannot be cancelled. */
   | 'UNABLE_TO_CANCEL_ORDER'
   /** The order is in a state in which it cannot be confirmed. */
