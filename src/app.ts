@@ -145,7 +145,7 @@ export function createApp(deps: Dependencies): App {
     answers: createSeal(vault.derive('idempotency-answers')),
   })
   const limits = createLimits({ database })
-  const passwordCheck = createPasswordCheck({ ...deps, limits })
+  const passwordCheck = createPasswordCheck(deps)
   const tokenUse = createTokenUse({ database })
   const tokens = createOneTimeTokens({ database, vault })
   const credentials = {

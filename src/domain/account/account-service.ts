@@ -224,10 +224,8 @@ export function createAccountService(deps: Dependencies) {
       if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
       const { email } = input
       const [credentials] = await database.query(findCredentials, [email])
-      const account = { email, passwordHash: credentials?.password_hash }
-      if (!(await passwordCheck.check(account, input.password)) || !credentials) {
-        throw incorrectLogin()
-      }
+      const guess = { email, passwordHash: credentials?.password_hash, password: input.password, isSignedIn: false }
+      if (!(await passwordCheck.check(guess)) || !credentials) throw incorrectLogin()
       if (config.emailVerification === 'required' && !credentials.email_verified) throw emailNotVerified()
       let token: string | undefined
       attempt.isSecret = true

@@ -24,7 +24,7 @@ export function createOwnPassword({ database, passwordCheck }: Dependencies) {
       const [account] = await database.query(findOwnCredentials, [id])
       if (!account) throw wrongPassword()
       const { email, password_hash: passwordHash } = account
-      if (!(await passwordCheck.check({ email, passwordHash }, password))) throw wrongPassword()
+      if (!(await passwordCheck.check({ email, passwordHash, password, isSignedIn: true }))) throw wrongPassword()
       return passwordHash
     },
   }

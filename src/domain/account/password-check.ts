@@ -1,48 +1,91 @@
 /**
  * The one way to check a password. At most five wrong guesses at an account in a quarter of an hour, by whatever path they
- * come; further tries do not prolong it, and a password reset ends it.
+ * come; further tries do not prolong it, and a password reset ends it. A guess takes its place before it is looked at, and
+ * gives it back when it was right: who finds none free waits to learn what becomes of those that are being looked at.
  */
-import type { Limit, Limits } from '../limits.ts'
-import { type Database, type PasswordHasher, statement } from '../ports.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { throttled } from '../errors.ts'
+import type { Database, PasswordHasher } from '../ports.ts'
+import { findGuesses, giveGuessBack, noteWrongGuess, takeGuess } from './password-check-statements.ts'
 
-const guesses: Limit = { name: 'password-check', count: 5, seconds: 900 }
+const MOST = 5
+/** The last place is kept for who is signed in: strangers who guess must not keep an owner from changing the password. */
+const MOST_BY_STRANGERS = 4
 
-// Accounts are found by the database's `lower`. In another's spelling one account would have many subjects.
-const subjectSql = (email: string) => `encode(sha256(convert_to(lower(${email}), 'UTF8')), 'hex')`
+/** Milliseconds between two looks at guesses that are under way, and for how long. */
+const LOOK_EVERY = 50
+const PATIENCE = 8_000
+/** Seconds to wait for who was not that lucky. */
+const ASK_AGAIN = 5
 
-/** SQL for the key in `limits` of an e-mail address, which is an expression of type text itself. To clear: delete its row. */
-export const passwordCheckKeySql = (email: string) => `'${guesses.name}:' || ${subjectSql(email)}`
+/** Guesses at one account that one process looks at together: no more are hashed at once, and the others' places stay free. */
+const AT_ONCE = 2
 
-const findSubject = statement<{ subject: string }>(
-  'password_check_subject',
-  `select ${subjectSql('$1::text')} as subject`,
-)
+/** Lets so many at once through for each key, the others in turn. */
+function createGate(atOnce: number) {
+  const gates = new Map<string, { passed: number; waiting: (() => void)[] }>()
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const gate = gates.get(key) ?? { passed: 0, waiting: [] }
+    gates.set(key, gate)
+    if (gate.passed < atOnce) gate.passed += 1
+    else await new Promise<void>((resolve) => gate.waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = gate.waiting.shift()
+      if (next) next()
+      else {
+        gate.passed -= 1
+        if (gate.passed === 0) gates.delete(key)
+      }
+    }
+  }
+}
+
+export interface Guess {
+  email: string
+  /** Undefined when there is no account: that is counted and takes the same time. */
+  passwordHash: string | undefined
+  password: string
+  /** Whether it is a session of the account that it comes by. */
+  isSignedIn: boolean
+}
 
 interface Dependencies {
-  database: Database
-  limits: Limits
+  database: Pick<Database, 'query'>
   passwords: PasswordHasher
 }
 
 export type PasswordCheck = ReturnType<typeof createPasswordCheck>
 
-export function createPasswordCheck({ database, limits, passwords }: Dependencies) {
+export function createPasswordCheck({ database, passwords }: Dependencies) {
+  const gate = createGate(AT_ONCE)
+
+  /** A place among the guesses; returns the end of its window. Raises THROTTLED. */
+  async function take(email: string, most: number): Promise<string> {
+    for (const start = performance.now(); ; await delay(LOOK_EVERY)) {
+      const [taken] = await database.query(takeGuess, [email, most])
+      if (taken) return taken.window_end
+      const [guesses] = await database.query(findGuesses, [email])
+      if (guesses && guesses.wrong >= most) throw throttled(guesses.retry_after)
+      if (performance.now() - start > PATIENCE) throw throttled(Math.min(guesses?.retry_after ?? 1, ASK_AGAIN))
+    }
+  }
+
+  async function look({ email, passwordHash, password, isSignedIn }: Guess): Promise<boolean> {
+    const windowEnd = await take(email, isSignedIn ? MOST : MOST_BY_STRANGERS)
+    let isWrong = false
+    try {
+      isWrong = !(await passwords.verify(passwordHash, password))
+      return !isWrong
+    } finally {
+      // What could not be verified was no guess.
+      await database.query(isWrong ? noteWrongGuess : giveGuessBack, [email, windowEnd])
+    }
+  }
+
   return {
-    /**
-     * Whether the password is the account's. Pass `passwordHash` undefined when there is no account: it is counted and takes
-     * the same time. Raises THROTTLED, UNAVAILABLE.
-     */
-    async check(account: { email: string; passwordHash: string | undefined }, password: string): Promise<boolean> {
-      const [row] = await database.query(findSubject, [account.email])
-      const hit = await limits.take(guesses, row!.subject)
-      let wasWrong = false
-      try {
-        wasWrong = !(await passwords.verify(account.passwordHash, password))
-        return !wasWrong
-      } finally {
-        // What could not be verified was no guess.
-        if (!wasWrong) await limits.giveBack(guesses, hit)
-      }
-    },
+    /** Whether the password is the account's. Raises THROTTLED, UNAVAILABLE. */
+    check: (guess: Guess): Promise<boolean> => gate(guess.email.toLowerCase(), () => look(guess)),
   }
 }

@@ -3,7 +3,7 @@ import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
-import { passwordCheckKeySql } from './password-check.ts'
+import { passwordCheckKeySql } from './password-check-statements.ts'
 
 export const findOwnCredentials = statement<{ email: string; password_hash: string }>(
   'password_own',
