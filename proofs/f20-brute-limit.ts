@@ -121,7 +121,7 @@ function judgeCounts(counts: ReadonlyMap<string, number>): string[] {
 
 const findEnds = statement<{ key: string; end: string }>(
   'proof_window_ends',
-  `select key, window_end::text as end from limits where key like 'password-check:%' and window_end > now() and count >= $1::int order by key`,
+  `select key, window_end::text as end from limits where key like 'password-wrong:%' and window_end > now() and count >= $1::int order by key`,
 )
 const findLongest = statement<{ seconds: number }>(
   'proof_longest_window',
