@@ -64,6 +64,7 @@ export const expectations: Expectations = {
     'Query.events': signedIn,
     'Query.events(after)': foreignPlace,
     'Query.me': signedIn,
+    'Query.mergedAssetTree': ownerReads,
     'Query.myData': signedIn,
     'Query.networkApp': admins,
     'Query.networkApps': admins,
@@ -148,6 +149,8 @@ export const expectations: Expectations = {
     'POST auth/users/resend_activation': everybody,
     'PATCH auth/users/me': signedIn,
     'PATCH auth/users/profile': signedIn,
+    'GET auth/users/profile': signedIn,
+    'POST auth/devices': signedIn,
     'GET auth/sessions': signedIn,
     'DELETE auth/sessions/:id': ownerAlone,
     'POST auth/sessions/revoke-others': signedIn,
@@ -161,6 +164,8 @@ export const expectations: Expectations = {
     'DELETE assets/:nid': ownerAlone,
     'GET assets/:nid/history': ownerReads,
     'GET history': ownerReads,
+    'POST assets/merge-trees': ownerReads,
+    'POST assets/:nid/download': ownerReads,
     'POST store/network-apps': admins,
     'GET store/network-apps': admins,
     'GET store/network-apps/:id': admins,
@@ -183,6 +188,17 @@ export const expectations: Expectations = {
     'POST store/webhook-deliveries/:id/replay': admins,
     'POST store/point-grants': admins,
     'GET wallet/transfers': signedIn,
+    'GET /api/v3/app-info': everybody,
+    'GET /api/v3/services/app-info': everybody,
+    'GET /api/v3/series': everybody,
+    'GET /api/v3/products': everybody,
+    'GET /api/v3/store/products': everybody,
+    'GET /api/v3/contacts': signedIn,
+    'GET /api/v3/inbox': signedIn,
+    'GET /api/v3/transactions': signedIn,
+    'GET /api/v2/transactions': signedIn,
+    'GET /pictures/:id': nobody('NOT_FOUND'),
+    'GET /pictures/:id/thumbnail': nobody('NOT_FOUND'),
     'GET /healthz': everybody,
     'GET /readyz': everybody,
     'GET /version': everybody,
@@ -214,8 +230,8 @@ export const expectations: Expectations = {
     Asset: {
       who: 'self',
       fields:
-        'assetFileMimeType assetFileName assetFileSize assetFileUrl caption commits creator headId headline history id isOwn meta nid ' +
-        'nitCommitCustom owner proofHash publicAccess registration signature signedMetadata tag updatedAt uploadedAt',
+        'assetFileMimeType assetFileName assetFileSize assetFileUrl caption commits creator headId headline history id isOriginalOwner isOwn meta nid ' +
+        'nitCommitCustom owner proofHash publicAccess registration signature signedMetadata tag thumbnailUrl updatedAt uploadedAt uuid',
     },
     AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id subject user' },
     Commit: {
@@ -245,7 +261,9 @@ export const expectations: Expectations = {
     Transfer: { who: 'self', fields: 'balance createdAt id kind num points subjectId' },
     User: {
       who: 'everybody',
-      fields: 'address assets createdAt description displayName id username',
+      fields:
+        'address assets createdAt description displayName id profileBackgroundThumbnailUrl profileBackgroundUrl ' +
+        'profilePictureThumbnailUrl profilePictureUrl username',
       selfFields:
         'allowC2paDownload assetCount defaultTag email emailVerified language pendingEmail referralCode role wallet',
     },
@@ -254,6 +272,7 @@ export const expectations: Expectations = {
       fields:
         'attemptCount attempts createdAt eventId id networkApp networkAppId nextAttemptAt orderId settledAt status',
     },
+    MergedAssetTree: payload('assetTrees mergedAssetTree'),
     PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
     Quote: payload('available gas missing num numCharged points pointsCharged price problems total'),
     QuoteProblem: payload('code field message'),

@@ -55,6 +55,7 @@ export const inputValues: Record<string, ValueOf> = {
   'Query.assets.filter': () => ({}),
   'Query.auditEntries.everybody': () => true,
   'Query.auditEntries.userId': ({ owner }) => owner.id,
+  'Query.mergedAssetTree.trees': ({ owner }) => [{ assetTreeCid: owner.treeCid, createdAt: '2026-11-21T00:00:00Z' }],
   'Query.networkApp.id': ownerApp,
   'Query.networkApps.filter': () => ({}),
   'Query.order.id': ownerOrder,
@@ -130,6 +131,8 @@ export const inputValues: Record<string, ValueOf> = {
   'UpdateProfileInput.description': () => 'About me',
   'UpdateProfileInput.displayName': () => 'Me',
   'UpdateProfileInput.language': () => 'en-us',
+  'UpdateProfileInput.profileBackground': () => undefined,
+  'UpdateProfileInput.profilePicture': () => undefined,
   'VerifyEmailInput.token': ({ actor }) => actor?.verificationToken ?? 'a guess',
   'VerifyEmailInput.uid': ({ owner }) => owner.id,
   'WebhookDeliveryFilter.networkAppId': ownerApp,
@@ -172,6 +175,8 @@ const nid = ({ owner }: Asked): RestCall => ({ params: { nid: owner.nid } })
 const app = ({ owner }: Asked): RestCall => ({ params: { id: owner.appId } })
 const order = ({ owner }: Asked): RestCall => ({ params: { id: owner.orderId } })
 const plain: CallOf = () => ({})
+/** Pictures are for everybody to see; this is none. */
+const picture: CallOf = () => ({ params: { id: '01a1ff73-54e7-76b3-a9bc-095067c6ebfd' } })
 const resetLink = ({ owner, actor }: Asked): RestCall => ({
   params: { uid: owner.id, token: actor?.resetToken ?? 'guess' },
   urlencoded: { 'new-password': PASSWORD, 'new-password-again': PASSWORD },
@@ -210,6 +215,8 @@ export const restCalls: Record<string, CallOf> = {
   'POST auth/users/resend_activation': ({ owner }) => ({ json: { email: owner.email } }),
   'PATCH auth/users/me': () => ({ json: { language: 'en-us', default_tag: 'tag', allow_c2pa_download: false } }),
   'PATCH auth/users/profile': () => ({ json: { display_name: 'Me', description: 'About me' } }),
+  'GET auth/users/profile': plain,
+  'POST auth/devices': () => ({ json: { platform: 'ios' } }),
   'GET auth/sessions': plain,
   'DELETE auth/sessions/:id': ({ owner }) => ({ params: { id: owner.sessionId } }),
   'POST auth/sessions/revoke-others': plain,
@@ -225,6 +232,8 @@ export const restCalls: Record<string, CallOf> = {
   'DELETE assets/:nid': nid,
   'GET assets/:nid/history': nid,
   'GET history': ({ owner }) => ({ query: { nid: owner.nid } }),
+  'POST assets/merge-trees': ({ owner }) => ({ json: [{ assetTreeCid: owner.treeCid, timestampCreated: 1 }] }),
+  'POST assets/:nid/download': nid,
   'POST store/network-apps': ({ serial }) => ({
     json: { name: `rest ${serial}`, price: '1', webhook_url: 'https://hook.example.org/' },
   }),
@@ -247,6 +256,17 @@ export const restCalls: Record<string, CallOf> = {
   'POST store/webhook-deliveries/:id/replay': ({ owner }) => ({ params: { id: owner.deliveryId } }),
   'POST store/point-grants': ({ owner }) => ({ json: { user_id: owner.id, amount: '1', reason: 'because' } }),
   'GET wallet/transfers': plain,
+  'GET /api/v3/app-info': plain,
+  'GET /api/v3/services/app-info': plain,
+  'GET /api/v3/series': plain,
+  'GET /api/v3/products': plain,
+  'GET /api/v3/store/products': plain,
+  'GET /api/v3/contacts': plain,
+  'GET /api/v3/inbox': plain,
+  'GET /api/v3/transactions': plain,
+  'GET /api/v2/transactions': plain,
+  'GET /pictures/:id': picture,
+  'GET /pictures/:id/thumbnail': picture,
   'GET /healthz': plain,
   'GET /readyz': plain,
   'GET /version': plain,

@@ -318,7 +318,7 @@ export interface WebhookSender {
 /** Small pictures of what strangers sent. */
 export interface PictureMaker {
   /**
-   * WebP pictures that fit into squares of these sides, turned upright and without anything but the picture; undefined when
+   * WebP pictures that fit into squares of these sides, largest first, turned upright and without anything but the picture; undefined when
    * the source is no raster picture, or too large a one. Raises UNAVAILABLE, and what reading the source raises.
    */
   make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>

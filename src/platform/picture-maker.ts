@@ -14,7 +14,7 @@ const PROGRAM = fileURLToPath(new URL('picture-process.ts', import.meta.url))
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
 const UNREADABLE = 2
 /** From the first byte to the last. Milliseconds. */
-const PATIENCE = 18_000
+const PATIENCE = 15_000
 /** Of all results of one picture together. */
 const MAX_BYTES = 20_000_000
 
