@@ -15,6 +15,8 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F01: async () => (await import('./f01-confirm-storm.ts')).proveConfirmStorm,
   F02: async () => (await import('./f02-wallet-race.ts')).proveWalletRace,
   F03: async () => (await import('./f03-kill-gateway.ts')).proveKillGateway,
+  F04: async () => (await import('./f04-kill-postgres.ts')).proveKillPostgres,
+  F05: async () => (await import('./f05-db-faults.ts')).proveDatabaseFaults,
   F06: async () => (await import('./f06-expiry-edge.ts')).proveExpiryEdge,
   F07: async () => (await import('./f07-worker-kill.ts')).proveWorkerKill,
   F08: async () => (await import('./f08-sink-hang.ts')).proveSinkHang,

@@ -39,6 +39,13 @@ const insertApp = statement<never>(
 )
 const insertKey = statement<never>('proof_key', `insert into api_keys (name, prefix, hash) values ('proof', $1, $2)`)
 
+/** A trusted service; returns its key. */
+export async function addService({ database }: Parts): Promise<string> {
+  const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
+  await database.query(insertKey, [apiKey.slice(0, 8), createHash('sha256').update(apiKey).digest()])
+  return apiKey
+}
+
 export async function openStore(
   context: ProofContext,
   parts: Parts,
@@ -65,8 +72,7 @@ export async function openStore(
   const safe = createSafe({ vault: createLocalKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir }) })
   const secret = await safe.seal(`whsec_${randomBytes(24).toString('base64')}`, webhookSecretContext(appId))
   await parts.database.query(insertApp, [appId, seller.id, price, webhookUrl ?? null, webhookUrl ? secret : null])
-  const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
-  await parts.database.query(insertKey, [apiKey.slice(0, 8), createHash('sha256').update(apiKey).digest()])
+  const apiKey = await addService(parts)
 
   const orderOne = async (index: number) => {
     const answer = await tryOnce(gateways[index % gateways.length]!.url, {

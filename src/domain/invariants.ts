@@ -1,5 +1,5 @@
 /** What must never go wrong with the books and the history, each as a query that returns no rows. */
-import { type Database, statement } from './ports.ts'
+import { type Database, type Statement, statement } from './ports.ts'
 
 export interface Invariant {
   id: string
@@ -216,19 +216,21 @@ export interface Finding {
 
 const MOST_ROWS = 100
 
-/** A request has a few seconds; this may take as long as the books are large. */
-const withoutTimeout = statement<never>('invariant_timeout', 'set local statement_timeout = 0')
+/** Milliseconds. A request has a few seconds; this takes as long as the books are large. */
+const PATIENCE = 3_600_000
+const patiently = statement<never>('invariant_timeout', `set local statement_timeout = ${PATIENCE}`)
 
 /** Holds the database to every invariant, one after the other. Locks nothing. */
 export async function checkInvariants(database: Database): Promise<Finding[]> {
   const results: Finding[] = []
   for (const invariant of invariants) {
-    const firstRows = statement<object>(
-      `invariant_${invariant.id}`,
-      `select * from (${invariant.query}) as wrong limit ${MOST_ROWS + 1}`,
-    )
+    const firstRows: Statement<object> = {
+      name: `invariant_${invariant.id}`,
+      text: `select * from (${invariant.query}) as wrong limit ${MOST_ROWS + 1}`,
+      patience: PATIENCE,
+    }
     const rows = await database.transaction(async (query) => {
-      await query(withoutTimeout)
+      await query(patiently)
       return query(firstRows)
     })
     results.push({ invariant, rows: rows.slice(0, MOST_ROWS), isCut: rows.length > MOST_ROWS })

@@ -7,6 +7,8 @@ export interface Statement<Row> {
   readonly text: string
   /** Whether it reads or counts many rows: such statements leave connections to the others. */
   readonly isList?: boolean
+  /** Milliseconds until its answer is given up; a few seconds when left out. */
+  readonly patience?: number
   /** Never set; carries the row's type. */
   readonly row?: Row
 }

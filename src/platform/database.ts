@@ -18,6 +18,10 @@ export interface ConnectedDatabase extends Database {
 const CONNECT_TIMEOUT = 3_000
 const LOCK_TIMEOUT = 5_000
 const STATEMENT_TIMEOUT = 8_000
+/** The server keeps to the one above; this one is for a server, or a way to it, that says nothing any more. */
+const ANSWER_TIMEOUT = 9_000
+/** For whoever only asks whether it is there. */
+const REACH_TIMEOUT = 2_000
 
 /** The part of the connections that lists never take, how many lists may wait for each connection, and for how long. */
 const KEPT_FROM_LISTS = 0.3
@@ -33,7 +37,17 @@ const QUERY_CANCELED = '57014'
 /** Classes: connection exception, insufficient resources, operator intervention; and the driver's own words. */
 const down = /^(08|53|57)/
 const gone =
-  /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+  /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
+
+const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
+
+/** As the driver wants it. */
+const asQuery = ({ name, text, patience }: Statement<unknown>, values: readonly unknown[] = []) => ({
+  name,
+  text,
+  values: values as unknown[],
+  ...(patience !== undefined && { query_timeout: patience }),
+})
 
 /** An expected trouble of the database as UNAVAILABLE; anything else as it is. */
 function translate(error: unknown): unknown {
@@ -59,6 +73,7 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
     keepAlive: true,
     statement_timeout: STATEMENT_TIMEOUT,
     lock_timeout: LOCK_TIMEOUT,
+    query_timeout: ANSWER_TIMEOUT,
     application_name: 'annal',
   })
   // Without a listener a connection that dies while idle would end the process.
@@ -75,10 +90,10 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
   })
   const options = { pool, prisma, translate, lists }
 
-  async function query<Row>({ name, text, isList }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
-    const ask = () => pool.query({ name, text, values: values as unknown[] })
+  async function query<Row>(wanted: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    const ask = () => pool.query(asQuery(wanted, values))
     try {
-      return (await (isList ? lists(ask) : ask())).rows as Row[]
+      return (await (wanted.isList ? lists(ask) : ask())).rows as Row[]
     } catch (error) {
       throw translate(error)
     }
@@ -96,22 +111,24 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
       let broken: Error | undefined
       try {
         await client.query('begin')
-        const result = await work(
-          async ({ name, text }, values = []) => (await client.query({ name, text, values: values as unknown[] })).rows,
-        )
+        const result = await work(async (wanted, values = []) => (await client.query(asQuery(wanted, values))).rows)
         await client.query('commit')
         return result
       } catch (error) {
-        await client.query('rollback').catch((failure: Error) => {
-          broken = failure
-        })
+        // Nobody would hear it: the connection is given up, and the server undoes what was begun.
+        if (isSilence(error)) broken = error
+        else {
+          await client.query('rollback').catch((failure: Error) => {
+            broken = failure
+          })
+        }
         throw translate(error)
       } finally {
         client.release(broken)
       }
     },
     isReachable: () =>
-      pool.query('select 1').then(
+      pool.query(asQuery({ name: 'reachable', text: 'select 1', patience: REACH_TIMEOUT })).then(
         () => true,
         () => false,
       ),

@@ -1,0 +1,99 @@
+/** What there is, in the database, the books and on the chain, against what callers were told. */
+import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { Acknowledged } from './callers.ts'
+import type { Parts } from './parts.ts'
+import { describeTally, tally } from './tally.ts'
+import { until } from './wait.ts'
+
+const open = statement<{ count: number }>(
+  'proof_open',
+  `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
+)
+
+/** Until every accepted commit is settled. */
+export const quiesce = ({ database }: Parts) =>
+  until(
+    'every commit is final',
+    async () => ((await database.query(open))[0]?.count === 0 ? true : undefined),
+    120_000,
+    100,
+  )
+
+const messages = statement<{ id: string }>('proof_messages', 'select message as id from commits')
+const usernames = statement<{ id: string }>('proof_usernames', 'select username as id from users')
+const spent = statement<{ username: string; commits: string; wrong: boolean }>(
+  'proof_spent',
+  `select u.username, count(c.id)::text as commits,
+     w.points + w.num <> 100000 - 0.179 * count(c.id) as wrong
+   from users u join wallets w on w.user_id = u.id left join commits c on c.author_id = u.id
+   group by u.username, w.points, w.num`,
+)
+const order = statement<{ id: string }>('proof_order', 'select message as id from commits order by asset_id, sequence')
+
+export const idsOf = async (database: ConnectedDatabase, query: typeof messages) =>
+  (await database.query(query)).map(({ id }) => id)
+
+async function tallies(database: ConnectedDatabase, { commits, signUps }: Acknowledged) {
+  return {
+    commits: tally(commits, await idsOf(database, messages)),
+    'sign-ups': tally(signUps, await idsOf(database, usernames)),
+  }
+}
+
+/** How much is lost, and how much there twice. */
+export async function countDatabase(database: ConnectedDatabase, acknowledged: Acknowledged) {
+  const all = Object.values(await tallies(database, acknowledged))
+  const count = (key: 'lost' | 'double') => all.reduce((sum, each) => sum + each[key].length, 0)
+  return { lost: count('lost'), double: count('double') }
+}
+
+/** Database and books against what the callers were told. */
+export async function judgeDatabase({ database }: Parts, acknowledged: Acknowledged): Promise<string[]> {
+  const reasons = Object.entries(await tallies(database, acknowledged)).flatMap(([what, found]) =>
+    describeTally(what, found),
+  )
+  for (const { username, commits, wrong } of await database.query(spent)) {
+    const told = acknowledged.byAccount.get(username)?.length ?? 0
+    if (wrong) reasons.push(`The balance of ${username} is not what ${commits} commits leave of it.`)
+    if (Number(commits) !== told) reasons.push(`${username} has ${commits} commits and was told of ${told}.`)
+  }
+  const places = new Map((await idsOf(database, order)).map((id, index) => [id, index]))
+  for (const mine of acknowledged.byCaller) {
+    const found = mine.map((id) => places.get(id) ?? -1)
+    if (found.some((place, index) => index > 0 && place < found[index - 1]!)) {
+      reasons.push(`The changes of a caller are not in the order in which they were made: ${mine[0]}…`)
+    }
+  }
+  return reasons
+}
+
+const histories = statement<{ nid: string; trees: string[] }>(
+  'proof_histories',
+  `select a.nid, array_agg(c.tree_cid || ' ' || c.message order by c.sequence) as trees
+   from assets a join commits c on c.asset_id = a.id group by a.nid`,
+)
+const settings = statement<{ key: string; value: string }>('proof_settings', 'select key, value from settings')
+
+/** Every accepted commit is on the chain exactly once, in its asset's order, and nothing else is. */
+export async function judgeChain({ database, rpcUrl }: Parts): Promise<string[]> {
+  const reasons: string[] = []
+  const known = new Map((await database.query(settings)).map(({ key, value }) => [key, value]))
+  const address = known.get(registrySetting(Number(known.get('chain:id'))))
+  if (!address) return ['There is no registry.']
+  const registry = createRegistry({ rpcUrl, address })
+  let accepted = 0
+  for (const { nid, trees } of await database.query(histories)) {
+    accepted += trees.length
+    const events = (await registry.readCommits(nid)).map(({ commitData }) =>
+      commitData ? `${commitData.assetTreeCid} ${commitData.abstract}` : 'not in the layout',
+    )
+    if (events.join('\n') !== trees.join('\n')) {
+      reasons.push(`${nid}: ${trees.length} accepted commits, ${events.length} on the chain, or another order.`)
+    }
+  }
+  const all = await registry.rpc.call<unknown[]>('eth_getLogs', { address, fromBlock: '0x0', toBlock: 'latest' })
+  if (all.length !== accepted) reasons.push(`${accepted} commits were accepted, ${all.length} events are on the chain.`)
+  return reasons
+}

@@ -1,0 +1,135 @@
+/** Stands between gateways and PostgreSQL: delays, cuts, holds and refuses, also at the moment of a write. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import type { ProofContext } from './proof.ts'
+
+/** What happens to the next write that passes. */
+export type WriteFault =
+  /** Both ends are cut once the write was passed on: the server may finish it or not. */
+  | 'reset'
+  /** The server carries it out, and its answer never arrives. */
+  | 'reply lost'
+
+export interface PostgresProxy {
+  /** The database through the proxy, for a gateway of that name. */
+  urlFor(name: string): string
+  /** Milliseconds by which every answer is late. */
+  latency: number
+  /** Has a fault happen to the next write; fulfilled with the statement's name once it did. */
+  strike(fault: WriteFault): Promise<string>
+  /** Nothing passes, and nobody is told. */
+  freeze(): void
+  thaw(): void
+  /** As if the server was gone: connections are cut, new ones refused, until `open`. */
+  close(): Promise<void>
+  open(): Promise<void>
+}
+
+/** Statements that change what callers are told of. */
+const WRITES = /^(asset_(insert|update)|account_(insert|sign_up)|order_|deletion_)/
+
+/** Names of the statements that are bound in what a frontend sends; keeps what is not whole yet. */
+function createListener() {
+  let rest: Buffer = Buffer.alloc(0)
+  let hasStarted = false
+  return (chunk: Buffer): string[] => {
+    rest = Buffer.concat([rest, chunk])
+    const names: string[] = []
+    for (;;) {
+      const header = hasStarted ? 1 : 0
+      if (rest.length < header + 4) return names
+      const length = rest.readInt32BE(header) + header
+      if (rest.length < length) return names
+      if (hasStarted && rest[0] === 'B'.charCodeAt(0)) {
+        const portal = rest.indexOf(0, 5)
+        names.push(rest.toString('utf8', portal + 1, rest.indexOf(0, portal + 1)))
+      }
+      hasStarted = true
+      rest = rest.subarray(length)
+    }
+  }
+}
+
+export async function startPostgresProxy({ afterwards }: ProofContext, databaseUrl: string): Promise<PostgresProxy> {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let isFrozen = false
+  let struck: { fault: WriteFault; happened(name: string): void } | undefined
+
+  const serve = (front: Socket) => {
+    const back = connect(Number(target.port), target.hostname)
+    const hear = createListener()
+    let isReplyLost = false
+    const cut = () => {
+      front.destroy()
+      back.destroy()
+    }
+    for (const socket of [front, back]) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', cut)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        cut()
+      })
+      if (isFrozen) socket.pause()
+    }
+    front.on('data', (chunk: Buffer) => {
+      const name = hear(chunk).find((each) => WRITES.test(each))
+      back.write(chunk)
+      if (name === undefined || !struck) return
+      const { fault, happened } = struck
+      struck = undefined
+      if (fault === 'reply lost') isReplyLost = true
+      // Reset, not closed: what was written still leaves.
+      else back.end(() => cut())
+      happened(name)
+    })
+    back.on('data', (chunk: Buffer) => {
+      if (isReplyLost) return cut()
+      if (proxy.latency === 0) return void front.write(chunk)
+      setTimeout(() => front.destroyed || front.write(chunk), proxy.latency)
+    })
+  }
+
+  let server: Server
+  let port = 0
+  const listen = async () => {
+    server = createServer(serve).listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  }
+  const close = async () => {
+    const closed = once(server, 'close')
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+  await listen()
+  afterwards(close)
+
+  const proxy: PostgresProxy = {
+    latency: 0,
+    urlFor(name) {
+      const url = new URL(databaseUrl)
+      url.port = String(port)
+      url.searchParams.set('application_name', name)
+      return url.href
+    },
+    strike: (fault) =>
+      new Promise((happened) => {
+        struck = { fault, happened }
+      }),
+    freeze() {
+      isFrozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    thaw() {
+      isFrozen = false
+      for (const socket of sockets) socket.resume()
+    },
+    close,
+    open: listen,
+  }
+  return proxy
+}
