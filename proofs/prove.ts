@@ -30,8 +30,11 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F21: async () => (await import('./f21-gql-attack.ts')).proveHostileDocuments,
   F22: async () => (await import('./f22-gql-spec.ts')).proveGraphQLSpec,
   F23: async () => (await import('./f23-authz.ts')).proveAuthorization,
+  F24: async () => (await import('./f24-upload.ts')).proveUploads,
+  F25: async () => (await import('./f25-disk-full.ts')).proveDiskFull,
   F26: async () => (await import('./f26-sigterm.ts')).proveSigterm,
   F29: async () => (await import('./f29-leak-scan.ts')).proveNoLeaks,
+  F32: async () => (await import('./f32-broken-bodies.ts')).proveBrokenBodies,
 }
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)

@@ -42,8 +42,13 @@ export interface Form {
 
 type Parser = InstanceType<typeof Busboy>
 
-const notAForm = (error: unknown) =>
-  new DomainError('PARSE_ERROR', `Multipart form parse error - ${(error as Error).message}`, { cause: error })
+const notAForm = (cause: unknown) =>
+  new DomainError('PARSE_ERROR', `Multipart form parse error - ${(cause as Error).message}`, { cause })
+
+/** Raises PARSE_ERROR. The parser lets parts without a name through. */
+function assertNamed(name: string | undefined): asserts name is string {
+  if (name === undefined) throw notAForm(new Error('a part has no name'))
+}
 
 function createParser(req: IncomingMessage, { maxBytes, maxFileBytes }: FormParts): Parser {
   try {
@@ -121,17 +126,19 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
     })
   const forget = onBroken(req, fail)
 
-  parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) =>
+  parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, cut: boolean) =>
     guarded(() => {
+      assertNamed(name)
       fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
       if (cut || fieldBytes > maxBytes) throw tooLarge(maxBytes)
       onField(name, value)
     }),
   )
-  parser.on('file', (name: string, bytes: BusboyFileStream, filename, _encoding, mimeType: string) =>
+  parser.on('file', (name: string | undefined, bytes: BusboyFileStream, filename, _encoding, mimeType: string) =>
     guarded(() => {
       // Told by the parser, or by whoever takes the file.
       bytes.on('error', () => {})
+      assertNamed(name)
       const taking = onFile(name, { filename: filename ?? '', mimeType, bytes })
       if (!taking) return void bytes.resume()
       streams.add(bytes)

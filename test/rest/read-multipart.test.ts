@@ -92,6 +92,8 @@ it.each<[string, [string, string | File][]]>([
 it.each([
   ['--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ncut o', 'PARSE_ERROR'],
   ['no boundary at all', 'PARSE_ERROR'],
+  ['--x\r\nContent-Disposition: form-data\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
+  ['--x\r\nContent-Disposition: form-data; filename="a"\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
 ])('a body cut off, such as %j, is refused, and nothing stays on disk', async (body, code) => {
   const response = await fetch(url, {
     method: 'POST',

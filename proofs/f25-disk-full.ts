@@ -1,0 +1,228 @@
+/** F25: a disk that is full, fills midway or cannot sync costs nobody anything, and is used again when it can. */
+import { randomUUID } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { actionNids } from '../src/domain/asset/action.ts'
+import { statement } from '../src/domain/ports.ts'
+import { createBlockDirectory } from '../src/files/block-directory.ts'
+import { describeDocument } from '../src/files/cids.ts'
+import { createContentStore } from '../src/files/content-store.ts'
+import type { ConnectedDatabase } from '../src/platform/database.ts'
+import { createGateway, type Gateway } from './harness/gateway.ts'
+import { holdingsOf } from './harness/holdings.ts'
+import { brokenInvariants, startParts } from './harness/parts.ts'
+import { signIn, signUp } from './harness/people.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import type { Random } from './harness/random.ts'
+import { randomBytes } from './harness/random-bytes.ts'
+import { mountSmallDisk } from './harness/small-disk.ts'
+import { until } from './harness/wait.ts'
+
+/** Milliseconds in which everybody is answered. */
+const MOST_WAIT = 10_000
+const HANDS = 6
+/** Refusals after which a hand has seen enough. */
+const ENOUGH = 4
+
+interface Outcome {
+  status: number
+  text: string
+  milliseconds: number
+  isAccepted: boolean
+  /** Refused as a full disk is, in the words of its door. */
+  isRefused: boolean
+}
+
+const fileOf = (random: Random, bytes: number) =>
+  new File([new Uint8Array(randomBytes(random, bytes))], 'photo.png', { type: 'image/png' })
+
+const registerAsset = 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }'
+
+async function ask(url: string, token: string, body: FormData, key: string): Promise<Outcome> {
+  const headers = { Authorization: `token ${token}`, 'Idempotency-Key': key, 'GraphQL-Require-Preflight': '1' }
+  const begun = performance.now()
+  const response = await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(60_000) })
+  const text = await response.text()
+  const { status } = response
+  const hasData = status === 201 || (status === 200 && !text.includes('"errors"'))
+  return {
+    status,
+    text,
+    milliseconds: performance.now() - begun,
+    isAccepted: hasData,
+    isRefused:
+      response.headers.has('retry-after') &&
+      ((status === 507 && text.includes('"insufficient_storage"')) ||
+        (status === 503 && text.includes('"INSUFFICIENT_STORAGE"'))),
+  }
+}
+
+/** By either door; the same key and file may be sent again. */
+function registration(gateway: Gateway, token: string, file: File, byGraphQL: boolean, key: string = randomUUID()) {
+  const form = new FormData()
+  if (!byGraphQL) {
+    form.set('asset_file', file)
+    return () => ask(`${gateway.url}/api/v3/assets/`, token, form, key)
+  }
+  form.set('operations', JSON.stringify({ query: registerAsset, variables: { file: null } }))
+  form.set('map', '{"0":["variables.file"]}')
+  form.set('0', file)
+  return () => ask(`${gateway.url}/graphql`, token, form, key)
+}
+
+const countPaid = statement<{ assets: number; charged: string }>(
+  'proof_paid',
+  `select (select count(*)::int from assets) as assets,
+     (select count(*)::text from transfers where reference like 'commit:%') as charged`,
+)
+const countOpen = statement<{ count: number }>(
+  'proof_open_commits',
+  `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
+)
+const findPins = statement<{ cid: string }>('proof_pins', 'select distinct cid from pins')
+
+/** Blocks that no pin reaches. */
+async function orphansIn(dir: string, database: ConnectedDatabase): Promise<number> {
+  const store = createContentStore({ dir })
+  async function* pinned() {
+    yield* Object.values(actionNids(store))
+    for (const { cid } of await database.query(findPins)) yield cid
+  }
+  return store.collectGarbage(pinned(), 0)
+}
+
+/** The control: blocks written one by one until the disk is full, and left there. */
+async function leftByCareless(context: ProofContext): Promise<number> {
+  const dir = join(context.dir, 'careless')
+  await mountSmallDisk(context, dir, 1)
+  const blocks = createBlockDirectory(dir)
+  try {
+    for (let i = 0; i < 20; i += 1) {
+      const bytes = Buffer.alloc(100_000, i)
+      await blocks.put(describeDocument(bytes).cid, bytes)
+    }
+  } catch {
+    async function* nothing(): AsyncGenerator<string> {}
+    return createContentStore({ dir }).collectGarbage(nothing(), 0)
+  }
+  return 0
+}
+
+export async function proveDiskFull(context: ProofContext): Promise<ProofResult> {
+  const { dir, random, say, setting } = context
+  const size = setting('DISK_MIB', 16)
+  const parts = await startParts(context)
+  const blocks = await mountSmallDisk(context, join(dir, 'blocks'), size)
+  const uploads = await mountSmallDisk(context, join(dir, 'uploads'), size)
+  const flag = join(dir, 'sync-fails')
+  const gateway = await createGateway(context, 'gateway', {
+    ...parts.env,
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'harness/failing-sync.ts')}`,
+    SYNC_FAILS: flag,
+  })
+  await gateway.start()
+  const pid = gateway.pid()!
+  const tokens: string[] = []
+  while (tokens.length < HANDS) tokens.push(await signIn(gateway, await signUp(gateway, `hand${tokens.length}`)))
+  const reasons: string[] = []
+  const all: Outcome[] = []
+  let refused = 0
+
+  const note = (outcome: Outcome, what: string) => {
+    all.push(outcome)
+    if (outcome.isRefused) refused += 1
+    else if (!outcome.isAccepted) reasons.push(`${what}: ${outcome.status} ${outcome.text.slice(0, 200)}`)
+    if (outcome.text.includes(dir)) reasons.push(`${what}: the answer names a path.`)
+    return outcome
+  }
+
+  /** Everybody registers until each was refused so often. */
+  const fill = async (what: string) => {
+    const waiting: ReturnType<typeof registration>[] = []
+    await Promise.all(
+      tokens.map(async (token, index) => {
+        const own = random.fork(`${what} ${index}`)
+        for (let seen = 0; seen < ENOUGH; ) {
+          const again = registration(gateway, token, fileOf(own, 200_000 + own.below(1_200_000)), index % 2 === 1)
+          if (note(await again(), what).isRefused) {
+            seen += 1
+            waiting.push(again)
+          }
+        }
+      }),
+    )
+    return waiting
+  }
+
+  /** What was refused is sent again and accepted, by the process that refused it. */
+  const recover = async (what: string, waiting: ReturnType<typeof registration>[]) => {
+    for (const again of waiting) {
+      const outcome = note(await again(), `${what}, again`)
+      if (!outcome.isAccepted) reasons.push(`${what}: it is still refused after there is room.`)
+    }
+    if (gateway.pid() !== pid || !gateway.isReady()) reasons.push(`${what}: the gateway ended.`)
+  }
+
+  const assertClean = async (what: string) => {
+    const [{ assets, charged } = { assets: -1, charged: '' }] = await parts.database.query(countPaid)
+    const accepted = all.filter(({ isAccepted }) => isAccepted).length
+    if (assets !== accepted || Number(charged) !== accepted)
+      reasons.push(`${what}: ${accepted} accepted, ${assets} there, ${charged} charged.`)
+    const isEmpty = async () => (await holdingsOf(pid, join(dir, 'uploads'))).files.length === 0 || undefined
+    await until('uploads are let go', isEmpty, 10_000, 100).catch(() => reasons.push(`${what}: uploads are left.`))
+    const alive = await fetch(`${gateway.url}/readyz`)
+    if (alive.status !== 200) reasons.push(`${what}: /readyz says ${alive.status}.`)
+  }
+
+  const waiting = await fill('the content store is full')
+  const full = { used: await blocks.used(), refused }
+  await assertClean('the content store is full')
+  await blocks.resize(size * 8)
+  await recover('the content store is full', waiting)
+
+  const large = tokens.map((token, i) => registration(gateway, token, fileOf(random, (size + 4) << 20), i % 2 === 1))
+  for (const again of large) {
+    if (!note(await again(), 'the upload folder is full').isRefused)
+      reasons.push('A file fits that is larger than its folder.')
+  }
+  await assertClean('the upload folder is full')
+  if ((await uploads.used()) > 0) reasons.push(`${await uploads.used()} bytes are left in the upload folder.`)
+  await uploads.resize((size + 8) * HANDS)
+  await recover('the upload folder is full', large.slice(0, 2))
+
+  await writeFile(flag, '')
+  const unsynced = await fill('fsync fails')
+  const failures = (await readFile(flag, 'utf8')).length
+  await assertClean('fsync fails')
+  await rm(flag)
+  await recover('fsync fails', unsynced)
+  if (failures === 0) reasons.push('fsync never failed.')
+  if (full.refused === 0) reasons.push('The disk was never full.')
+
+  await until(
+    'every commit is final',
+    async () => (await parts.database.query(countOpen))[0]!.count === 0 || undefined,
+    120_000,
+    200,
+  )
+  const orphans = await orphansIn(join(dir, 'blocks'), parts.database)
+  if (orphans > 0) reasons.push(`${orphans} blocks are left that nobody pins.`)
+  const slowest = Math.max(...all.map(({ milliseconds }) => milliseconds))
+  if (slowest > MOST_WAIT) reasons.push(`Somebody waited ${(slowest / 1_000).toFixed(1)} s.`)
+  const code = await gateway.stop()
+  if (code !== 0) reasons.push(`The gateway ended with ${code} on SIGTERM.`)
+
+  const careless = await leftByCareless(context)
+  if (careless === 0) reasons.push('The control was not caught: it leaves nothing.')
+  say(
+    `content store full at ${(full.used / (1 << 20)).toFixed(1)} MiB; fsync failed ${failures} times; control: ${careless} blocks left`,
+  )
+  reasons.push(...(await brokenInvariants(parts.database)))
+  const accepted = all.filter(({ isAccepted }) => isAccepted).length
+  return conclude({
+    figure: `${refused} refused with 507 or 503, ${accepted} accepted and charged once each, ${orphans} blocks left, slowest answer ${(slowest / 1_000).toFixed(1)} s; the control leaves ${careless}`,
+    n: all.length,
+    faultsInjected: refused + failures,
+    reasons: [...new Set(reasons)].slice(0, 20),
+  })
+}

@@ -1,0 +1,198 @@
+/** F32: bodies that break off, dribble, lie or overflow leave nothing behind, and nobody else notices them. */
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { routes } from '../src/rest/routes.ts'
+import { brokenBodies } from './harness/broken-body.ts'
+import { startCarelessUploads } from './harness/careless-uploads.ts'
+import { createGateway } from './harness/gateway.ts'
+import { watchHealth } from './harness/health.ts'
+import { type Holdings, holdingsOf } from './harness/holdings.ts'
+import { brokenInvariants, startParts } from './harness/parts.ts'
+import { signIn, signUp } from './harness/people.ts'
+import { percentile } from './harness/percentile.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { fileHead, formType, rawCall } from './harness/raw-call.ts'
+import { until } from './harness/wait.ts'
+
+/** Milliseconds. */
+const MOST_HEALTH = 200
+/** MiB above what a warm gateway holds. */
+const MOST_MEMORY = 64
+/** Stands for whatever a path names. */
+const SAMPLE = 'bafkreifjjcie6lypi6ny7amxnfftagclbuxndqonfipmb64f2km2devei4'
+
+interface Target {
+  method: string
+  path: string
+  /** Whether somebody without an account is refused. */
+  isClosed: boolean
+}
+
+const OPEN = new Set(['account:create', 'asset:read', 'email:verify', 'password:reset', 'session:create'])
+
+/** Every route that has a body, both spellings of the GraphQL door, and the forms of pages. */
+const targets: Target[] = [
+  ...routes
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path, action }) => ({
+      method,
+      path: `/api/v3/${path.replaceAll(/:\w+/g, SAMPLE)}/`,
+      isClosed: !OPEN.has(action),
+    })),
+  { method: 'POST', path: '/graphql', isClosed: false },
+  { method: 'POST', path: '/graphql', isClosed: false },
+]
+
+/** Whether a closed route refuses a stranger who sends the head of a request and never its body. */
+async function asksFirst(url: string, { method, path }: Target): Promise<string | undefined> {
+  const headers = { 'content-type': formType, 'content-length': 100_000 }
+  const answer = await rawCall({ url, method, path, headers, pieces: [], end: 'wait' })
+  return answer.status === 401 ? undefined : `${method} ${path} answers a stranger's head with ${answer.status}.`
+}
+
+/** The control: what aborted uploads leave of a reader that forgets their files. */
+async function leftByCareless(context: ProofContext): Promise<number> {
+  const folder = join(context.dir, 'careless')
+  const url = await startCarelessUploads(context, folder)
+  for (let i = 0; i < 50; i += 1) {
+    const headers = { 'content-type': formType, 'content-length': 5_000 }
+    const pieces = [Buffer.from(`${fileHead('asset_file', 'a.png')}${'x'.repeat(200)}`)]
+    await rawCall({ url, method: 'POST', path: '/', headers, pieces, end: 'break' })
+  }
+  // The same patience as for the gateway.
+  await until(
+    'nothing is left',
+    async () => (await holdingsOf(process.pid, folder)).files.length === 0 || undefined,
+    3_000,
+    100,
+  ).catch(() => undefined)
+  return (await holdingsOf(process.pid, folder)).files.length
+}
+
+const tell = ({ descriptors, memory, connections }: Holdings) =>
+  `${descriptors} descriptors, ${memory.toFixed(0)} MiB, ${connections} connections`
+
+export async function proveBrokenBodies(context: ProofContext): Promise<ProofResult> {
+  const { random, setting, say } = context
+  const count = setting('BODIES', 10_000)
+  const atOnce = setting('AT_ONCE', 200)
+  const parts = await startParts(context)
+  const many = {
+    LIMIT_REQUESTS_PER_IP: '100000000',
+    LIMIT_REQUESTS_PER_TOKEN: '100000000',
+    LIMIT_UPLOADS_PER_USER: '100000000',
+  }
+  const gateway = await createGateway(context, 'gateway', { ...parts.env, ...many })
+  await gateway.start()
+  const folder = join(context.dir, 'uploads')
+  const token = await signIn(gateway, await signUp(gateway, 'sender'))
+  const reasons: string[] = []
+  const statuses = new Map<string, number>()
+  const perKind = new Map<string, number>()
+  const kinds = Object.keys(brokenBodies)
+  let serial = 0
+
+  async function sendOne() {
+    const kind = kinds[serial % kinds.length]!
+    const { method, path } = random.pick(targets)
+    const isSignedIn = random.next() < 0.5
+    serial += 1
+    const body = brokenBodies[kind]!(path, random)
+    const headers = {
+      'graphql-require-preflight': '1',
+      accept: 'application/json',
+      ...(isSignedIn && { authorization: `token ${token}` }),
+      ...body.headers,
+    }
+    const answer = await rawCall({ url: gateway.url, method, path, ...body, headers })
+    perKind.set(kind, (perKind.get(kind) ?? 0) + 1)
+    const isFault = answer.status >= 500 || answer.body.includes('"INTERNAL"')
+    const status = isFault ? `${answer.status} of ${kind} at ${method} ${path}` : String(answer.status)
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    if (isFault) reasons.push(`${status}: ${answer.body.slice(0, 200)}`)
+    if (body.end === 'wait' && answer.status === 0) reasons.push(`${kind} at ${method} ${path} was never answered.`)
+  }
+
+  const sendMany = async (number: number) => {
+    let left = number
+    const hand = async () => {
+      while (left > 0) {
+        left -= 1
+        await sendOne()
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, hand))
+  }
+
+  const look = () => holdingsOf(gateway.pid()!, folder, parts.database)
+  // Until it is warm.
+  await sendMany(Math.min(3_000, count))
+  const base = await until(
+    'the gateway rests',
+    async () => {
+      const holdings = await look()
+      return holdings.files.length === 0 ? holdings : undefined
+    },
+    30_000,
+    250,
+  )
+  await delay(1_000)
+  const before = await look()
+  say(`before: ${tell(before)}`)
+
+  const stopWatching = watchHealth(gateway.url)
+  let most: Holdings = before
+  for (let done = 0; done < count; done += 1_000) {
+    await sendMany(Math.min(1_000, count - done))
+    const after = await until(
+      'everything is let go',
+      async () => {
+        const now = await look()
+        // The prober has a connection of its own open now and then.
+        const isAsBefore =
+          now.files.length === 0 && now.descriptors <= Math.max(before.descriptors, base.descriptors) + 2
+        return isAsBefore && now.connections <= before.connections + 1 ? now : undefined
+      },
+      15_000,
+      100,
+    ).catch(async () => {
+      const now = await look()
+      reasons.push(
+        `After ${done + 1_000}: ${tell(now)}, ${now.files.length} files, such as ${now.files[0]}; before: ${tell(before)}.`,
+      )
+      return now
+    })
+    if (after.memory > most.memory) most = after
+    say(`after ${Math.min(done + 1_000, count)}: ${tell(after)}`)
+  }
+  const looks = await stopWatching()
+  const p99 = percentile(looks, 0.99)
+  if (p99 > MOST_HEALTH) reasons.push(`/healthz had a p99 of ${p99.toFixed(0)} ms.`)
+  if (looks.some(({ status }) => status !== 200)) reasons.push('/healthz failed.')
+  const grown = most.memory - before.memory
+  if (grown > MOST_MEMORY) reasons.push(`The gateway took ${grown.toFixed(0)} MiB more.`)
+  for (const kind of kinds) if (!perKind.get(kind)) reasons.push(`There was no ${kind}.`)
+  if (!gateway.isReady()) reasons.push('The gateway ended.')
+
+  const closed = targets.filter(({ isClosed }) => isClosed)
+  const late = (await Promise.all(closed.map((target) => asksFirst(gateway.url, target)))).filter(
+    (text) => text !== undefined,
+  )
+  reasons.push(...late)
+
+  const code = await gateway.stop()
+  if (code !== 0) reasons.push(`The gateway ended with ${code} on SIGTERM.`)
+
+  const left = await leftByCareless(context)
+  if (left === 0) reasons.push('The control was not caught: the careless reader leaves nothing.')
+  say(
+    `answers: ${JSON.stringify(Object.fromEntries([...statuses].sort()))}; control: ${left} files and descriptors left by 50`,
+  )
+  reasons.push(...(await brokenInvariants(parts.database)))
+  return conclude({
+    figure: `nothing left after each thousand of ${count}, ${grown.toFixed(0)} MiB more, /healthz p99 ${p99.toFixed(0)} ms of ${looks.length}; ${closed.length - late.length} of ${closed.length} closed routes refuse the head; ${left} left by the control`,
+    n: serial + closed.length,
+    faultsInjected: serial,
+    reasons: [...new Set(reasons)].slice(0, 20),
+  })
+}

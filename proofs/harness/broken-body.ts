@@ -1,0 +1,115 @@
+/** Bodies that end too early, say what is not so, or hold too much of one kind. */
+import type { Random } from './random.ts'
+import { chunk, field, fileHead, formEnd, formType, type RawCall } from './raw-call.ts'
+
+export type BrokenBody = Pick<RawCall, 'headers' | 'pieces' | 'pause' | 'end'>
+
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': formType }
+const chunked = { 'transfer-encoding': 'chunked' }
+
+const upload =
+  field(
+    'operations',
+    JSON.stringify({
+      query: 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }',
+      variables: { file: null },
+    }),
+  ) + field('map', '{"0":["variables.file"]}')
+
+/** A form that goes with the path: GraphQL's own, or fields and a file that assets take. */
+const opening = (path: string) =>
+  path === '/graphql' ? upload + fileHead('0', 'a.png') : field('caption', 'x') + fileHead('asset_file', 'a.png')
+
+/** Each makes a body for a path. */
+export const brokenBodies: Record<string, (path: string, random: Random) => BrokenBody> = {
+  'JSON broken off': (_, random) => ({
+    headers: { ...json, 'content-length': 5_000 },
+    pieces: [Buffer.from('{"query":"{ me'), Buffer.alloc(random.below(3_000), 'x')],
+    end: 'break',
+  }),
+  'JSON half closed': () => ({
+    headers: { ...json, 'content-length': 500 },
+    pieces: [Buffer.from('{"a":')],
+    end: 'close',
+  }),
+  'nothing at all': () => ({ headers: { ...json, 'content-length': 100 }, pieces: [], end: 'break' }),
+  'a form broken off in a field': (_, random) => ({
+    headers: { ...form, 'content-length': 90_000 },
+    pieces: [
+      Buffer.from(field('a', 'x')),
+      Buffer.from(`${field('b', 'y').slice(0, -5)}${'z'.repeat(random.below(900))}`),
+    ],
+    end: 'break',
+  }),
+  'a form broken off in the head of a file': (path) => ({
+    headers: { ...form, ...chunked },
+    pieces: [chunk(Buffer.from(opening(path).slice(0, -20)))],
+    end: 'break',
+  }),
+  'a form broken off in a file': (path, random) => ({
+    headers: { ...form, 'content-length': 900_000 },
+    pieces: [Buffer.from(opening(path)), Buffer.alloc(200 + random.below(200_000), 'x')],
+    end: 'break',
+  }),
+  'a form half closed in a file': (path) => ({
+    headers: { ...form, ...chunked },
+    pieces: [chunk(Buffer.from(opening(path))), chunk(Buffer.alloc(10_000, 'x'))],
+    end: 'close',
+  }),
+  'a form that never ends': (path) => ({
+    headers: { ...form, 'content-length': Buffer.byteLength(opening(path)) + 8 },
+    pieces: [Buffer.from(opening(path)), Buffer.from('8 bytes.')],
+    end: 'wait',
+  }),
+  'dribbled and broken off': (path, random) => ({
+    headers: { ...form, 'content-length': 10_000 },
+    pieces: Array.from({ length: 3 + random.below(5) }, (_, i) =>
+      Buffer.from(opening(path).slice(i * 40, i * 40 + 40)),
+    ),
+    pause: 20 + random.below(60),
+    end: 'break',
+  }),
+  'longer than it says': () => ({
+    headers: { ...json, 'content-length': 5 },
+    pieces: [Buffer.from(`{"a":"${'x'.repeat(5_000)}"}`)],
+    end: 'close',
+  }),
+  'far too large, and says so': () => ({
+    headers: { ...json, 'content-length': 5_000_000_000 },
+    pieces: [],
+    end: 'wait',
+  }),
+  'too large without a length': () => ({
+    headers: { ...json, ...chunked },
+    pieces: [chunk(Buffer.from('{"a":"')), ...Array(20).fill(chunk(Buffer.alloc(60_000, 'x')))],
+    end: 'wait',
+  }),
+  'too many fields': () => ({
+    headers: { ...form, ...chunked },
+    pieces: [
+      chunk(Buffer.from(Array.from({ length: 150 }, (_, i) => field(`f${i}`, 'x')).join(''))),
+      chunk(Buffer.from(formEnd)),
+      Buffer.from('0\r\n\r\n'),
+    ],
+    end: 'wait',
+  }),
+  'too many files': (path) => ({
+    headers: { ...form, ...chunked },
+    pieces: [
+      chunk(
+        Buffer.from(
+          opening(path) + Array.from({ length: 15 }, (_, i) => `bytes\r\n${fileHead(`f${i}`, 'a')}`).join(''),
+        ),
+      ),
+      chunk(Buffer.from(formEnd)),
+      Buffer.from('0\r\n\r\n'),
+    ],
+    end: 'wait',
+  }),
+  'chunks that are none': () => ({
+    headers: { ...form, ...chunked },
+    pieces: [Buffer.from('zz\r\nno chunk\r\n')],
+    end: 'wait',
+  }),
+}
