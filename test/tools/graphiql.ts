@@ -1,0 +1,99 @@
+/** The playground as a person uses it, by its buttons and keys, in a real browser. */
+import type { Page } from 'playwright-core'
+import { eventually } from '../support/eventually.ts'
+
+export interface Visit {
+  /** What the documentation tells after each click. */
+  docs: { start: string; query: string; field: string; type: string }
+  /** What the editor proposes for the beginning of a field. */
+  proposals: string[]
+  /** The answers that are shown. */
+  prices: unknown
+  me: unknown
+  /** What the browser complains about. */
+  complaints: string[]
+}
+
+type Look = (name: string) => Promise<unknown>
+
+/** What an editor holds. It writes blanks that do not break, and draws only what is in view. */
+const textOf = async (page: Page, label: string) => {
+  const lines = await page.locator(`section[aria-label="${label}"] .view-line`).allTextContents()
+  return lines.join('\n').replaceAll('\u00a0', ' ')
+}
+
+/** Runs what the editor holds, and waits for the whole answer. */
+async function answerTo(page: Page): Promise<unknown> {
+  // Proposals lie over the button, and may come late; an editor that is left makes none.
+  await page.locator('section[aria-label="Result Window"]').click()
+  await page.locator('.suggest-widget.visible').waitFor({ state: 'hidden' })
+  const [answered] = await Promise.all([
+    page.waitForResponse((response) => response.request().method() === 'POST'),
+    page.getByRole('button', { name: /^Execute query/ }).click(),
+  ])
+  const answer: unknown = await answered.json()
+  const shown = await eventually(
+    () => textOf(page, 'Result Window').then((text) => text.replaceAll(/\s/g, '')),
+    (text) => text === JSON.stringify(answer).replaceAll(/\s/g, ''),
+  )
+  return JSON.parse(shown)
+}
+
+async function write(page: Page, label: string, text: string) {
+  const editor = page.locator(`section[aria-label="${label}"] .monaco-editor:visible`).first()
+  await editor.click()
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.press('Delete')
+  await page.keyboard.type(text)
+}
+
+async function readDocs(page: Page, look: Look): Promise<Visit['docs']> {
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click()
+  const docs = page.locator('.graphiql-doc-explorer')
+  const told = async (part: string) => {
+    await docs.getByText(part).first().waitFor()
+    return (await docs.textContent()) ?? ''
+  }
+  const start = await told('Root Types')
+  await look('docs')
+  await docs.getByRole('link', { name: 'Query', exact: true }).click()
+  const query = await told('Fields')
+  await docs.getByRole('link', { name: 'pricing', exact: true }).click()
+  const field = await told('Type')
+  await docs.getByRole('link', { name: 'Pricing', exact: true }).click()
+  const type = await told('Fields')
+  await look('docs-type')
+  return { start, query, field, type }
+}
+
+/** Visits the playground of a service as somebody who has a token already. */
+export async function visitGraphiQL(page: Page, url: string, token: string, look: Look): Promise<Visit> {
+  const complaints: string[] = []
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  // The schema, by which it completes what is typed.
+  await Promise.all([page.waitForResponse((response) => response.request().method() === 'POST'), page.goto(url)])
+  await page.getByRole('button', { name: /^Execute query/ }).waitFor()
+  await look('start')
+  const docs = await readDocs(page, look)
+
+  await write(page, 'Operation Editor', '{ pric')
+  const proposed = page.locator('.suggest-widget.visible .monaco-list-row')
+  await proposed.first().waitFor()
+  await look('proposals')
+  const proposals = await proposed.evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-label') ?? ''))
+  await page.keyboard.press('Enter')
+  await page.keyboard.type(' { total currency')
+  const prices = await answerTo(page)
+  await look('prices')
+
+  await page.getByRole('button', { name: 'Headers', exact: true }).click()
+  await write(page, 'Headers', `{ "Authorization": "token ${token}"`)
+  await write(page, 'Operation Editor', '{ me { username')
+  await look('headers')
+  const me = await answerTo(page)
+  await look('me')
+  return { docs, proposals, prices, me, complaints }
+}
