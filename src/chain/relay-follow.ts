@@ -1,5 +1,6 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import { findSpender, seekCommits } from './relay-seek.ts'
 import {
   type BlockRow,
   failCommit,
@@ -12,7 +13,7 @@ import {
   markIncluded,
   releaseCommit,
 } from './relay-statements.ts'
-import { quantity, resultOf } from './rpc.ts'
+import { resultOf } from './rpc.ts'
 import { nonceOf } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
@@ -24,8 +25,6 @@ interface Receipt {
   logs: unknown[]
 }
 
-/** Milliseconds that a node may take to show the receipt of a nonce that is used. */
-const receiptPatience = 60_000
 /** Transactions without effect after which a commit is given up. */
 const attemptLimit = 3
 
@@ -108,7 +107,7 @@ export const displace = async (parts: RelayParts, lane: Lane, rows: readonly Blo
 }
 
 /**
- * The nonce is used, but not by a commit: our transaction had no effect, or somebody else used the account. A new nonce is
+ * The nonce is used, and no receipt tells of a commit. A used nonce is ours until the chain says otherwise, and a new one is
  * taken only once that is settled as deep as a commit would be; otherwise both might count.
  */
 const settleWithoutEffect = async (
@@ -130,22 +129,38 @@ const settleWithoutEffect = async (
       'receipts',
       `${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`,
     )
-    if (Number(futile.blockNumber) <= deepest)
+    if (Number(futile.blockNumber) <= deepest && !(await includeFromRegistry(parts, lane, row)))
       await release(parts, lane, row, `${futile.transactionHash} had no effect`)
     return
   }
-  const since = lane.missingSince.get(row.commit_id) ?? performance.now()
-  lane.missingSince.set(row.commit_id, since)
-  if (performance.now() - since < receiptPatience) return
-  const used = Number(await parts.rpc.call<string>('eth_getTransactionCount', lane.address, quantity(deepest)))
-  if (used <= row.nonce) return
+  const now = performance.now()
+  const until = lane.missingUntil.get(row.commit_id)
+  if (until === undefined || until <= now) lane.missingUntil.set(row.commit_id, now + parts.receiptPatience)
+  if (until === undefined || now < until || (await includeFromRegistry(parts, lane, row))) return
+  const spender = await findSpender(parts, lane.address, row.nonce, deepest)
+  const isForeign = spender !== undefined && !row.hashes.includes(spender)
   report(
     parts,
     lane,
     'receipts',
-    `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`,
+    isForeign
+      ? `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`
+      : `The node shows no receipt for nonce ${row.nonce} of ${lane.address}, which is used; waiting until it does.`,
   )
-  await release(parts, lane, row, `nonce ${row.nonce} was used by somebody else`)
+  if (isForeign) await release(parts, lane, row, `nonce ${row.nonce} was used by ${spender}`)
+}
+
+/** Whether the registry's own events have the commit, whatever receipts say. */
+const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commit_id }: InFlightRow): Promise<boolean> => {
+  const event = (await seekCommits(parts, [commit_id]))?.get(commit_id)
+  if (!event) return false
+  await parts.lease.write(lane.name, markIncluded, [
+    [commit_id],
+    [event.transactionHash],
+    [event.blockNumber],
+    [event.blockHash],
+  ])
+  return true
 }
 
 const release = async (parts: RelayParts, lane: Lane, row: InFlightRow, reason: string) => {

@@ -4,6 +4,7 @@ import type { Fees } from './fees.ts'
 import type { RelayAccount } from './keys.ts'
 import type { Lease } from './lease.ts'
 import type { Pace } from './pace.ts'
+import type { ChainCommit } from './registry.ts'
 import type { Rpc } from './rpc.ts'
 
 /** What every part of the relay works with. */
@@ -17,6 +18,12 @@ export interface RelayParts {
   chainId: number
   /** Address of the registry. */
   registry: string
+  /** What the registry has of an asset. */
+  readCommits(nid: string): Promise<ChainCommit[]>
+  /** Accounts of ours, also earlier ones that still carry something. */
+  recorders: ReadonlySet<string>
+  /** Milliseconds that a node may take to show the receipt of a nonce that is used. */
+  receiptPatience: number
   /** Blocks on top of a commit's block until it is settled. */
   confirmations: number
   /** Wei; nothing above is ever offered. */
@@ -41,8 +48,12 @@ export interface Lane {
   refusals: Map<string, number>
   /** The head's number when a transaction was first seen waiting, by hash. */
   waitingFrom: Map<string, number>
-  /** Since when a nonce is used and no receipt is to be found, by commit. */
-  missingSince: Map<string, number>
+  /** When to look for what became of a used nonce without a receipt, by commit. */
+  missingUntil: Map<string, number>
+  /** The account's count when it was last ahead of what the database knows. */
+  countAhead: number | undefined
+  /** Since when transactions wait in the node's pool that the database does not know. */
+  strangersSince: number | undefined
   gapSince: number | undefined
   /** Empty transactions sent for nonces that nothing of ours takes. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
@@ -58,7 +69,9 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   sentAt: new Map(),
   refusals: new Map(),
   waitingFrom: new Map(),
-  missingSince: new Map(),
+  missingUntil: new Map(),
+  countAhead: undefined,
+  strangersSince: undefined,
   gapSince: undefined,
   fillers: new Map(),
   troubles: new Map(),
@@ -76,7 +89,7 @@ export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, trouble: s
 export const forgetSettled = (lane: Lane, inFlight: readonly { commit_id: string; hash: string }[]) => {
   const commits = new Set(inFlight.map((row) => row.commit_id))
   const hashes = new Set(inFlight.map((row) => row.hash))
-  for (const memory of [lane.sentAt, lane.missingSince]) {
+  for (const memory of [lane.sentAt, lane.missingUntil]) {
     for (const key of memory.keys()) if (!commits.has(key)) memory.delete(key)
   }
   for (const memory of [lane.refusals, lane.waitingFrom]) {

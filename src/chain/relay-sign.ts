@@ -3,12 +3,23 @@ import { encodeCommitData } from './commit-data.ts'
 import { chooseFees } from './fees.ts'
 import { encodeCommit } from './registry-abi.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import { seekCommits } from './relay-seek.ts'
 import type { Outgoing } from './relay-send.ts'
-import { type CandidateRow, failCommit, findCandidates, findLastNonce, storeSigned } from './relay-statements.ts'
+import {
+  type CandidateRow,
+  failCommit,
+  findCandidates,
+  findLastNonce,
+  markFound,
+  rememberAhead,
+  storeSigned,
+} from './relay-statements.ts'
 import { RpcError } from './rpc.ts'
 import { type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
 
+/** Milliseconds that we wait for transactions in the pool that the database does not know. */
+const strangerPatience = 120_000
 /** Nodes refuse transactions above 128 KiB. */
 const maximumCallBytes = 120_000
 
@@ -30,7 +41,10 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
     return []
   }
   report(parts, lane, 'fees', '')
-  const calls = await buildCalls(parts, lane, inOrder(rows))
+  const [last] = await parts.database.query(findLastNonce, [lane.address])
+  const nextNonce = (last?.nonce ?? -1) + 1
+  if (await isAhead(parts, lane, view, nextNonce)) return []
+  const calls = await buildCalls(parts, lane, inOrder(await leaveOutFound(parts, lane, view, rows)))
   if (calls.length === 0) return []
 
   const gasLimit = await estimateGas(
@@ -38,8 +52,7 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
     lane,
     calls.map(({ data }) => data),
   )
-  const [last] = await parts.database.query(findLastNonce, [lane.address])
-  const firstNonce = Math.max((last?.nonce ?? -1) + 1, view.counts.get(lane.address) ?? 0)
+  const firstNonce = Math.max(nextNonce, view.counts.get(lane.address) ?? 0)
   const signed: { commitId: string; transaction: SignedTransaction }[] = []
   for (const [index, { commitId, data }] of calls.entries()) {
     const plan = { ...fees, chainId: parts.chainId, nonce: firstNonce + index, to: parts.registry, data, gasLimit }
@@ -51,6 +64,58 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
     if (stored.length !== signed.length) throw new Error('A commit was changed while its transaction was being signed.')
   })
   return signed.map(({ commitId, transaction: { hash, raw } }) => ({ commitId, hash, raw }))
+}
+
+/**
+ * Notices that the account sent what the database does not know: it was restored from an earlier moment. Returns whether to
+ * wait, because some of that is still in the pool and takes its nonces.
+ */
+const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce: number): Promise<boolean> => {
+  const count = view.counts.get(lane.address) ?? 0
+  const pending = view.pendingCounts.get(lane.address) ?? count
+  const sent = Number.isFinite(pending) ? Math.max(count, pending) : count
+  if (sent <= nextNonce) {
+    lane.strangersSince = undefined
+    return false
+  }
+  if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, [])
+  lane.countAhead = sent
+  lane.strangersSince ??= performance.now()
+  // Then it was given up by the pool's owner, or never will be included.
+  return sent > count && performance.now() - lane.strangersSince < strangerPatience
+}
+
+/** What is on the chain already is taken down as included; what is there and not deep enough waits. */
+const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly CandidateRow[]) => {
+  // Noticed in this very step: nothing of these rows says so yet.
+  const isNew = lane.strangersSince !== undefined
+  const doubtful = rows.filter((row) => row.doubtful || isNew)
+  if (doubtful.length === 0) return rows
+  const found = await seekCommits(
+    parts,
+    doubtful.map(({ commit_id }) => commit_id),
+  )
+  if (!found) {
+    report(
+      parts,
+      lane,
+      'sending',
+      'The registry does not tell what is on the chain already; commits wait until it does.',
+    )
+    return rows.filter((row) => !doubtful.includes(row))
+  }
+  for (const [commitId, event] of found) {
+    if (view.head.number - event.blockNumber < parts.confirmations) continue
+    const { transactionHash: hash, blockNumber, blockHash, recorder } = event
+    const transaction = await parts.rpc.call<{ nonce: string } | null>('eth_getTransactionByHash', hash)
+    if (!transaction) continue
+    parts.log.warn({ commit: commitId, transaction: hash }, 'A commit was on the chain already; it is not signed again')
+    const values = [commitId, recorder, Number(transaction.nonce), hash, blockNumber, blockHash]
+    await parts.lease.write(lane.name, markFound, values)
+    // It may be deep enough for long, on a chain that rests.
+    lane.seen = ''
+  }
+  return rows.filter(({ commit_id }) => !found.has(commit_id))
 }
 
 /** The parameters of `storeSigned` and `storeReplaced` after the lane. */

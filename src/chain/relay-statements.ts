@@ -37,6 +37,8 @@ export interface CandidateRow {
   tree_signature: string
   creator_address: string
   committer_address: string
+  /** It was accepted before the chain was seen to be ahead of the database: it may be there already. */
+  doubtful: boolean
   /** Set while the commit before this one is itself unsigned. */
   unsigned_predecessor: string | null
 }
@@ -49,7 +51,8 @@ export const findCandidates = statement<CandidateRow>(
   'relay_candidates',
   `select c.id as commit_id, a.nid, c.sequence, c.message, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature,
      creator.address as creator_address, committer.address as committer_address,
-     case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor
+     case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor,
+     c.created_at <= coalesce((select value::timestamptz from settings where key = 'relay:ahead'), '-infinity') as doubtful
    from commit_relays r
      join commits c on c.id = r.commit_id
      join assets a on a.id = c.asset_id
@@ -172,11 +175,33 @@ export const markIncluded = statement(
    where r.commit_id = item.commit_id and r.status in ('PENDING', 'BROADCAST', 'INCLUDED')`,
 )
 
-/** Their block is gone: $1 commits. */
+/** The chain is ahead of the database: what was accepted until now is looked for there before it is signed. */
+export const rememberAhead = statement<never>(
+  'relay_ahead',
+  `insert into settings (key, value) values ('relay:ahead', clock_timestamp()::text)
+   on conflict (key) do update set value = excluded.value`,
+)
+
+/** A commit that was on the chain before it was signed here: $1 it, $2 account, $3 nonce, $4 hash, $5 block, $6 its hash. */
+export const markFound = statement<never>(
+  'relay_mark_found',
+  `update commit_relays set status = 'INCLUDED', lane = $2, nonce = $3, transaction_hash = $4, block_number = $5,
+     block_hash = $6, updated_at = now()
+   where commit_id = $1::uuid and status = 'PENDING' and lane is null`,
+)
+
+/** Their block is gone: $1 commits. One that was found on the chain, and whose bytes we never had, is to be signed. */
 export const markDisplaced = statement(
   'relay_mark_displaced',
-  `update commit_relays set status = 'BROADCAST', block_number = null, block_hash = null, updated_at = now()
-   where commit_id = any ($1::uuid[]) and status in ('INCLUDED', 'FINAL')`,
+  `update commit_relays r set status = case when own.has_bytes then 'BROADCAST' else 'PENDING' end::commit_status,
+     lane = case when own.has_bytes then r.lane end, nonce = case when own.has_bytes then r.nonce end,
+     transaction_hash = case when own.has_bytes then r.transaction_hash end,
+     block_number = null, block_hash = null, updated_at = now()
+   from (
+     select id, exists (select from chain_transactions t where t.commit_id = id) as has_bytes
+     from unnest($1::uuid[]) as item (id)
+   ) own
+   where r.commit_id = own.id and r.status in ('INCLUDED', 'FINAL')`,
 )
 
 /**

@@ -36,6 +36,8 @@ export interface RelayOptions {
   confirmations: number
   /** Wei; nothing above is ever offered. */
   maxFeePerGas: bigint
+  /** Milliseconds that a node may take to show the receipt of a nonce that is used; 10,000 when missing. */
+  receiptPatience?: number
 }
 
 export interface RelayStatus {
@@ -108,8 +110,19 @@ export function createRelay(options: RelayOptions): Relay {
     }
     Object.assign(state, { chainId, registry: address })
     const { describe, confirmations } = options
-    const shared = { database, lease, rpc, log, describe, confirmations, maxFeePerGas }
-    return { ...shared, pace: createPace(), chainId, registry: address }
+    const shared = {
+      database,
+      lease,
+      rpc,
+      log,
+      describe,
+      confirmations,
+      maxFeePerGas,
+      readCommits: registry.readCommits,
+    }
+    const recorders = new Set(lanes.map((lane) => lane.address))
+    const receiptPatience = options.receiptPatience ?? 10_000
+    return { ...shared, recorders, receiptPatience, pace: createPace(), chainId, registry: address }
   }
 
   /** One pass over all lanes that are ours. Returns how long to rest, in milliseconds. */

@@ -1,0 +1,113 @@
+/**
+ * Asks the chain itself what became of a commit, before anything is signed for it once more: a receipt may be missing at a
+ * node that is behind, and a database may have been restored from before the commit was sent.
+ */
+import { statement } from '../domain/ports.ts'
+import type { ChainCommit } from './registry.ts'
+import type { RelayParts } from './relay-lane.ts'
+import { quantity, RpcError } from './rpc.ts'
+
+/** A commit as the database has it. */
+interface Sought {
+  commit_id: string
+  nid: string
+  tree_cid: string
+  created_at: Date
+  committer_address: string
+}
+
+const findSought = statement<Sought>(
+  'relay_sought',
+  `select c.id as commit_id, a.nid, c.tree_cid, c.created_at, w.address as committer_address
+   from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id
+   where c.id = any ($1::uuid[])`,
+)
+
+/** Which of these transactions ($1) belong to other commits than $2. */
+const findForeign = statement<{ hash: string }>(
+  'relay_foreign',
+  `select hash from chain_transactions where hash = any ($1::text[]) and commit_id <> $2::uuid
+   union select transaction_hash from commit_relays where transaction_hash = any ($1::text[]) and commit_id <> $2::uuid`,
+)
+
+const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitData }: ChainCommit) =>
+  commitData?.assetTreeCid === tree_cid &&
+  commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
+  commitData.committer === committer_address
+
+/**
+ * The events of these commits that one of our accounts wrote. Two commits may tell the very same (there and back within a
+ * second), so an event whose transaction is another commit's does not count. Undefined when the registry refuses to tell.
+ */
+export const seekCommits = async (
+  parts: RelayParts,
+  commitIds: readonly string[],
+): Promise<Map<string, ChainCommit> | undefined> => {
+  const found = new Map<string, ChainCommit>()
+  const taken = new Set<string>()
+  for (const sought of await parts.database.query(findSought, [commitIds])) {
+    const commits = await parts.readCommits(sought.nid).catch(ifRefused)
+    if (!commits) return undefined
+    const events = commits.filter((event) => parts.recorders.has(event.recorder) && tellsOf(sought, event))
+    if (events.length === 0) continue
+    const hashes = events.map(({ transactionHash }) => transactionHash)
+    const foreign = new Set(
+      (await parts.database.query(findForeign, [hashes, sought.commit_id])).map(({ hash }) => hash),
+    )
+    const own = events.find(({ transactionHash }) => !foreign.has(transactionHash) && !taken.has(transactionHash))
+    if (!own) continue
+    taken.add(own.transactionHash)
+    found.set(sought.commit_id, own)
+  }
+  return found
+}
+
+const ifRefused = (error: unknown): undefined => {
+  if (!(error instanceof RpcError)) throw error
+}
+
+interface TransactionReply {
+  hash: string
+  from: string
+  nonce: string
+}
+
+/**
+ * The transaction that used an account's nonce, from blocks up to `newest`; undefined when the node cannot tell, because it
+ * keeps no state from then.
+ */
+export const findSpender = async (
+  { rpc }: RelayParts,
+  account: string,
+  nonce: number,
+  newest: number,
+): Promise<string | undefined> => {
+  const isUsedAt = async (block: number) =>
+    Number(await rpc.call<string>('eth_getTransactionCount', account, quantity(block))) > nonce
+  try {
+    if (!(await isUsedAt(newest))) return undefined
+    let used = newest
+    let unused = -1
+    for (let step = 1; unused < 0 && used > 0; step *= 2) {
+      const block = Math.max(used - step, 0)
+      if (await isUsedAt(block)) used = block
+      else unused = block
+    }
+    while (used - unused > 1) {
+      const middle = Math.floor((used + unused) / 2)
+      if (await isUsedAt(middle)) used = middle
+      else unused = middle
+    }
+    const block = await rpc.call<{ transactions: TransactionReply[] } | null>(
+      'eth_getBlockByNumber',
+      quantity(used),
+      true,
+    )
+    return block?.transactions.find(
+      (each) => each.from.toLowerCase() === account.toLowerCase() && Number(each.nonce) === nonce,
+    )?.hash
+  } catch (error) {
+    if (error instanceof RpcError) return undefined
+    throw error
+  }
+}

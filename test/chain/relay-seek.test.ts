@@ -1,0 +1,187 @@
+/** What the relay asks the chain before it signs anything once more. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
+import { createRegistry } from '../../src/chain/registry.ts'
+import { signTransaction } from '../../src/chain/transaction.ts'
+import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
+import { type ChainProxy, startProxy } from './support/proxy.ts'
+import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+
+vi.setConfig({ testTimeout: 40_000 })
+
+let server: TestServer
+let world: World
+let chain: TestChain
+let proxy: ChainProxy
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+  proxy = await startProxy(chain.url)
+})
+afterEach(async () => {
+  await world.close()
+  await proxy.stop()
+  await chain.stop()
+})
+
+const final = (count: number) => (seen: Record<string, number>) => seen.FINAL === count
+const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
+
+interface Reply {
+  result?: unknown
+}
+/** Changes single results on their way back. */
+const rewriting = (change: (result: unknown) => unknown) => (answer: string) => {
+  const parsed = JSON.parse(answer) as Reply | Reply[]
+  for (const reply of Array.isArray(parsed) ? parsed : [parsed]) {
+    if (reply.result !== undefined) reply.result = change(reply.result)
+  }
+  return JSON.stringify(parsed)
+}
+const isReceipt = (result: unknown) => typeof result === 'object' && result !== null && 'cumulativeGasUsed' in result
+
+const signatures = () =>
+  world.sql<{ commit_id: string; hash: string }>('select commit_id, hash from chain_transactions order by created_at')
+const onChain = async ({ nid }: TestAsset) => {
+  const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(nid)
+  return commits.map(({ commitData }) => commitData?.abstract)
+}
+
+describe('a commit whose receipt nobody shows', () => {
+  it('is found in the registry’s own record, and not signed again', async () => {
+    proxy.rewrite = rewriting((result) => (isReceipt(result) ? null : result))
+    const [asset] = await world.addCommits(1, 3)
+    world.relay(proxy.url, options)
+    await eventually(world.statuses, final(3))
+    expect(await signatures()).toHaveLength(3)
+    expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
+  })
+
+  it('stays ours while the node cannot say whose its nonce is, however long that takes', async () => {
+    let asked = 0
+    let isBlind = true
+    // Neither receipts nor logs nor the transactions of blocks: a node that has the account's count and nothing else.
+    proxy.rewrite = (answer) => {
+      if (!isBlind) return answer
+      return rewriting((result) => {
+        if (isReceipt(result)) return null
+        if (Array.isArray(result)) return []
+        const isFullBlock = typeof result === 'object' && result !== null && 'transactions' in result
+        if (isFullBlock) asked += 1
+        return isFullBlock ? { ...result, transactions: [] } : result
+      })(answer)
+    }
+    const [asset] = await world.addCommits(1, 1)
+    world.relay(proxy.url, options)
+    await eventually(world.statuses, (seen) => seen.BROADCAST === 1)
+    const before = asked
+    await eventually(
+      async () => asked,
+      (count) => count > before + 20,
+    )
+    expect(await world.statuses()).toEqual({ BROADCAST: 1 })
+    expect(await signatures()).toHaveLength(1)
+    isBlind = false
+    await eventually(world.statuses, final(1))
+    expect(await onChain(asset!)).toEqual(['change 1'])
+  })
+
+  it('is signed again where another transaction of the account took its nonce', async () => {
+    const relay = world.relay(proxy.url, options)
+    await eventually(async () => relay.status().registry, Boolean)
+    await chain.rpc.call('evm_setAutomine', false)
+    // Nothing of ours gets into the pool, and somebody else is faster.
+    proxy.intercept = (body) =>
+      body.includes('eth_sendRawTransaction')
+        ? { kind: 'answer', body: JSON.stringify({ id: JSON.parse(body).id, error: { code: -1, message: 'no' } }) }
+        : undefined
+    const asset = await world.addAsset(await world.addUser())
+    await world.addCommit(asset)
+    relay.wake()
+    await eventually(signatures, (rows) => rows.length > 0)
+    const account = createRelayAccount(relayKeys[0]!)
+    const nonce = Number(await chain.rpc.call<string>('eth_getTransactionCount', account.address, 'latest'))
+    const fees = { maxFeePerGas: 90_000_000_000n, maxPriorityFeePerGas: 9_000_000_000n }
+    const foreign = { ...fees, chainId: 31337, nonce, to: account.address, data: '0x', gasLimit: 21_000n }
+    await chain.rpc.call('eth_sendRawTransaction', toHex(signTransaction(account, foreign).raw))
+    await chain.rpc.call('evm_mine')
+    await chain.rpc.call('evm_setAutomine', true)
+    proxy.intercept = () => undefined
+    await eventually(world.statuses, final(1))
+    expect(await onChain(asset)).toEqual(['change 1'])
+  })
+})
+
+describe('a database that was restored from before its commits were sent', () => {
+  /** As a dump has them that was taken when they were accepted. */
+  const restore = async () => {
+    await world.sql('delete from chain_transactions')
+    await world.sql(
+      `update commit_relays set status = 'PENDING', lane = null, nonce = null, transaction_hash = null,
+         block_number = null, block_hash = null`,
+    )
+    await world.sql(`delete from settings where key = 'relay:ahead'`)
+  }
+
+  it('finds them on the chain, and signs only what is not there', async () => {
+    const assets = await world.addCommits(3, 4)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, final(12))
+    const before = await world.sql('select commit_id, nonce, transaction_hash from commit_relays order by commit_id')
+    await first.stop()
+    await restore()
+
+    world.relay(chain.url, options)
+    await eventually(world.statuses, final(12))
+    expect(await signatures()).toEqual([])
+    expect(await world.sql('select commit_id, nonce, transaction_hash from commit_relays order by commit_id')).toEqual(
+      before,
+    )
+    for (const asset of assets) await world.addCommit(asset)
+    await eventually(world.statuses, final(15))
+    expect(await signatures()).toHaveLength(3)
+    for (const asset of assets) expect(await onChain(asset)).toHaveLength(5)
+  })
+
+  it('waits for what is still in the pool, instead of taking its nonce', async () => {
+    const [asset] = await world.addCommits(1, 2)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, final(2))
+    await chain.rpc.call('evm_setAutomine', false)
+    await world.addCommit(asset!)
+    first.wake()
+    await eventually(world.statuses, (seen) => seen.BROADCAST === 1)
+    await first.stop()
+    await restore()
+
+    const second = world.relay(chain.url, options)
+    await eventually(
+      () => world.sql(`select value from settings where key = 'relay:ahead'`),
+      (rows) => rows.length === 1,
+    )
+    expect(await signatures()).toEqual([])
+    await chain.rpc.call('evm_mine')
+    await chain.rpc.call('evm_setAutomine', true)
+    second.wake()
+    await eventually(world.statuses, final(3))
+    expect(await signatures()).toEqual([])
+    expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
+  })
+
+  it('does not take somebody else’s copy of a commit for its own', async () => {
+    const [asset] = await world.addCommits(1, 1)
+    const first = world.relay(chain.url, { ...options, relayKeys: [relayKeys[1]!] })
+    await eventually(world.statuses, final(1))
+    await first.stop()
+    await restore()
+    await world.sql(`insert into settings (key, value) values ('relay:ahead', now()::text)`)
+    world.relay(chain.url, options)
+    await eventually(world.statuses, final(1))
+    expect(await signatures()).toHaveLength(1)
+    expect(await onChain(asset!)).toHaveLength(2)
+  })
+})
