@@ -33,6 +33,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F24: async () => (await import('./f24-upload.ts')).proveUploads,
   F25: async () => (await import('./f25-disk-full.ts')).proveDiskFull,
   F26: async () => (await import('./f26-sigterm.ts')).proveSigterm,
+  F28: async () => (await import('./f28-fuzz.ts')).proveFuzz,
   F29: async () => (await import('./f29-leak-scan.ts')).proveNoLeaks,
   F32: async () => (await import('./f32-broken-bodies.ts')).proveBrokenBodies,
 }

@@ -71,6 +71,10 @@ const parserErrors: Record<string, ConstructorParameters<typeof DomainError>> = 
 }
 const noHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The request is not valid HTTP.']
 
+/** A host and perhaps a port, or nothing. Others would end up in addresses that nobody can read. */
+const isHost = (host: string | undefined) =>
+  host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
+
 /** Sends an answer on a connection whose request could not be read, unless another answer has begun on it. */
 function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer) {
   const begun = (socket as Duplex & { _httpMessage?: ServerResponse })._httpMessage?.headersSent
@@ -114,9 +118,9 @@ export function createHttpServer({
     if (draining) res.setHeader('Connection', 'close')
     drainRest(req, res)
     const door = doors.find((candidate) => candidate.knows(path))
-    const isNamed = req.headers.host !== undefined || req.httpVersion === '1.0'
-    if (!door || !isNamed) {
-      const { status, headers, body } = presentError(isNamed ? starting() : new DomainError(...noHttp))
+    const isHttp = isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0')
+    if (!door || !isHttp) {
+      const { status, headers, body } = presentError(isHttp ? starting() : new DomainError(...noHttp))
       const text = JSON.stringify(body)
       const length = Buffer.byteLength(text)
       const type = 'application/json'

@@ -1,4 +1,6 @@
 /** What people and their programs send by accident, on both doors: refused by its field, and nothing is changed or charged. */
+import http from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
@@ -254,6 +256,25 @@ describe('the message of a refusal', () => {
     }
   })
 })
+
+it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
+  'a host such as %j is no HTTP, on both doors',
+  async (host) => {
+    for (const target of ['/graphql', '/api/v3/auth/users/me/', '/']) {
+      const answer = await new Promise<{ status?: number; text: string }>((resolve, reject) => {
+        const headers = { Host: host, 'Content-Type': 'application/json', Accept: 'application/json' }
+        const request = http.request(
+          app.url + target,
+          { method: target === '/graphql' ? 'POST' : 'GET', headers },
+          async (response) => resolve({ status: response.statusCode!, text: await text(response) }),
+        )
+        request.on('error', reject).end(target === '/graphql' ? '{"query":"{ __typename }"}' : undefined)
+      })
+      expect(answer.status, answer.text).toBe(400)
+      expect(JSON.parse(answer.text)).toMatchObject({ error: { type: 'parse_error' }, status_code: 400 })
+    }
+  },
+)
 
 it('nobody learned of any of this from the log', () =>
   expect(app.log.lines.filter(({ level }) => level === 'error')).toEqual([]))

@@ -1,0 +1,206 @@
+/**
+ * F28: whatever is sent to whatever part of both doors, and bytes that are no HTTP, are answered in the documented shape by a
+ * process that lives on. What is sent is generated from the schema and the route table.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
+import { graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
+import { complaintOf } from './harness/fuzz-judge.ts'
+import { rawRequests, sendRaw } from './harness/fuzz-raw.ts'
+import type { FuzzRequest } from './harness/fuzz-requests.ts'
+import { restRequests, restShapes } from './harness/fuzz-rest.ts'
+import { type FuzzScene, type FuzzUser, openFuzzScene } from './harness/fuzz-scene.ts'
+import { sendFuzz } from './harness/fuzz-sender.ts'
+import { createGateway, type Gateway } from './harness/gateway.ts'
+import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+
+const AT_ONCE = 6
+const SHOWN = 20
+const PASSWORD = 'a password of the fuzz'
+
+/** Work taken from one list by several hands. */
+async function byHands<Work>(list: readonly Work[], hands: number, work: (each: Work, hand: number) => Promise<void>) {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: hands }, async (_, hand) => {
+      while (next < list.length) await work(list[next++]!, hand)
+    }),
+  )
+}
+
+export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
+  const requests = requestsOf(context)
+  const parts = await startParts(context)
+  const limits = Object.fromEntries(
+    ['REQUESTS_PER_TOKEN', 'REQUESTS_PER_IP', 'UPLOADS_PER_USER', 'UNPAID_MEGABYTES_PER_USER'].map((name) => [
+      `LIMIT_${name}`,
+      '100000000',
+    ]),
+  )
+  const gateway = await createGateway(context, 'fuzzed', { ...parts.env, ...limits, ALLOW_INSECURE_WEBHOOKS: 'true' })
+  await gateway.start()
+  const pid = gateway.pid()
+  const scenes: FuzzScene[] = []
+  for (let hand = 0; hand < AT_ONCE; hand += 1) scenes.push(await openHand(parts, gateway))
+
+  const complaints = new Map<string, string[]>()
+  const complain = (complaint: string, example: string) =>
+    complaints.set(complaint, [...(complaints.get(complaint) ?? []), example])
+  let done = 0
+  await byHands(requests, AT_ONCE, async (request, hand) => {
+    const answer = await scenes[hand]!.send(request)
+    const complaint = complaintOf(request, answer)
+    if (complaint) complain(complaint, `${JSON.stringify(request)} → ${answer.status} ${answer.text.slice(0, 300)}`)
+    done += 1
+    if (done % 5_000 === 0) context.say(`${done} of ${requests.length}, ${complaints.size} kinds of complaint`)
+  })
+  const raw = rawRequests(context.setting('RAW', 4_000), context.random.fork('raw'))
+  let silent = 0
+  await byHands(raw, AT_ONCE, async (bytes) => {
+    const answer = await sendRaw(gateway.url, bytes)
+    if (!answer) silent += 1
+    // Answers of GraphQL itself are its own; those that are none are judged by their status.
+    const isGraphQL = bytes.includes(' /graphql')
+    const complaint =
+      answer &&
+      complaintOf({ path: isGraphQL ? '/graphql' : '/', method: bytes.includes('HEAD') ? 'HEAD' : 'GET' }, answer)
+    if (complaint)
+      complain(
+        complaint,
+        `${JSON.stringify(bytes.toString('latin1').slice(0, 300))} → ${answer.status} ${answer.text.slice(0, 300)}`,
+      )
+  })
+  context.say(`${raw.length} times bytes, of which ${silent} were not answered`)
+
+  const reasons = [...complaints]
+    .flatMap(([complaint, examples]) => `${examples.length} times ${complaint}, as by ${examples[0]}`)
+    .slice(0, SHOWN)
+  if (gateway.pid() !== pid || !(await fetch(`${gateway.url}/healthz`).catch(() => undefined))?.ok)
+    reasons.push('The gateway did not live on.')
+  const code = await gateway.stop()
+  if (code !== 0) reasons.push(`The gateway ended with ${code} on SIGTERM.`)
+  reasons.push(
+    ...(await loggedErrors(context)),
+    ...judgeCompleteness(scenes),
+    ...(await brokenInvariants(parts.database)),
+  )
+  reasons.push(...(await catchCareless(context, parts, requests)))
+  const failed = [...complaints.values()].reduce((sum, examples) => sum + examples.length, 0)
+  const letIn = scenes.reduce((sum, scene) => sum + [...scene.letIn.values()].reduce((a, b) => a + b, 0), 0)
+  return conclude({
+    figure: `${failed} bad answers to ${requests.length} requests, of which ${letIn} were let in, and ${raw.length} times bytes; 0 exits`,
+    n: requests.length + raw.length,
+    faultsInjected: requests.length + raw.length - letIn,
+    reasons,
+  })
+}
+
+/** As many for each part as make the sum, in the seed's order. */
+function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
+  const arbitraries = [...graphqlShapes.map(graphqlRequests), ...restShapes.map(restRequests)]
+  const numRuns = Math.ceil(setting('REQUESTS', 50_000) / arbitraries.length)
+  const number = Number.parseInt(seed.replaceAll(/[^0-9a-f]/g, '').slice(0, 7) || '1', 16)
+  return random.shuffle(
+    arbitraries.flatMap((arbitrary, index) => fc.sample(arbitrary, { seed: number + index, numRuns })),
+  )
+}
+
+/** People of one hand. An account is signed up once, and signed in again by a row: hashing passwords is not what is tried here. */
+async function openHand({ database }: Parts, { url }: Gateway): Promise<FuzzScene> {
+  const sql = <Row>(statement: string, values: unknown[]) =>
+    database.query<Row>(
+      { name: `fuzz_${createHash('sha256').update(statement).digest('hex').slice(0, 40)}`, text: statement },
+      values,
+    )
+  const accounts = new Map<string, { id: string; publicId: string; hash: string }>()
+
+  async function signUp(role: string) {
+    const name = randomBytes(6).toString('hex')
+    const body = Buffer.from(JSON.stringify({ username: name, email: `${name}@example.org`, password: PASSWORD }))
+    const headers: [string, string][] = [['Content-Type', 'application/json']]
+    const answer = await sendFuzz(url, { method: 'POST', path: '/api/v3/auth/users/', headers, body })
+    if (answer.status !== 201) throw new Error(`Signing up was answered with ${answer.status} ${answer.text}`)
+    const [row] = await sql<{ id: string; hash: string }>(
+      'select id::text as id, password_hash as hash from users where username = $1',
+      [name],
+    )
+    const account = { id: row!.id, hash: row!.hash, publicId: (JSON.parse(answer.text) as { id: string }).id }
+    accounts.set(role, account)
+    return account
+  }
+
+  async function newUser(role: 'USER' | 'ADMIN'): Promise<FuzzUser> {
+    const known = accounts.get(role)
+    const [alive] = known ? await sql('select 1 from users where id = $1::uuid and deleted_at is null', [known.id]) : []
+    const account = alive ? known! : await signUp(role)
+    const [row] = await sql<{ email: string }>(
+      'update users set password_hash = $2, role = $3::role where id = $1::uuid returning email',
+      [account.id, account.hash, role],
+    )
+    await sql('delete from limits', [])
+    const token = randomBytes(20).toString('hex')
+    const hash = createHash('sha256').update(token).digest()
+    await sql('insert into access_tokens (user_id, hash, name) values ($1::uuid, $2::bytea, $3)', [
+      account.id,
+      hash,
+      'fuzz',
+    ])
+    return { id: account.id, publicId: account.publicId, token, email: row!.email, password: PASSWORD }
+  }
+  return openFuzzScene({ url, newUser, sql })
+}
+
+async function loggedErrors({ dir }: ProofContext): Promise<string[]> {
+  const lines = (await readFile(join(dir, 'fuzzed.log'), 'utf8')).split('\n')
+  const errors = lines.filter((line) => /"level":(50|60|"error"|"fatal")/.test(line) || /^\s+at |Error: /.test(line))
+  return errors.length ? [`The gateway logged ${errors.length} errors, such as ${errors[0]!.slice(0, 600)}`] : []
+}
+
+/** What was never let in was not tried, either. */
+function judgeCompleteness(scenes: readonly FuzzScene[]): string[] {
+  const targets = [...graphqlShapes, ...restShapes].map(({ target }) => target)
+  return targets.flatMap((target) => {
+    if (!scenes.some(({ sent }) => sent.has(target))) return [`Nothing was sent to ${target}: the run is invalid.`]
+    return scenes.some(({ letIn }) => letIn.has(target)) ? [] : [`${target} let nothing in: the run is invalid.`]
+  })
+}
+
+/** The control: a service that gives to the database what it is given, and tells whatever comes of it. */
+async function catchCareless(
+  { afterwards, say }: ProofContext,
+  { database }: Parts,
+  requests: readonly FuzzRequest[],
+): Promise<string[]> {
+  const server = createServer(async (req, res) => {
+    try {
+      const body = JSON.parse((await text(req)) || '{}') as unknown
+      const values = [decodeURIComponent(req.url ?? ''), JSON.stringify(body)]
+      await database.query({ name: 'fuzz_careless', text: 'select $1::text as url, $2::jsonb as body' }, values)
+      res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data":null}')
+    } catch (error) {
+      res
+        .writeHead(error instanceof SyntaxError ? 400 : 500, { 'Content-Type': 'text/plain' })
+        .end((error as Error).stack)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterwards(async () => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const caught = new Set<string>()
+  for (const { method, path, headers, body } of requests.slice(0, 1_500)) {
+    const message = { method, path, headers, body: body === undefined ? undefined : Buffer.from(body, 'latin1') }
+    const complaint = complaintOf({ path, method }, await sendFuzz(url, message))
+    if (complaint) caught.add(complaint)
+  }
+  say(`control: ${[...caught].join('; ')}`)
+  const missing = ['the status is 500', 'the answer tells of our insides'].filter(
+    (kind) => ![...caught].some((told) => told.startsWith(kind)),
+  )
+  return missing.map((kind) => `The control was not caught: ${kind}.`)
+}

@@ -1,0 +1,209 @@
+/** Requests for every field at the root of the schema: each argument and each field of its inputs can be spoilt. */
+import fc from 'fast-check'
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isRequiredArgument,
+} from 'graphql'
+import { schema } from '../../src/graphql/schema.ts'
+import { inputValues, nodeIds } from './authz-values.ts'
+import { actors, asBytes, asked, type FuzzRequest, hostileHeaders, spoil, spoilings } from './fuzz-requests.ts'
+import { RawJson, toJson } from './fuzz-values.ts'
+
+type RootField = GraphQLField<unknown, unknown>
+
+interface Shape {
+  target: string
+  keyword: string
+  field: RootField
+}
+
+export const graphqlShapes: readonly Shape[] = (['Query', 'Mutation', 'Subscription'] as const).flatMap((name) => {
+  const type = schema.getType(name)
+  if (!isObjectType(type)) throw new Error(`There is no ${name}.`)
+  return Object.values(type.getFields()).map((field) => ({
+    target: `${name}.${field.name}`,
+    keyword: name.toLowerCase(),
+    field: field as RootField,
+  }))
+})
+
+const byScalar: Record<string, unknown> = {
+  Boolean: true,
+  DateTime: '2100-01-01T00:00:00Z',
+  Decimal: '1',
+  Float: 1,
+  ID: '{{owner.nid}}',
+  Int: 3,
+  JSONObject: { a: 1 },
+  String: 'text',
+}
+
+function goodOf(coordinate: string, type: GraphQLInputType, isOptional: boolean): unknown {
+  const known = inputValues[coordinate]?.(asked)
+  if (known instanceof File) return known
+  if (known !== undefined) return known
+  if (Object.hasOwn(inputValues, coordinate) && isOptional) return null
+  if (isNonNullType(type)) return goodOf(coordinate, type.ofType, false)
+  if (isListType(type)) return [goodOf(coordinate, type.ofType, false)]
+  if (isInputObjectType(type)) {
+    const fields = Object.values(type.getFields()).filter((_, index) => !type.isOneOf || index === 0)
+    return Object.fromEntries(
+      fields.map((field) => [field.name, goodOf(`${type.name}.${field.name}`, field.type, true)]),
+    )
+  }
+  if (isEnumType(type)) return type.getValues()[0]!.name
+  if (coordinate.endsWith('.node.id')) return nodeIds.Asset!(asked)
+  return byScalar[type.name] ?? null
+}
+
+const goodVariables = ({ target, field }: Shape): Record<string, unknown> =>
+  Object.fromEntries(
+    field.args.map((arg) => {
+      const isCursor = arg.name === 'after' || arg.name === 'before' || arg.name === 'last'
+      return [arg.name, isCursor ? null : goodOf(`${target}.${arg.name}`, arg.type, true)]
+    }),
+  )
+
+const isFree = ({ args }: { args: readonly GraphQLArgument[] }) => !args.some(isRequiredArgument)
+
+/** What can be told without asking further, and of lists their items. */
+function selection(type: GraphQLNamedType, depth = 1): string {
+  if (!isObjectType(type)) return isLeafType(type) ? '' : '{ __typename }'
+  const leaves = Object.values(type.getFields()).filter(
+    (field) => isFree(field) && isLeafType(getNamedType(field.type)),
+  )
+  const below = Object.values(type.getFields()).filter(
+    (field) => depth > 0 && isFree(field) && isObjectType(getNamedType(field.type)) && field.name !== 'edges',
+  )
+  const names = [
+    ...leaves.map(({ name }) => name),
+    ...below.map((field) => `${field.name} ${selection(getNamedType(field.type), depth - 1)}`),
+  ]
+  return `{ __typename ${names.slice(0, 60).join(' ')} }`
+}
+
+const NAME = /^[_A-Za-z]\w*$/
+
+/** A value as a literal of a document; undefined when it cannot be one. */
+function toLiteral(value: unknown, type: GraphQLInputType | undefined): string | undefined {
+  const inner = type && isNonNullType(type) ? type.ofType : type
+  if (value instanceof RawJson) return value.text.length < 2_000 && /^[-\d]/.test(value.text) ? value.text : undefined
+  if (typeof value === 'string') return isEnumType(inner) && NAME.test(value) ? value : JSON.stringify(value)
+  if (Array.isArray(value)) {
+    const items = value.map((item) => toLiteral(item, inner && isListType(inner) ? inner.ofType : undefined))
+    return items.includes(undefined) || items.length > 100 ? undefined : `[${items.join(' ')}]`
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
+  const fields: Record<string, GraphQLInputField> = isInputObjectType(inner) ? inner.getFields() : {}
+  const entries = Object.entries(value).filter(([, item]) => item !== null)
+  const texts = entries.map(([name, item]) => {
+    const text = NAME.test(name)
+      ? toLiteral(item, Object.hasOwn(fields, name) ? fields[name]!.type : undefined)
+      : undefined
+    return text === undefined ? undefined : `${name}: ${text}`
+  })
+  return texts.includes(undefined) || texts.length > 100 ? undefined : `{ ${texts.join(' ')} }`
+}
+
+function document(shape: Shape, values: Record<string, unknown>, isLiteral: boolean) {
+  const { field, keyword } = shape
+  const literals = isLiteral
+    ? field.args
+        .filter(({ name }) => Object.hasOwn(values, name) && values[name] !== null)
+        .map((arg) => [arg.name, toLiteral(values[arg.name], arg.type)])
+    : [[undefined, undefined]]
+  const below = selection(getNamedType(field.type))
+  if (literals.every(([, text]) => text !== undefined)) {
+    const args = literals.map(([name, text]) => `${name}: ${text}`).join(' ')
+    return { query: `${keyword} { ${field.name}${args && `(${args})`} ${below} }`, variables: {} }
+  }
+  const given = field.args.filter(({ name }) => Object.hasOwn(values, name))
+  const declared = given.map(({ name, type }) => `$${name}: ${type}`).join(' ')
+  const passed = given.map(({ name }) => `${name}: $${name}`).join(' ')
+  const query = `${keyword} X${declared && `(${declared})`} { ${field.name}${passed && `(${passed})`} ${below} }`
+  return { query, variables: values }
+}
+
+const BOUNDARY = 'fuzzed-boundary'
+
+/** Takes the file out of the variables; returns where it was. */
+function takeFile(values: Record<string, unknown>, path = 'variables'): string | undefined {
+  for (const [name, value] of Object.entries(values)) {
+    if (value instanceof File) {
+      values[name] = null
+      return `${path}.${name}`
+    }
+    if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+      const found = takeFile(value as Record<string, unknown>, `${path}.${name}`)
+      if (found) return found
+    }
+  }
+  return undefined
+}
+
+function encode(shape: Shape, values: Record<string, unknown>, isLiteral: boolean, partHeader: string) {
+  const at = takeFile(values)
+  const operations = toJson(document(shape, values, isLiteral && !at))
+  const accept = shape.keyword === 'subscription' ? 'text/event-stream' : 'application/json'
+  if (!at)
+    return {
+      body: asBytes(operations),
+      headers: [
+        ['Content-Type', 'application/json'],
+        ['Accept', accept],
+      ] as [string, string][],
+    }
+  const part = (name: string, text: string, more = '') =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`
+  const file = part(
+    '0',
+    'file {{serial}} of many',
+    `; filename="${partHeader || 'a.txt'}"\r\nContent-Type: ${partHeader || 'text/plain'}`,
+  )
+  return {
+    body: asBytes(
+      `${part('operations', operations)}${part('map', JSON.stringify({ 0: [at] }))}${file}--${BOUNDARY}--\r\n`,
+    ),
+    headers: [
+      ['Content-Type', `multipart/form-data; boundary=${BOUNDARY}`],
+      ['GraphQL-Require-Preflight', 'true'],
+      ['Accept', accept],
+    ] as [string, string][],
+  }
+}
+
+const path = '/graphql'
+
+export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
+  fc
+    .record({
+      actor: actors,
+      isLiteral: fc.nat(2).map((n) => n === 0),
+      partHeader: fc.constantFrom('', '\u0001', 'ü/日', 'image/png; a="b', '../../x', 'x'.repeat(2_000)),
+      spoilt: spoilings,
+      headers: hostileHeaders,
+    })
+    .map(({ actor, isLiteral, partHeader, spoilt, headers: more }) => {
+      const values = goodVariables(shape)
+      spoil(values, spoilt)
+      const { body, headers } = encode(shape, values, isLiteral, partHeader)
+      return { target: shape.target, actor, method: 'POST', path, headers: [...headers, ...more], body }
+    })
+
+/** Arguments that may be left out are. */
+export function goodGraphQLRequest(shape: Shape): FuzzRequest {
+  const actor = /ApiKey|NetworkApp|grant|Grant|webhook|Webhook/.test(shape.target) ? 'admin' : 'user'
+  const { body, headers } = encode(shape, goodVariables(shape), false, '')
+  return { target: shape.target, actor, method: 'POST', path, headers, body, isGood: true }
+}

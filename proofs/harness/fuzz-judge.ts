@@ -1,0 +1,62 @@
+/** What every answer must be, whatever was asked. */
+import { errorCodes } from '../../src/domain/errors.ts'
+import { statuses } from '../../src/rest/status.ts'
+import type { FuzzRequest } from './fuzz-requests.ts'
+import type { FuzzAnswer } from './fuzz-sender.ts'
+
+/** What only our insides would say. */
+const INSIDES =
+  /\/work\/|\/home\/|\/root\/|\/tmp\/|node_modules|node:internal|\.(ts|js):\d+|\bat (async )?[\w.]+ \(|\b(select|insert into|update|delete from) \w+ |relation "|column "|violates |invalid byte sequence|prisma|postgres|P20\d\d|ECONN|TypeError|RangeError|SyntaxError|undefined is not|Cannot (read|set) prop|\[object Object\]/i
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+const detailsAreTold = (details: unknown) =>
+  details === undefined ||
+  typeof details === 'string' ||
+  Array.isArray(details) ||
+  (typeof details === 'object' && details !== null && Object.values(details).every(Array.isArray))
+
+function restComplaint(
+  status: number,
+  body: { error?: Record<string, unknown>; status_code?: unknown; detail?: unknown },
+) {
+  const { error, status_code, detail } = body ?? {}
+  const known = Object.values(statuses).find(({ type }) => type === error?.type)
+  if (!known) return 'the error has no type of the vocabulary'
+  if (known.status !== status || status_code !== status) return 'the status is not that of the type'
+  if (!isText(error?.message) || detail !== error?.message) return 'the message is not told twice'
+  return detailsAreTold(error?.details) ? undefined : 'the details have another shape'
+}
+
+function graphqlComplaint(body: { errors?: { message?: unknown; extensions?: { code?: unknown } }[]; data?: unknown }) {
+  if (!body?.errors) return body && 'data' in body ? undefined : 'there is neither data nor an error'
+  for (const { message, extensions } of body.errors) {
+    if (!isText(message)) return 'an error has no message'
+    if (!errorCodes.some((code) => code === extensions?.code)) return 'an error has no code of the vocabulary'
+    if (extensions?.code === 'INTERNAL') return 'something went wrong on our side'
+  }
+  return undefined
+}
+
+/** What is wrong with an answer, in a sentence; undefined when nothing is. */
+export function complaintOf(request: Pick<FuzzRequest, 'path' | 'method'>, answer: FuzzAnswer): string | undefined {
+  const { status, type, text } = answer
+  if (status === 0) return `there was no answer: ${text}`
+  if (status >= 500) return `the status is ${status}`
+  const inside = status >= 400 || /"errors":\[/.test(text) ? INSIDES.exec(text)?.[0] : undefined
+  if (inside) return `the answer tells of our insides: ${inside}`
+  if (request.method === 'HEAD' || type.startsWith('text/event-stream')) return undefined
+  const isGraphQL = request.path.split('?')[0] === '/graphql'
+  if (!type.includes('json'))
+    return status >= 400 && !/^text\/html/.test(type) ? `an error is ${type || 'of no type'}` : undefined
+  if (status < 400 && !isGraphQL) return undefined
+  let body: never
+  try {
+    body = JSON.parse(text) as never
+  } catch {
+    return 'the answer is no JSON'
+  }
+  // What is no HTTP is refused before it reaches a door.
+  const isDoors = isGraphQL && !(status >= 400 && 'error' in (body as object))
+  return isDoors ? graphqlComplaint(body) : restComplaint(status, body)
+}

@@ -1,0 +1,129 @@
+/** Requests as data: what is sent, by whom, with `{{names}}` where something of the scene belongs. */
+import fc from 'fast-check'
+import type { Person, Scene } from './authz-scene.ts'
+import type { Asked } from './authz-values.ts'
+import { hostileJson, hostileText } from './fuzz-values.ts'
+
+export type Kind = 'anonymous' | 'user' | 'admin'
+
+export interface FuzzRequest {
+  /** `POST assets`, `Mutation.signIn`: what is exercised. */
+  target: string
+  actor: Kind
+  method: string
+  path: string
+  headers: [string, string][]
+  /** Each character is a byte. */
+  body?: string
+  /** Nothing in it is hostile. */
+  isGood?: boolean
+}
+
+export const asBytes = (text: string) => Buffer.from(text).toString('latin1')
+
+/** Whatever is asked of it is a name to be filled in. */
+const named = <Thing>(prefix: string, given: Partial<Thing> = {}) =>
+  new Proxy({} as never, {
+    get: (_, name) => (given as Record<string | symbol, unknown>)[name] ?? `{{${prefix}.${String(name)}}}`,
+  }) as Thing
+
+/** The tables of good values, asked for names instead of things. */
+export const asked: Asked = {
+  scene: named<Scene>('scene'),
+  owner: named<Person>('owner'),
+  actor: named<Person>('owner', { fileLink: 'http://annal.test/?{{owner.link}}' }),
+  serial: '{{serial}}' as never,
+}
+
+export interface Place {
+  /** Of an object or a list. */
+  holder: Record<string, unknown>
+  key: string
+}
+
+/** Every value inside a value. */
+export function placesIn(holder: Record<string, unknown>): Place[] {
+  return Object.entries(holder).flatMap(([key, value]) => [
+    { holder, key },
+    ...(typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+      ? placesIn(value as Record<string, unknown>)
+      : []),
+  ])
+}
+
+/** What is done to a good request, as choices that fast-check can make smaller. */
+export interface Spoiling {
+  /** Which place, as a fraction of them all, and with what; nothing leaves it out. */
+  at: number
+  value: unknown
+  isLeftOut: boolean
+}
+export const spoilings = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 0.999999, noNaN: true }),
+    value: hostileJson,
+    isLeftOut: fc.boolean().map((left) => left),
+  }),
+  { maxLength: 2 },
+)
+
+/** Spoils values in place; whatever belongs nowhere is put beside them. */
+export function spoil(values: Record<string, unknown>, choices: readonly Spoiling[]): void {
+  for (const { at, value, isLeftOut } of choices) {
+    const places = placesIn(values)
+    const place = places[Math.floor(at * (places.length + 1))]
+    if (!place) values.unknown = value
+    else if (isLeftOut && value === null) delete place.holder[place.key]
+    else place.holder[place.key] = value
+  }
+}
+
+const headerText = hostileText.map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '').trim())
+
+/** Headers that something is read from. */
+const headerNames = [
+  ...[
+    'Idempotency-Key',
+    'If-Match',
+    'If-None-Match',
+    'X-Api-Key',
+    'Authorization',
+    'Accept-Language',
+    'User-Agent',
+    'X-Forwarded-For',
+  ],
+  ...[
+    'Accept',
+    'Range',
+    'Last-Event-ID',
+    'Origin',
+    'Cookie',
+    'Content-Type',
+    'X-Request-Id',
+    'Forwarded',
+    'Host',
+    'Sec-Fetch-Mode',
+  ],
+]
+
+export const hostileHeaders = fc.oneof(
+  { weight: 5, arbitrary: fc.constant([] as [string, string][]) },
+  {
+    weight: 1,
+    arbitrary: fc.array(
+      fc.tuple(
+        fc.constantFrom(...headerNames),
+        fc.oneof(headerText, fc.constant('token x'), fc.constant('{{serial}}')),
+      ),
+      {
+        maxLength: 2,
+      },
+    ),
+  },
+)
+
+export const actors = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<Kind>('user') },
+  { weight: 3, arbitrary: fc.constant<Kind>('admin') },
+  { weight: 1, arbitrary: fc.constant<Kind>('anonymous') },
+)

@@ -1,0 +1,259 @@
+/** Requests to every route: its fields and parameters are those that it reads, noted while it does. */
+import fc from 'fast-check'
+import type { RestRequest, Route } from '../../src/rest/define-route.ts'
+import { routes } from '../../src/rest/routes.ts'
+import { type RestCall, restCalls } from './authz-values.ts'
+import {
+  actors,
+  asBytes,
+  asked,
+  type FuzzRequest,
+  hostileHeaders,
+  type Spoiling,
+  spoil,
+  spoilings,
+} from './fuzz-requests.ts'
+import { hostileText, toJson, toText } from './fuzz-values.ts'
+
+interface Shape {
+  target: string
+  method: string
+  /** From the root. */
+  path: string
+  fields: string[]
+  files: string[]
+  query: string[]
+  calls: RestCall[]
+}
+
+const readings = {
+  text: 'text',
+  textOrNull: 'text',
+  choice: undefined,
+  amount: '1',
+  flag: true,
+  object: { a: 1 },
+  list: [],
+  json: '{"a":1}',
+  upload: undefined,
+} as const
+
+/** What a route reads of a request. */
+function noteReadings(route: Route) {
+  const fields = new Set<string>()
+  const files = new Set<string>(route.files)
+  const query = new Set<string>(['dry_run'])
+  const body = Object.fromEntries([
+    ...Object.entries(readings).map(([kind, value]) => [
+      kind,
+      (name: string) => {
+        ;(kind === 'upload' ? files : fields).add(name)
+        return value
+      },
+    ]),
+    ['all', () => ({})],
+  ])
+  const parameters = new Proxy(new URLSearchParams(), {
+    get: (_, method) => (name: string) => {
+      if (typeof name === 'string') query.add(name)
+      return method === 'getAll' ? [] : null
+    },
+  })
+  const request = { body, params: {}, query: parameters, dryRun: false, unread: {}, url: '', header: () => undefined }
+  try {
+    route.variables(request as unknown as RestRequest)
+  } catch {
+    // It wanted something else than was read to it; what it read until then is known.
+  }
+  return { fields: [...fields], files: [...files], query: [...query] }
+}
+
+const goodParams: Record<string, string> = { nid: '{{owner.nid}}', id: '{{owner.orderId}}', cid: '{{owner.nid}}' }
+
+const callsOf = (target: string): RestCall[] => [restCalls[target]?.(asked) ?? {}].flat()
+
+function* allShapes(): Generator<Shape> {
+  for (const route of routes) {
+    const target = `${route.method} ${route.path}`
+    const prefixes = route.path.startsWith('auth/') ? ['/api/v3/', '/'] : ['/api/v3/']
+    for (const prefix of prefixes) {
+      yield {
+        target: prefix === '/' ? `${route.method} /${route.path}` : target,
+        method: route.method,
+        path: prefix + route.path,
+        ...noteReadings(route),
+        calls: callsOf(target),
+      }
+    }
+  }
+  // What is no operation has its path from the root.
+  for (const target of Object.keys(restCalls)) {
+    const [method = '', path = ''] = target.split(' ')
+    if (!path.startsWith('/')) continue
+    const query = ['download', 'format', 'expires', 'signature', 'last_event_id', 'size']
+    yield { target, method, path, fields: ['new-password'], files: [], query, calls: callsOf(target) }
+  }
+}
+
+export const restShapes: readonly Shape[] = [...allShapes()]
+
+/** A text in an address, also one that is no Unicode. */
+const inAddress = (text: string, isEncoded: boolean) =>
+  isEncoded ? [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('') : encodeGood(text)
+
+/** Names that are to be filled in stay as they are. */
+const encodeGood = (text: string) =>
+  text
+    .toWellFormed()
+    .split(/(\{\{[\w.]+\}\})/)
+    .map((part) => (part.startsWith('{{') ? part : encodeURIComponent(part)))
+    .join('')
+
+const brokenAddress = fc.constantFrom(
+  '%',
+  '%0',
+  '%zz',
+  '%ED%A0%80',
+  '%00',
+  '%ff',
+  '..%2f..%2f',
+  '%2e%2e/',
+  '//',
+  ';a=b',
+  '%25%30%30',
+)
+
+const encodings = ['json', 'json', 'multipart', 'multipart', 'urlencoded', 'none', 'mislabelled', 'broken'] as const
+type Encoding = (typeof encodings)[number]
+
+const BOUNDARY = 'fuzzed-boundary'
+
+interface Part {
+  name: string
+  text: string
+  isFile?: boolean
+}
+
+function multipart(parts: Part[], partHeader: string): string {
+  const lines = parts.map(({ name, text, isFile }) => {
+    const label = name
+      .toWellFormed()
+      .replaceAll('"', '%22')
+      .replaceAll(/[\r\n]/g, ' ')
+    const file = isFile ? `; filename="${partHeader || 'a.txt'}"\r\nContent-Type: ${partHeader || 'text/plain'}` : ''
+    return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${label}"${file}\r\n\r\n${text}\r\n`
+  })
+  return asBytes(`${lines.join('')}--${BOUNDARY}--\r\n`)
+}
+
+function encodeBody(
+  encoding: Encoding,
+  values: Record<string, unknown>,
+  files: string[],
+  partHeader: string,
+): { body?: string; type?: string } {
+  const json = () => asBytes(toJson(values))
+  const texts = () => Object.entries(values).map(([name, value]): Part => ({ name, text: toText(value) }))
+  switch (encoding) {
+    case 'json':
+      return { body: json(), type: 'application/json' }
+    case 'mislabelled':
+      return { body: json(), type: 'application/x-www-form-urlencoded' }
+    case 'broken':
+      return { body: json().slice(0, -1), type: 'application/json' }
+    case 'urlencoded': {
+      const body = texts().map(({ name, text }) => `${encodeGood(name)}=${encodeGood(text)}`)
+      return { body: body.join('&'), type: 'application/x-www-form-urlencoded' }
+    }
+    case 'multipart': {
+      const sent = files.map((name): Part => ({ name, text: 'file {{serial}} of many', isFile: true }))
+      return { body: multipart([...sent, ...texts()], partHeader), type: `multipart/form-data; boundary=${BOUNDARY}` }
+    }
+    case 'none':
+      return {}
+  }
+}
+
+const plain = (value: unknown) => (value instanceof File ? undefined : value)
+
+/** The good values of a call, and of every other field that the route reads. */
+function goodValues({ fields, files }: Shape, call: RestCall): Record<string, unknown> {
+  const given = { ...call.json, ...call.form, ...call.urlencoded }
+  const known = Object.entries(given).filter(([name, value]) => plain(value) !== undefined && !files.includes(name))
+  const others = fields.filter((name) => !Object.hasOwn(given, name)).map((name) => [name, goodOf(name)])
+  return Object.fromEntries([...others, ...known])
+}
+
+/** Fields that no good call sends are left to what spoils them; a null counts as left out. */
+const goodOf = (_name: string): unknown => null
+
+export function restRequests(shape: Shape): fc.Arbitrary<FuzzRequest> {
+  const { method, target, path, files } = shape
+  const hasBody = method !== 'GET'
+  return fc
+    .record({
+      call: fc.constantFrom(...shape.calls),
+      actor: actors,
+      params: fc.array(fc.record({ at: fc.nat(3), text: hostileText, isEncoded: fc.boolean() }), { maxLength: 1 }),
+      isParamSpoilt: fc.nat(3).map((n) => n === 0),
+      ending: fc.oneof({ weight: 12, arbitrary: fc.constantFrom('', '/') }, { weight: 1, arbitrary: brokenAddress }),
+      query: fc.array(
+        fc.tuple(fc.constantFrom(...shape.query, 'limit', 'offset', 'unknown', '__proto__'), hostileText),
+        { maxLength: 2 },
+      ),
+      encoding: fc.constantFrom(...encodings),
+      partHeader: fc.oneof(
+        fc.constant(''),
+        hostileText.map((text) => text.toWellFormed().replaceAll(/["\r\n]/g, '')),
+      ),
+      spoilt: spoilings,
+      headers: hostileHeaders,
+      isHead: fc.nat(30).map((n) => n === 0),
+    })
+    .map(({ call, actor, params, isParamSpoilt, ending, query, encoding, partHeader, spoilt, headers, isHead }) => {
+      let index = 0
+      const spoiltParam = isParamSpoilt ? params[0] : undefined
+      const address = path.replaceAll(/:(\w+)/g, (_, name: string) => {
+        const isSpoilt = spoiltParam?.at === index++ || (spoiltParam && index === 1)
+        return isSpoilt
+          ? inAddress(spoiltParam.text, spoiltParam.isEncoded)
+          : encodeGood(call.params?.[name] ?? goodParams[name] ?? '{{serial}}')
+      })
+      const search = [...Object.entries(call.query ?? {}), ...(isParamSpoilt || !hasBody ? query : [])]
+      const values = goodValues(shape, call)
+      const choices: readonly Spoiling[] = hasBody ? spoilt : []
+      spoil(values, choices)
+      const { body, type } = hasBody ? encodeBody(encoding, values, files, partHeader) : {}
+      const text = search.map(([name, value]) => `${encodeGood(name)}=${encodeGood(value as string)}`).join('&')
+      return {
+        target,
+        actor,
+        method: isHead && method === 'GET' ? 'HEAD' : method,
+        path: address + ending + (text && `?${text}`),
+        headers: [...(type ? [['Content-Type', type] as [string, string]] : []), ...headers],
+        ...(body !== undefined && { body }),
+      }
+    })
+}
+
+/** What should succeed, or be refused for a reason of the service's own. */
+export function goodRestRequest(shape: Shape): FuzzRequest {
+  const [call = {}] = shape.calls
+  const values = Object.fromEntries(Object.entries(goodValues(shape, call)).filter(([, value]) => value !== null))
+  const encoding =
+    shape.method === 'GET' ? 'none' : shape.files.length ? 'multipart' : call.urlencoded ? 'urlencoded' : 'json'
+  const { body, type } = encodeBody(encoding, values, shape.files, '')
+  const address = shape.path.replaceAll(/:(\w+)/g, (_, name: string) =>
+    encodeGood(call.params?.[name] ?? goodParams[name] ?? '{{serial}}'),
+  )
+  const text = Object.entries(call.query ?? {}).map(([name, value]) => `${name}=${encodeGood(value)}`)
+  return {
+    target: shape.target,
+    actor: /api-keys|network-apps|point-grants|webhook-deliveries/.test(shape.path) ? 'admin' : 'user',
+    method: shape.method,
+    path: address + (text.length ? `?${text.join('&')}` : ''),
+    headers: type ? [['Content-Type', type]] : [],
+    ...(body !== undefined && { body }),
+    isGood: true,
+  }
+}

@@ -1,0 +1,185 @@
+/** The things that requests are about, made anew when a request has used them up. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { type IdPrefix, toId } from '../../src/domain/ids.ts'
+import type { FuzzRequest, Kind } from './fuzz-requests.ts'
+import { type FuzzAnswer, sendFuzz } from './fuzz-sender.ts'
+
+export interface FuzzUser {
+  id: string
+  /** As callers see it. */
+  publicId: string
+  token: string
+  email: string
+  password: string
+}
+
+export interface FuzzTools {
+  url: string
+  newUser(role: 'USER' | 'ADMIN'): Promise<FuzzUser>
+  sql<Row>(text: string, values: unknown[]): Promise<Row[]>
+}
+
+export interface FuzzScene {
+  send(request: FuzzRequest): Promise<FuzzAnswer>
+  /** How many requests were let in: neither refused for who asked, nor for what they asked. */
+  letIn: Map<string, number>
+  sent: Map<string, number>
+}
+
+/** Nobody listens there. */
+const HOOK = 'http://127.0.0.1:9/'
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<FuzzScene> {
+  const names = new Map<string, string>()
+  const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
+  let serial = 0
+  let user: FuzzUser
+  let admin: FuzzUser
+
+  const fill = (text: string) =>
+    text.replaceAll(/\{\{([\w.]+)\}\}/g, (whole, name: string) =>
+      name === 'serial' ? String(serial) : (names.get(name) ?? whole),
+    )
+
+  async function send(request: FuzzRequest): Promise<FuzzAnswer> {
+    serial += 1
+    const token = { anonymous: undefined, user: user.token, admin: admin.token }[request.actor]
+    const credentials: [string, string][] = token ? [['Authorization', `token ${token}`]] : []
+    const headers = [...credentials, ['X-Api-Key', apiKey] as [string, string], ...request.headers]
+    const own = new Map(headers.map(([name, value]) => [name.toLowerCase(), [name, fill(value)] as [string, string]]))
+    const body = request.body === undefined ? undefined : Buffer.from(fill(request.body), 'latin1')
+    const answer = await sendFuzz(url, {
+      method: request.method,
+      path: fill(request.path),
+      headers: [...own.values()],
+      body,
+    })
+    return answer
+  }
+
+  const made = async (request: Omit<FuzzRequest, 'target' | 'actor'>, actor: Kind = 'user') => {
+    const answer = await send({ target: '', actor, ...request })
+    if (answer.status >= 300) throw new Error(`${request.path} was answered with ${answer.status} ${answer.text}`)
+    return JSON.parse(answer.text) as { id: string }
+  }
+  const json = (value: object) => ({
+    headers: [['Content-Type', 'application/json']] as [string, string][],
+    body: JSON.stringify(value),
+  })
+
+  async function newThings() {
+    const form = `--b\r\nContent-Disposition: form-data; name="asset_file"; filename="a.txt"\r\n\r\nthing ${randomUUID()}\r\n--b--\r\n`
+    const headers: [string, string][] = [['Content-Type', 'multipart/form-data; boundary=b']]
+    const asset = await made({ method: 'POST', path: '/api/v3/assets/', headers, body: form })
+    names.set('owner.nid', asset.id).set('owner.publicNid', asset.id)
+    const body = json({ network_app: names.get('scene.sellersApp'), action_args: { a: 1 } })
+    const order = await made({ method: 'POST', path: '/api/v3/store/network-app-orders/', ...body })
+    names.set('owner.orderId', order.id)
+    const id = async (name: string, prefix: IdPrefix, text: string) => {
+      const [row] = await sql<{ id: string }>(text, [user.id])
+      names.set(`owner.${name}`, toId(prefix, row?.id ?? randomUUID()))
+    }
+    await id(
+      'commitId',
+      'commit',
+      'select id::text as id from commits where author_id = $1::uuid order by id desc limit 1',
+    )
+    await id('eventId', 'event', 'select id::text as id from events where owner_id = $1::uuid order by id limit 1')
+    await id('sessionId', 'session', 'select id::text as id from access_tokens where user_id = $1::uuid limit 1')
+    await id('auditId', 'audit', 'select id::text as id from audit_entries where user_id = $1::uuid limit 1')
+    await id(
+      'deliveryId',
+      'delivery',
+      'select id::text as id from webhook_deliveries where $1::uuid is not null order by id desc limit 1',
+    )
+    const [tree] = await sql<{ cid: string; hash: string }>(
+      'select c.tree_cid as cid, a.sha256 as hash from commits c join assets a on a.id = c.asset_id where a.nid = $1',
+      [asset.id],
+    )
+    names.set('owner.treeCid', tree!.cid).set('owner.proofHash', tree!.hash).set('owner.tag', 'tag')
+  }
+
+  async function newPeople() {
+    user = await newUser('USER')
+    admin = await newUser('ADMIN')
+    const key = async (secret: string) => {
+      const [row] = await sql<{ id: string }>(
+        'insert into api_keys (name, prefix, hash) values ($1, $2, $3) on conflict (hash) do update set revoked_at = null returning id::text as id',
+        ['fuzz', secret.slice(0, 8), sha256(secret)],
+      )
+      return toId('key', row!.id)
+    }
+    await key(apiKey)
+    names.set('scene.apiKeyId', await key(`${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`))
+    const { id: hooked } = await made(
+      {
+        method: 'POST',
+        path: '/api/v3/store/network-apps/',
+        ...json({ name: `hooked ${randomUUID()}`, price: '0.001', webhook_url: HOOK }),
+      },
+      'admin',
+    )
+    names.set('owner.appId', hooked)
+    const newApp = async () => {
+      const app = randomUUID()
+      await sql('insert into network_apps (id, owner_id, name, price) values ($1::uuid, $2::uuid, $3, 0.001)', [
+        app,
+        admin.id,
+        `app ${app}`,
+      ])
+      return toId('app', app)
+    }
+    names.set('scene.sellersApp', await newApp())
+    names.set('owner.id', user.publicId).set('owner.email', user.email).set('owner.password', user.password)
+    for (const [name, purpose] of [
+      ['resetToken', 'PASSWORD_RESET'],
+      ['verificationToken', 'EMAIL_VERIFICATION'],
+    ]) {
+      const token = randomBytes(16).toString('hex')
+      names.set(`owner.${name}`, token)
+      await sql(
+        `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+         select id, $2::token_purpose, uuidv7(), $3::bytea, email, now() + interval '1 day' from users where id = $1::uuid`,
+        [user.id, purpose, sha256(token)],
+      )
+    }
+    await newThings()
+    const sale = await made({
+      method: 'POST',
+      path: '/api/v3/store/network-app-orders/',
+      ...json({ network_app: hooked }),
+    })
+    await made({ method: 'POST', path: `/api/v3/store/network-app-orders/${sale.id}/confirm/`, headers: [] })
+    await newThings()
+  }
+  await newPeople()
+
+  const letIn = new Map<string, number>()
+  const sent = new Map<string, number>()
+  const count = (counts: Map<string, number>, target: string) => counts.set(target, (counts.get(target) ?? 0) + 1)
+  const isLetIn = ({ status, text }: FuzzAnswer) => status < 400 && !/"errors":\[/.test(text)
+  /** Somebody signed out or was deleted, or a secret is spent. */
+  const isUsedUp = ({ actor, headers, isGood }: FuzzRequest, answer: FuzzAnswer) =>
+    isGood
+      ? !isLetIn(answer)
+      : actor !== 'anonymous' &&
+        !headers.some(([name]) => /^authorization$|^x-api-key$/i.test(name)) &&
+        (answer.status === 401 || /"(AUTHENTICATION_FAILED|UNTRUSTED_CLIENT)"/.test(answer.text))
+
+  return {
+    letIn,
+    sent,
+    async send(request) {
+      let answer = await send(request)
+      if (isUsedUp(request, answer)) {
+        await newPeople()
+        if (request.isGood) answer = await send(request)
+      } else if (serial % 100 === 0) await newThings().catch(newPeople)
+      count(sent, request.target)
+      if (isLetIn(answer)) count(letIn, request.target)
+      return answer
+    },
+  }
+}
