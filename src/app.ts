@@ -308,7 +308,7 @@ export function createApp(deps: Dependencies): App {
       webhookDelivery: services.deliveries.handle,
     },
     doors: [
-      { knows: (path) => path === '/graphql' || path.startsWith('/graphql/'), handle: (req, res) => graphql(req, res) },
+      { knows: (path) => path === '/graphql' || path === '/graphql/', handle: (req, res) => graphql(req, res) },
       { knows: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },
     ],
     async prepare() {

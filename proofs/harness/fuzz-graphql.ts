@@ -40,6 +40,7 @@ export const graphqlShapes: readonly Shape[] = (['Query', 'Mutation', 'Subscript
 
 const byScalar: Record<string, unknown> = {
   Boolean: true,
+  CID: '{{owner.treeCid}}',
   DateTime: '2100-01-01T00:00:00Z',
   Decimal: '1',
   Float: 1,
@@ -203,7 +204,7 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
 
 /** Arguments that may be left out are. */
 export function goodGraphQLRequest(shape: Shape): FuzzRequest {
-  const actor = /ApiKey|NetworkApp|grant|Grant|webhook|Webhook/.test(shape.target) ? 'admin' : 'user'
+  const actor = /apiKey|networkApp|grant|webhook/i.test(shape.target) ? 'admin' : 'user'
   const { body, headers } = encode(shape, goodVariables(shape), false, '')
   return { target: shape.target, actor, method: 'POST', path, headers, body, isGood: true }
 }
