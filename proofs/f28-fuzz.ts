@@ -13,7 +13,7 @@ import { goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fu
 import { complaintOf } from './harness/fuzz-judge.ts'
 import { rawRequests, sendRaw } from './harness/fuzz-raw.ts'
 import type { FuzzRequest } from './harness/fuzz-requests.ts'
-import { goodRestRequest, restRequests, restShapes } from './harness/fuzz-rest.ts'
+import { goodRestRequest, neverLetIn, restRequests, restShapes } from './harness/fuzz-rest.ts'
 import { type FuzzScene, type FuzzUser, openFuzzScene } from './harness/fuzz-scene.ts'
 import { sendFuzz } from './harness/fuzz-sender.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
@@ -170,7 +170,9 @@ function judgeCompleteness(scenes: readonly FuzzScene[]): string[] {
   const targets = [...graphqlShapes, ...restShapes].map(({ target }) => target)
   return targets.flatMap((target) => {
     if (!scenes.some(({ sent }) => sent.has(target))) return [`Nothing was sent to ${target}: the run is invalid.`]
-    return scenes.some(({ letIn }) => letIn.has(target)) ? [] : [`${target} let nothing in: the run is invalid.`]
+    return neverLetIn.has(target) || scenes.some(({ letIn }) => letIn.has(target))
+      ? []
+      : [`${target} let nothing in: the run is invalid.`]
   })
 }
 
