@@ -152,7 +152,7 @@ const settleWithoutEffect = async (
 
 /** Whether the registry's own events have the commit, whatever receipts say. */
 const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commit_id }: InFlightRow): Promise<boolean> => {
-  const event = (await seekCommits(parts, [commit_id]))?.get(commit_id)
+  const event = (await seekCommits(parts, [commit_id])).get(commit_id)
   if (!event) return false
   await parts.lease.write(lane.name, markIncluded, [
     [commit_id],

@@ -37,17 +37,16 @@ const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitDa
 
 /**
  * The events of these commits that one of our accounts wrote. Two commits may tell the very same (there and back within a
- * second), so an event whose transaction is another commit's does not count. Undefined when the registry refuses to tell.
+ * second), so an event whose transaction is another commit's does not count.
  */
 export const seekCommits = async (
   parts: RelayParts,
   commitIds: readonly string[],
-): Promise<Map<string, ChainCommit> | undefined> => {
+): Promise<Map<string, ChainCommit>> => {
   const found = new Map<string, ChainCommit>()
   const taken = new Set<string>()
   for (const sought of await parts.database.query(findSought, [commitIds])) {
-    const commits = await parts.readCommits(sought.nid).catch(ifRefused)
-    if (!commits) return undefined
+    const commits = await parts.readCommits(sought.nid).catch(ifItCannotTell)
     const events = commits.filter((event) => parts.recorders.has(event.recorder) && tellsOf(sought, event))
     if (events.length === 0) continue
     const hashes = events.map(({ transactionHash }) => transactionHash)
@@ -62,8 +61,10 @@ export const seekCommits = async (
   return found
 }
 
-const ifRefused = (error: unknown): undefined => {
-  if (!(error instanceof RpcError)) throw error
+/** A contract that fails when it is asked for its commits has none to tell; a node that is behind is asked again. */
+const ifItCannotTell = (error: unknown): ChainCommit[] => {
+  if (error instanceof RpcError && /revert|opcode|evm error|execution/i.test(error.message)) return []
+  throw error
 }
 
 interface TransactionReply {

@@ -95,15 +95,6 @@ const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, row
     parts,
     doubtful.map(({ commit_id }) => commit_id),
   )
-  if (!found) {
-    report(
-      parts,
-      lane,
-      'sending',
-      'The registry does not tell what is on the chain already; commits wait until it does.',
-    )
-    return rows.filter((row) => !doubtful.includes(row))
-  }
   for (const [commitId, event] of found) {
     if (view.head.number - event.blockNumber < parts.confirmations) continue
     const { transactionHash: hash, blockNumber, blockHash, recorder } = event
