@@ -36,7 +36,7 @@ interface Control {
 }
 
 /** Services that know no actors. */
-const impersonal = new Set<keyof Services>(['idempotency', 'pricing'])
+const impersonal = new Set<keyof Services>(['idempotency', 'pricing', 'thumbnails'])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
 const administrative = new Set<keyof Services>(['apiKeys', 'deliveries', 'grants', 'networkApps'])
 
