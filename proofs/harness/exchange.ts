@@ -14,7 +14,7 @@ export interface Exchange {
 }
 
 export interface Message {
-  method?: 'GET' | 'POST' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   url: string
   token?: string
   json?: object

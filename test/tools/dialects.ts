@@ -1,5 +1,5 @@
 /** The first query of clients, editors and code generators, as several of them write it. */
-import { getIntrospectionQuery as queryOf17 } from 'graphql'
+import { buildClientSchema, lexicographicSortSchema, printSchema, getIntrospectionQuery as queryOf17 } from 'graphql'
 import { getIntrospectionQuery as queryOf16 } from 'graphql-16'
 
 export interface Dialect {
@@ -87,3 +87,15 @@ export const probe = `query Probe {
   __schema { queryType { name } mutationType { name } subscriptionType { name } directives { name locations } }
 }
 fragment Names on __Type { name fields { name args { name } } }`
+
+/** The schema as a service tells it, sorted as ours is committed. Raises with the service's refusal. */
+export async function readSchema(url: string, { query }: Pick<Dialect, 'query'>): Promise<string> {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) })
+  const { data, errors } = (await answer.json()) as { data?: never; errors?: { message: string }[] }
+  if (!data || errors) throw new Error(errors?.map(({ message }) => message).join(' ') ?? `Status ${answer.status}`)
+  return `${printSchema(lexicographicSortSchema(buildClientSchema(data)))}\n`
+}
+
+/** What a tool that speaks this dialect can know of a schema in SDL. */
+export const toldOf = (sdl: string, { unasked }: Pick<Dialect, 'unasked'>) => sdl.replace(unasked, '')
