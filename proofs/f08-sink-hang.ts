@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
 import { statement } from '../src/domain/ports.ts'
+import { createActionArgs } from '../src/domain/store/action-args.ts'
 import { createDeliveryService, deliveryLanes } from '../src/domain/store/delivery-service.ts'
 import { startJobs } from '../src/platform/jobs.ts'
 import { watchMemory } from './harness/memory.ts'
@@ -151,9 +152,11 @@ async function catchSharedPool(
   goodDeliveries: readonly Delivery[],
 ): Promise<string[]> {
   const { database, databaseUrl } = parts
+  const safe = openSafe(parts)
   const service = createDeliveryService({
     database,
-    safe: openSafe(parts),
+    safe,
+    actionArgs: createActionArgs({ safe, log: silent }),
     sender: createWebhookSender({ allowInsecure: true }),
     idempotency: { once: () => Promise.reject(new Error('not asked for')) } as never,
     notices: { announce() {} },

@@ -48,6 +48,7 @@ import type {
   Safe,
 } from './domain/ports.ts'
 import { createRequestLimits } from './domain/request-limits.ts'
+import { createActionArgs } from './domain/store/action-args.ts'
 import { createApiKeyService } from './domain/store/api-key-service.ts'
 import { createDeliveryService } from './domain/store/delivery-service.ts'
 import { createNetworkAppService } from './domain/store/network-app-service.ts'
@@ -109,6 +110,7 @@ export interface App {
     mail(job: OrderMailJob): Promise<void>
     thumbnail(job: ThumbnailJob): Promise<void>
     webhookDelivery(job: { deliveryId: string }): Promise<void>
+    abandonedDelivery(job: { deliveryId: string }): Promise<void>
   }
   /** Stores the documents that commits refer to, and clears away what an earlier process left behind. */
   prepare(): Promise<void>
@@ -161,6 +163,7 @@ export function createApp(deps: Dependencies): App {
   const verifiesAddresses = config.emailVerification !== 'off'
   const pricing = createPricing(config.money)
   const funds = createFunds({ database })
+  const actionArgs = createActionArgs({ safe: deps.safe, log })
   const services: Services = {
     idempotency,
     pricing,
@@ -187,7 +190,7 @@ export function createApp(deps: Dependencies): App {
     profiles: createProfileService({ ...deps, idempotency, limits }),
     audit: createAuditService({ database }),
     deletions: createDeletionService(deps),
-    exports: createExportService({ ...deps, exports: createGate(exportGate) }),
+    exports: createExportService({ database, actionArgs, exports: createGate(exportGate) }),
     passwords: createPasswordService({ ...deps, ...credentials }),
     identities: createIdentityService({ ...credentials, database, limits, verifiesAddresses }),
     apiKeys: createApiKeyService({ database, vault, idempotency }),
@@ -195,6 +198,7 @@ export function createApp(deps: Dependencies): App {
     deliveries: createDeliveryService({
       database,
       safe: deps.safe,
+      actionArgs,
       sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks }),
       idempotency,
       notices: deps.notices,
@@ -203,7 +207,7 @@ export function createApp(deps: Dependencies): App {
     orders: createOrderService({
       database,
       notices: deps.notices,
-      safe: deps.safe,
+      actionArgs,
       funds,
       idempotency,
       config: config.store,
@@ -215,7 +219,7 @@ export function createApp(deps: Dependencies): App {
     }),
     thumbnails: createThumbnailService(deps),
     trees: createTreeService({ database }),
-    events: createEventService({ ...deps, streamLimits: createStreamLimits(config.limits) }),
+    events: createEventService({ ...deps, actionArgs, streamLimits: createStreamLimits(config.limits) }),
   }
 
   const compose = createMailComposer({ currency: config.money.currency, publicUrl })
@@ -306,6 +310,7 @@ export function createApp(deps: Dependencies): App {
       mail: orderMail.handle,
       thumbnail: services.thumbnails.handle,
       webhookDelivery: services.deliveries.handle,
+      abandonedDelivery: services.deliveries.abandon,
     },
     doors: [
       { knows: (path) => path === '/graphql' || path === '/graphql/', handle: (req, res) => graphql(req, res) },

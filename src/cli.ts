@@ -13,6 +13,7 @@ import { ConfigError, effectiveConfig } from './config.ts'
 import { DomainError } from './domain/errors.ts'
 import { toId } from './domain/ids.ts'
 import { checkInvariants, type Finding } from './domain/invariants.ts'
+import { checkSealed } from './domain/keys/unreadable.ts'
 import { formatAmount } from './domain/money.ts'
 
 /** Of the rows that contradict one invariant, how many are printed. */
@@ -137,10 +138,17 @@ command(program, 'grant', 'Gives points to a user.')
     if (attempt.replayed) say('They had been given before with this key; nothing was added.')
   })
 
-command(program, 'check', 'Checks the books and the histories; exits with 1 when something contradicts them.')
+command(
+  program,
+  'check',
+  'Checks the books, the histories and everything that is sealed; exits with 1 when something is wrong.',
+)
   .option('--json', 'prints every invariant with the first rows that contradict it; "isCut": there are more')
   .action(async ({ json }) => {
-    const results = await withInstallation(({ database }) => checkInvariants(database))
+    const results = await withInstallation(async (installation) => [
+      ...(await checkInvariants(installation.database)),
+      await checkSealed(installation),
+    ])
     const broken = results.filter(({ rows }) => rows.length > 0)
     if (broken.length) process.exitCode = FAILURE
     if (json) {

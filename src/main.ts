@@ -44,25 +44,21 @@ async function main() {
 
   const jobs = await startJobs(installation)
   await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
+  await jobs.work('abandoned-delivery', { concurrency: 1 }, app.jobs.abandonedDelivery)
   await jobs.work('mail', { concurrency: 2 }, app.jobs.mail)
   await jobs.work('account-mail', { concurrency: 2 }, app.jobs.accountMail)
   await jobs.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
   await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
   const { orders, grants, sessions, thumbnails } = app.services
-  const tidy = async (cancel: AbortSignal) => {
-    const { deletions } = app.services
-    const { sweep, collectGarbage } = app.maintenance
-    for (const step of [deletions.sweep, orders.sweepArguments, sweep, collectGarbage]) {
-      cancel.throwIfAborted()
-      await step(cancel)
-    }
-  }
+  const { sweep, collectGarbage } = app.maintenance
+  // Each for itself: one that fails keeps nothing else from being done.
+  const tidying = [app.services.deletions.sweep, orders.sweepArguments, sweep, collectGarbage]
   const chores = [
-    repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again in a second'),
+    repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again soon'),
     repeat(grants.sweep, 30_000, log, 'Points could not be expired; it is tried again in half a minute'),
     repeat(sessions.recordUse, 60_000, log, 'The use of sessions could not be recorded; it is tried again in a minute'),
-    repeat(thumbnails.sweep, 10_000, log, 'Thumbnails could not be asked for; it is tried again in ten seconds'),
-    repeat(tidy, 3_600_000, log, 'Tidying up failed; it is tried again in an hour'),
+    repeat(thumbnails.sweep, 10_000, log, 'Thumbnails could not be asked for; it is tried again soon'),
+    ...tidying.map((step) => repeat(step, 3_600_000, log, 'Tidying up failed; it is tried again in an hour')),
   ]
 
   const { parts } = installation

@@ -1,9 +1,9 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
+import { failCommit } from '../domain/asset/fail-commit.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findSpender, seekCommits } from './relay-seek.ts'
 import {
   type BlockRow,
-  failCommit,
   findIncluded,
   findRaw,
   findSigned,

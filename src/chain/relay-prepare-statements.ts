@@ -45,6 +45,12 @@ export const findUnprepared = statement<UnpreparedRow>(
    limit $1`,
 )
 
+/** $1 user. */
+export const hasKey = statement<{ user_id: string }>(
+  'relay_has_key',
+  'select user_id from user_keys where user_id = $1::uuid',
+)
+
 /** Signatures and pins of commits that are ready: $1 commits, $2 signatures. */
 export const storePrepared = statement(
   'relay_store_prepared',

@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { DomainError } from '../domain/errors.ts'
+import { failCommit } from '../domain/asset/fail-commit.ts'
+import { DomainError, LostKeyError } from '../domain/errors.ts'
 import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
 import { explain } from './explain.ts'
 import type { Lease } from './lease.ts'
 import { createPace } from './pace.ts'
-import { findUnprepared, postpone, storePrepared, type UnpreparedRow } from './relay-prepare-statements.ts'
-import { failCommit } from './relay-statements.ts'
+import { findUnprepared, hasKey, postpone, storePrepared, type UnpreparedRow } from './relay-prepare-statements.ts'
 
 export interface PreparerOptions {
   database: Database
@@ -39,6 +39,8 @@ const pauseAfterFailure = 2_000
 const firstPause = 2
 const longestPause = 3_600
 const longestOutagePause = 30
+/** About three days after the first: a vault whose keys were left behind is found out by then. */
+const lastTryWithoutKey = 80
 
 const isOutage = (error: unknown) => error instanceof DomainError && error.code === 'UNAVAILABLE'
 
@@ -62,7 +64,14 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     await lease.write(leaseName, failCommit, [row.commit_id, reason])
   }
 
+  /** The account was deleted since the row was read: what was accepted for it was signed or failed with that. */
+  const isOvertaken = async (row: UnpreparedRow) => (await database.query(hasKey, [row.author_id])).length === 0
+
   const putOff = async (row: UnpreparedRow, error: unknown) => {
+    if (error instanceof LostKeyError) {
+      if (await isOvertaken(row)) return
+      if (row.attempts >= lastTryWithoutKey) return fail(row, 'the author’s key does not open any more')
+    }
     const reason = explain(error)
     const longest = isOutage(error) ? longestOutagePause : longestPause
     await lease.write(leaseName, postpone, [row.commit_id, reason, firstPause, longest])

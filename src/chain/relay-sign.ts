@@ -1,4 +1,5 @@
 /** From a commit that is ready to stored bytes: its transaction, signed. */
+import { failCommit } from '../domain/asset/fail-commit.ts'
 import { encodeCommitData } from './commit-data.ts'
 import { chooseFees } from './fees.ts'
 import { encodeCommit } from './registry-abi.ts'
@@ -7,7 +8,6 @@ import { seekCommits } from './relay-seek.ts'
 import type { Outgoing } from './relay-send.ts'
 import {
   type CandidateRow,
-  failCommit,
   findCandidates,
   findLastNonce,
   markFound,

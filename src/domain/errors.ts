@@ -86,6 +86,14 @@ export class DomainError extends Error {
   }
 }
 
+/**
+ * What was sealed does not open: its key is gone, or the bytes were changed. Trying again soon does not help; a vault that
+ * cannot be asked raises something else.
+ */
+export class LostKeyError extends Error {
+  override readonly name = 'LostKeyError'
+}
+
 export const notAuthenticated = () =>
   new DomainError('NOT_AUTHENTICATED', 'Authentication credentials were not provided.')
 

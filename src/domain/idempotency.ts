@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor, UserActor } from './actor.ts'
-import { DomainError } from './errors.ts'
+import { DomainError, LostKeyError } from './errors.ts'
 import { type Database, type Seal, statement } from './ports.ts'
 
 const SENDER_BYTES = 16
@@ -154,6 +154,16 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     return row.result
   }
 
+  /** The thing is told as it is now when the kept answer does not open any more: the derivation key was exchanged. */
+  function openAnswer(answer: string, scope: Buffer): unknown {
+    try {
+      return JSON.parse(answers.open(answer, scope.toString('hex')))
+    } catch (error) {
+      if (error instanceof LostKeyError) return undefined
+      throw error
+    }
+  }
+
   return {
     async isKnown(actor, { key }) {
       return key !== undefined && (await database.query(findKey, [userScope(actor, key)])).length > 0
@@ -183,7 +193,7 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     async recall(attempt) {
       if (!attempt.mark) return undefined
       const [row] = await database.query(findKey, [attempt.mark.scope])
-      return row?.answer ? JSON.parse(answers.open(row.answer, row.scope.toString('hex'))) : undefined
+      return row?.answer ? openAnswer(row.answer, row.scope) : undefined
     },
     async keep(attempt, answer) {
       if (!attempt.mark || attempt.isSecret) return

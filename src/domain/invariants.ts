@@ -207,14 +207,14 @@ export const invariants: Invariant[] = [
 
 /** What contradicts one invariant; nothing when it holds. */
 export interface Finding {
-  invariant: Invariant
+  invariant: Pick<Invariant, 'id' | 'sentence'>
   /** At most `MOST_ROWS`. */
   rows: object[]
   /** Whether there are more rows than these. */
   isCut: boolean
 }
 
-const MOST_ROWS = 100
+export const MOST_ROWS = 100
 
 /** Milliseconds. A request has a few seconds; this takes as long as the books are large. */
 const PATIENCE = 3_600_000

@@ -180,7 +180,7 @@ export interface KeyWrapping {
 export interface Custody {
   /** A new key pair for `userId`; only the address is public. */
   create(userId: string): Promise<SealedKey & { address: string }>
-  /** EIP-191 personal_sign of `text`, 0x-prefixed. */
+  /** EIP-191 personal_sign of `text`, 0x-prefixed. Raises LostKeyError when the key does not open. */
   sign(userId: string, key: SealedKey, text: string): Promise<string>
   /** The version that keys are wrapped in now. */
   readonly version: number
@@ -194,7 +194,7 @@ export interface Custody {
 export interface Safe {
   /** `context` names owner, purpose and version; it is authenticated, so that no sealed text can stand in for another. */
   seal(text: string, context: string): Promise<Uint8Array>
-  /** Raises when the bytes were not sealed for exactly this context. */
+  /** Raises LostKeyError when the bytes were not sealed for exactly this context, or their key is gone. */
   open(sealed: Uint8Array, context: string): Promise<string>
   /** The same sealed text with its key wrapped by the vault's current key. Raises when it cannot be unwrapped. */
   rewrap(sealed: Uint8Array, context: string): Promise<Uint8Array>
@@ -206,7 +206,7 @@ export interface Safe {
 export interface Seal {
   /** Base64. `context` is authenticated, so that no sealed text can stand in for another. */
   seal(text: string, context: string): string
-  /** Raises when it was not sealed for exactly this context. */
+  /** Raises LostKeyError when it was not sealed for exactly this context. */
   open(sealed: string, context: string): string
 }
 

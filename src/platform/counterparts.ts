@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LostKeyError } from '../domain/errors.ts'
 import { createFile, removeFile } from './lasting-file.ts'
 
 const BYTES = 32
@@ -20,7 +21,7 @@ export function createCounterparts({ dir }: { dir: string }) {
   async function find(owner: string): Promise<Buffer | undefined> {
     try {
       const counterpart = await readFile(fileOf(owner))
-      if (counterpart.length !== BYTES) throw new Error(`The counterpart of ${owner} is damaged.`)
+      if (counterpart.length !== BYTES) throw new LostKeyError(`The counterpart of ${owner} is damaged.`)
       return counterpart
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined

@@ -3,7 +3,7 @@
  * inside the statement that causes it; what a killed process leaves behind is taken up again within half a minute.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Job, PgBoss, type Queue } from 'pg-boss'
+import { type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import type { Log } from '../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 
@@ -19,16 +19,34 @@ const BEAT_EVERY = 3
 const EXPIRE = 20
 const LOOK_EVERY = 3
 const abandoned = { expireInSeconds: EXPIRE, heartbeatSeconds: HEARTBEAT }
+/** Seconds. */
+const DAY = 86_400
+const KEPT_DEAD = 365 * DAY
 /** Jobs that are done are deleted when their queue says so, and a look like this one has come. */
 const TIDY_EVERY = 300
 
-/** Every queue: who handles it is said where the process is put together. */
+/**
+ * Every queue: who handles it is said where the process is put together. The queue counts an attempt before it hands the job
+ * out, so that one that kills its process counts, too. Attempts come ever more rarely, and end: a job that failed for the
+ * last time goes to the queue of its dead letters, which must stand before it here.
+ */
 const queues = {
+  /** Jobs that were given up, for an operator to look at: `select * from jobs.job where name = 'dead-letter'`. */
+  'dead-letter': { retentionSeconds: KEPT_DEAD },
+  /** `{deliveryId}`: a delivery whose job was given up; its order is to end. */
+  'abandoned-delivery': { retryLimit: 50, retryDelay: 30, retryBackoff: true, retryDelayMax: 3_600, ...abandoned },
   /** `{template, orderId}`: one mail about an order. */
-  mail: { retryLimit: 200, retryDelay: 5, retryBackoff: true, retryDelayMax: 30, ...abandoned },
+  mail: {
+    retryLimit: 200,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 30,
+    ...abandoned,
+    deadLetter: 'dead-letter',
+  },
   /**
    * One mail about an account; see `domain/account/account-mail.ts`. The payload may hold an address, so a job that is
-   * done is soon deleted, and one that cannot be done within a day, too.
+   * done is soon deleted, and one that cannot be done within a day, too: its dead letter is a line of the log.
    */
   'account-mail': {
     retryLimit: 200,
@@ -40,9 +58,24 @@ const queues = {
     retentionSeconds: 86_400,
   },
   /** `{deliveryId}`: the next attempt of a webhook delivery. Its lane is the network app. */
-  'webhook-delivery': { retryLimit: 100_000, retryDelay: 1, ...abandoned },
+  'webhook-delivery': {
+    retryLimit: 200,
+    retryDelay: 1,
+    retryBackoff: true,
+    retryDelayMax: 15,
+    ...abandoned,
+    deadLetter: 'abandoned-delivery',
+  },
   /** `{userId}`: the key of a deleted account, whose counterpart in the vault is to be destroyed. */
-  'forget-key': { retryLimit: 100_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 60, ...abandoned },
+  'forget-key': {
+    retryLimit: 300,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 3_600,
+    ...abandoned,
+    retentionSeconds: 30 * DAY,
+    deadLetter: 'dead-letter',
+  },
   /** `{assetId}`: the thumbnail of an asset. What cannot be made soon is not made: it holds up nobody. */
   thumbnail: {
     retryLimit: 5,
@@ -66,7 +99,7 @@ export interface WorkOptions {
 }
 
 export interface Jobs {
-  /** Carries out the jobs of a queue from now on. A handler that raises has its job tried again. */
+  /** Carries out the jobs of a queue from now on. A handler that raises has its job tried again, until it is given up. */
   work<Data extends object>(
     queue: QueueName,
     options: WorkOptions,
@@ -116,21 +149,23 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   return {
     async work(queue, { concurrency, laneConcurrency, pollEvery = 1 }, handler) {
       const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
-      const inHand = new Set<Job<object>>()
+      const inHand = new Set<JobWithMetadata<object>>()
       const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onTrouble)
       beats.push(setInterval(beat, BEAT_EVERY * 1_000))
       const loop = startJobLoop({
         concurrency,
         pollEvery,
         onTrouble,
-        take: (batchSize) => boss.fetch<object>(queue, { batchSize, ...lanes }),
+        take: (batchSize) => boss.fetch<object>(queue, { batchSize, includeMetadata: true, ...lanes }),
         async carryOut(job) {
           inHand.add(job)
           try {
             await handler(job.data as never)
             await boss.complete(queue, job)
           } catch (error) {
-            log.warn({ err: error, queue, job: job.id }, 'A job failed and is tried again')
+            const about = { err: error, queue, job: job.id, attempt: job.retryCount + 1 }
+            if (job.retryCount < job.retryLimit) log.warn(about, 'A job failed and is tried again')
+            else log.error(about, 'A job failed for the last time and is given up')
             // What cannot be said now is found out when the job's time is over.
             await boss.fail(queue, job).catch(onTrouble)
           } finally {

@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, LostKeyError } from '../domain/errors.ts'
 import type { KeyRing } from '../domain/ports.ts'
 import { createFile, removeFile, replaceFile } from './lasting-file.ts'
 
@@ -129,7 +129,7 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
       const isKnown = () => keys.find((each) => each.id === id)
       if (!isKnown()) reload()
       const found = isKnown()
-      if (!found) throw new Error(`The key vault does not hold the key ${id}.`)
+      if (!found) throw new LostKeyError(`The key vault does not hold the key ${id}.`)
       return found
     },
     oldest: () => keys.at(-1)!,

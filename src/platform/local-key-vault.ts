@@ -1,6 +1,7 @@
 /** The local key vault: keys in files or from the environment, and a counterpart for every owner. */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
+import { LostKeyError } from '../domain/errors.ts'
 import type { KeyRing, KeyVault } from '../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 import { createCounterparts } from './counterparts.ts'
@@ -53,7 +54,7 @@ export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): L
     },
     async unwrapFor(owner, keyId, wrapped, context) {
       const counterpart = await counterparts.find(owner)
-      if (!counterpart) throw new Error(`The key vault holds no counterpart for ${owner}.`)
+      if (!counterpart) throw new LostKeyError(`The key vault holds no counterpart for ${owner}.`)
       return unseal(wrappingKey(ring.find(keyId), owner, counterpart), wrapped, `${keyId}\n${context}`)
     },
     forget: counterparts.forget,

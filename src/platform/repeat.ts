@@ -5,9 +5,12 @@ export interface Repetition {
   stop(): Promise<void>
 }
 
+/** Milliseconds between tries of what fails and is usually done more often. */
+const LONGEST_PAUSE = 60_000
+
 /**
- * Does `work` again and again with a pause between; one that fails is told and tried again. Work of many steps heeds the signal
- * between them.
+ * Does `work` again and again with a pause between; one that fails is told and tried again, ever more rarely: up to a minute
+ * apart, or as far as usual. Work of many steps heeds the signal between them.
  */
 export function repeat(
   work: (cancel: AbortSignal) => Promise<unknown>,
@@ -16,18 +19,27 @@ export function repeat(
   failure: string,
 ): Repetition {
   const stopping = new AbortController()
+  const longest = Math.max(pauseMilliseconds, LONGEST_PAUSE)
+  let failures = 0
   let timer: NodeJS.Timeout
   let running: Promise<void> = Promise.resolve()
   const run = async () => {
-    await work(stopping.signal).catch((error: unknown) => {
-      if (!stopping.signal.aborted) log.warn({ err: error }, failure)
-    })
+    try {
+      await work(stopping.signal)
+      failures = 0
+    } catch (error) {
+      failures += 1
+      if (!stopping.signal.aborted) log.warn({ err: error, failures }, failure)
+    }
     if (!stopping.signal.aborted) schedule()
   }
   const schedule = () => {
-    timer = setTimeout(() => {
-      running = run()
-    }, pauseMilliseconds)
+    timer = setTimeout(
+      () => {
+        running = run()
+      },
+      Math.min(pauseMilliseconds * 2 ** Math.min(failures, 16), longest),
+    )
   }
   schedule()
   return {

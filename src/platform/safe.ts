@@ -1,5 +1,6 @@
 /** Small secrets at rest, under the key vault. */
 import { randomBytes } from 'node:crypto'
+import { LostKeyError } from '../domain/errors.ts'
 import type { KeyVault, Safe, WrappedKey } from '../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
@@ -16,10 +17,11 @@ const part = (bytes: Uint8Array) => {
 }
 
 function takeParts(envelope: Buffer) {
-  if (envelope[0] !== VERSION) throw new Error('A sealed text is of a version that is not known.')
+  if (envelope[0] !== VERSION) throw new LostKeyError('A sealed text is of a version that is not known.')
   let at = 1
   const take = () => {
     const start = at + 2
+    if (start > envelope.length) throw new LostKeyError('A sealed text is cut short.')
     at = start + envelope.readUInt16BE(at)
     return envelope.subarray(start, at)
   }

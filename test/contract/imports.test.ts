@@ -49,8 +49,8 @@ interface Rule {
 
 const ports = 'domain/(ports|errors|actor|ids|money)\\.ts'
 const prismaTypes = /^platform\/prisma\//
-/** The layout of what stands on the chain is public, and written down once, in the domain. */
-const commitLayout = 'domain/asset/commit-data\\.ts'
+/** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back. */
+const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'
 /** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */
 const internalAddress = 'domain/store/internal-address\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
@@ -65,7 +65,7 @@ const rules: Record<string, Rule> = {
       'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
   },
   chain: {
-    local: new RegExp(`^(chain/|${ports}|${commitLayout}|${localSocket})`),
+    local: new RegExp(`^(chain/|${ports}|${commitRules}|${localSocket})`),
     packages: /^/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },

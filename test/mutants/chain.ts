@@ -100,7 +100,7 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/relay-statements.ts',
+    'src/domain/asset/fail-commit.ts',
     ['chain/relay.test.ts', 'chain/relay-faults.test.ts'],
     [
       [
@@ -115,6 +115,12 @@ export const chain: Mutant[] = [
         `set num = w.num - sums.num, points = w.points - sums.points,`,
         `set num = w.num - sums.num, points = w.points,`,
       ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-statements.ts',
+    ['chain/relay.test.ts', 'chain/relay-faults.test.ts'],
+    [
       [
         'chain.taken-once',
         'A commit takes one nonce.',

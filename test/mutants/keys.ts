@@ -26,8 +26,8 @@ export const keys: Mutant[] = [
       [
         'keys.context',
         'What is sealed opens for its owner and purpose only.',
-        `.setAAD(Buffer.from(context))\n    .setAuthTag`,
-        `.setAAD(Buffer.from(context.slice(0, 0)))\n    .setAuthTag`,
+        `.setAAD(Buffer.from(context))\n      .setAuthTag`,
+        `.setAAD(Buffer.from(context.slice(0, 0)))\n      .setAuthTag`,
       ],
     ],
   ),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { failCommit } from '../../src/chain/relay-statements.ts'
+import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { fromId } from '../../src/domain/ids.ts'
 import { type EventReader, readEvents } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,6 +1,6 @@
 /** Points that expire: when they can be spent, which of them go first, and that one wallet holds up no other. */
 import { describe, expect, it } from 'vitest'
-import { failCommit } from '../../src/chain/relay-statements.ts'
+import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { answerWith, createReceiver } from '../delivery/support.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'

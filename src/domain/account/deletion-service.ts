@@ -4,7 +4,8 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Actor, assertUser } from '../actor.ts'
-import { authenticationFailed, DomainError } from '../errors.ts'
+import { failCommit } from '../asset/fail-commit.ts'
+import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
 import type { Custody, Database, FeedNotices, Log } from '../ports.ts'
@@ -66,33 +67,38 @@ export function createDeletionService({ database, custody, notices, log }: Depen
   }
 
   /**
-   * What was paid for belongs on the chain, and after the deletion nobody can sign: commits and their signatures.
-   * Raises AUTHENTICATION_FAILED.
+   * What was paid for belongs on the chain, and after the deletion nobody can sign: commits and their signatures, and what
+   * cannot be signed any more. Raises AUTHENTICATION_FAILED, UNAVAILABLE while the vault cannot be asked.
    */
-  async function signAccepted(userId: string): Promise<[commits: string[], signatures: string[]]> {
-    const commits: string[] = []
-    const signatures: string[] = []
+  async function signAccepted(userId: string) {
+    const signed: [commits: string[], signatures: string[]] = [[], []]
+    const lost: string[] = []
     for (const { commitId, treeSha256, ...key } of await database.query(findUnsigned, [userId])) {
-      const signature = await custody.sign(userId, key, treeSha256).catch(async (error: unknown) => {
+      try {
+        signed[1].push(await custody.sign(userId, key, treeSha256))
+        signed[0].push(commitId)
+      } catch (error) {
         // A deletion in another process may have been quicker, and destroyed the key since it was read.
         await hold(database.query, userId)
-        throw error
-      })
-      commits.push(commitId)
-      signatures.push(signature)
+        if (!(error instanceof LostKeyError)) throw unavailable('The key vault', error)
+        lost.push(commitId)
+      }
     }
-    return [commits, signatures]
+    return { signed, lost }
   }
 
   /** All or nothing. False: something was accepted for the account meanwhile, and nothing happened. Raises AUTHENTICATION_FAILED. */
   async function tryDelete(userId: string): Promise<boolean> {
-    const signed = await signAccepted(userId)
+    const { signed, lost } = await signAccepted(userId)
     let isOvertaken = false
     const work = async (query: Database['query']) => {
       await query(waitForTurn, [userId])
       await query(lockOpenOrders, [userId])
       await query(lockAssets, [userId])
       await query(storeSignatures, signed)
+      // What they cost comes back before the wallet is closed, and is forfeited with the rest of it.
+      for (const commit of lost)
+        await query(failCommit, [commit, 'the author’s key did not open when the account was deleted'])
       await query(lockWallet, [userId])
       await hold(query, userId)
       const orders = idsOf(await query(lockMoreOrders, [userId]))
@@ -108,6 +114,7 @@ export function createDeletionService({ database, custody, notices, log }: Depen
     }
     try {
       await database.transaction(work)
+      if (lost.length) log.error({ user: userId, commits: lost }, 'Commits of a deleted account could not be signed')
       return true
     } catch (error) {
       if (isOvertaken) return false

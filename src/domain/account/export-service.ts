@@ -4,8 +4,8 @@ import { auditValues } from '../audit/audit-sql.ts'
 import { authenticationFailed, DomainError, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
 import { assertMay } from '../policy.ts'
-import type { Database, Gate, Safe } from '../ports.ts'
-import { openActionArgs } from '../store/action-args.ts'
+import type { Database, Gate } from '../ports.ts'
+import type { ActionArgs } from '../store/action-args.ts'
 import { describeReference } from '../wallet/transfer-kind.ts'
 import {
   type ExportPage,
@@ -37,7 +37,7 @@ interface List {
 
 interface Dependencies {
   database: Database
-  safe: Safe
+  actionArgs: ActionArgs
   /** Exports at once, of everybody. */
   exports: Gate
 }
@@ -61,7 +61,7 @@ const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
 
 export type ExportService = ReturnType<typeof createExportService>
 
-export function createExportService({ database, safe, exports }: Dependencies) {
+export function createExportService({ database, actionArgs: argumentsOf, exports }: Dependencies) {
   const lists: List[] = [
     { name: 'assets', page: readAssets, rows: FEW },
     { name: 'commits', page: readCommits, rows: FEW, ids: { id: 'commit' } },
@@ -71,7 +71,7 @@ export function createExportService({ database, safe, exports }: Dependencies) {
       rows: FEW,
       ids: { id: 'order', networkAppId: 'app', transferId: 'transfer' },
       present: async (item) => {
-        const actionArgs = await openActionArgs(safe, item.id as string, item.actionArgs as Uint8Array | null)
+        const actionArgs = await argumentsOf.show(item.id as string, item.actionArgs as Uint8Array | null)
         return { ...item, actionArgs }
       },
     },

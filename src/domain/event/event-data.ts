@@ -1,7 +1,7 @@
 /** What a receiver reads from the feed when it missed the call: the very body of `order.paid` in the feed of an app's owner. */
 import { createBatch } from '../batch.ts'
-import { type Database, type Safe, statement } from '../ports.ts'
-import { openActionArgs } from '../store/action-args.ts'
+import { type Database, statement } from '../ports.ts'
+import type { ActionArgs } from '../store/action-args.ts'
 import { type PaidOrder, writePayload } from '../store/delivery-payload.ts'
 
 /** Those of the events $1 that tell an app's owner of a payment. */
@@ -13,7 +13,7 @@ const findPaidOrders = statement<PaidOrder & { event_id: string; action_args: Ui
    where e.id = any ($1::uuid[]) and e.type = 'order.paid' and e.owner_id = a.owner_id`,
 )
 
-export function createEventData({ database, safe }: { database: Database; safe: Safe }) {
+export function createEventData({ database, actionArgs }: { database: Database; actionArgs: ActionArgs }) {
   const find = createBatch(async (ids: string[]) => {
     const rows = await database.query(findPaidOrders, [ids])
     const found = new Map(rows.map((row) => [row.event_id, row]))
@@ -24,6 +24,6 @@ export function createEventData({ database, safe }: { database: Database; safe: 
   return async (id: string): Promise<Record<string, unknown> | null> => {
     const order = await find(id)
     if (!order) return null
-    return JSON.parse(writePayload(order, await openActionArgs(safe, order.order_id, order.action_args)))
+    return JSON.parse(writePayload(order, await actionArgs.show(order.order_id, order.action_args)))
   }
 }

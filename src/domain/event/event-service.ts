@@ -4,7 +4,8 @@ import { type Actor, assertUser } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { assertMay, canSeeAsset } from '../policy.ts'
-import type { Database, FeedNotices, Log, Safe } from '../ports.ts'
+import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { ActionArgs } from '../store/action-args.ts'
 import { createEventData } from './event-data.ts'
 import { createEventFanout, type FedEvent } from './event-fanout.ts'
 import { readPosition } from './event-input.ts'
@@ -26,7 +27,7 @@ export type EventService = ReturnType<typeof createEventService>
 interface Dependencies {
   database: Database
   notices: FeedNotices
-  safe: Safe
+  actionArgs: ActionArgs
   streamLimits: StreamLimits
   log: Log
 }
@@ -34,10 +35,10 @@ interface Dependencies {
 /** What a caller wants loaded of a commit, in Prisma's language; made from the GraphQL document. */
 export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
 
-export function createEventService({ database, notices, safe, streamLimits, log }: Dependencies) {
+export function createEventService({ database, notices, actionArgs, streamLimits, log }: Dependencies) {
   const fanout = createEventFanout({ database, notices, log })
   let hasStopped = false
-  const readData = createEventData({ database, safe })
+  const readData = createEventData({ database, actionArgs })
 
   /** Sequence of a position in a feed. Raises VALIDATION_FAILED when the event stands in no feed of theirs. */
   async function sequenceOf(ownerId: string, field: string, text: string): Promise<number> {

@@ -1,15 +1,46 @@
 /** The arguments of an order's webhook, a JSON object. They may carry a live token, so they lie sealed; null is an empty object. */
-import type { Safe } from '../ports.ts'
+import { LostKeyError } from '../errors.ts'
+import { toId } from '../ids.ts'
+import type { Log, Safe } from '../ports.ts'
 
 /** What they are sealed for: owner, purpose and version. */
 export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`
 
-/** `json` is the object's text. */
-export const sealActionArgs = async (safe: Safe, orderId: string, json: string): Promise<Uint8Array | null> =>
-  json === '{}' ? null : safe.seal(json, actionArgsContext(orderId))
+/** Orders whose arguments do not open, of which the log was told; then it is told anew. */
+const MOST_TOLD = 10_000
 
-export const openActionArgs = async (
-  safe: Safe,
-  orderId: string,
-  sealed: Uint8Array | null,
-): Promise<Record<string, unknown>> => (sealed ? JSON.parse(await safe.open(sealed, actionArgsContext(orderId))) : {})
+export type ActionArgs = ReturnType<typeof createActionArgs>
+
+export function createActionArgs({ safe, log }: { safe: Safe; log: Pick<Log, 'error'> }) {
+  const told = new Set<string>()
+
+  /** For whoever acts on them. Raises LostKeyError when they do not open. */
+  const open = async (orderId: string, sealed: Uint8Array | null): Promise<Record<string, unknown>> =>
+    sealed ? JSON.parse(await safe.open(sealed, actionArgsContext(orderId))) : {}
+
+  return {
+    /** `json` is the object's text. */
+    seal: async (orderId: string, json: string): Promise<Uint8Array | null> =>
+      json === '{}' ? null : safe.seal(json, actionArgsContext(orderId)),
+
+    open,
+
+    /** For showing. What does not open is shown as empty, so that it fails nothing else, and is told in the log once. */
+    async show(orderId: string, sealed: Uint8Array | null): Promise<Record<string, unknown>> {
+      try {
+        return await open(orderId, sealed)
+      } catch (error) {
+        if (!(error instanceof LostKeyError)) throw error
+        if (told.size >= MOST_TOLD) told.clear()
+        if (!told.has(orderId)) {
+          log.error(
+            { err: error, order: toId('order', orderId) },
+            'Arguments of an order do not open, and are shown as empty',
+          )
+        }
+        told.add(orderId)
+        return {}
+      }
+    },
+  }
+}

@@ -43,6 +43,12 @@ export function writePayload(due: PaidOrder, actionArgs: Record<string, unknown>
 
 /** Every text in the arguments: one of them may be a live token, and no answer that repeats it may be kept. */
 export function textsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+  const texts: string[] = []
+  for (const rest = [value]; rest.length > 0; ) {
+    const next = rest.pop()
+    if (typeof next === 'string') texts.push(next)
+    // One by one: a list may be longer than a call has arguments.
+    else if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) rest.push(inner)
+  }
+  return texts
 }

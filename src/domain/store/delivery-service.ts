@@ -10,7 +10,7 @@ import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, FeedNotices, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
-import { openActionArgs } from './action-args.ts'
+import type { ActionArgs } from './action-args.ts'
 import { textsOf, writePayload } from './delivery-payload.ts'
 import {
   type DueDelivery,
@@ -39,6 +39,7 @@ export type DeliveryFilter = z.input<typeof filterInput>
 interface Dependencies {
   database: Database
   safe: Safe
+  actionArgs: ActionArgs
   sender: WebhookSender
   idempotency: Idempotency
   notices: Pick<FeedNotices, 'announce'>
@@ -62,18 +63,47 @@ function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'act
   return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 }
 
+const NOT_MADE: WebhookOutcome = {
+  failure: 'The call could not be made: what it was to say could not be read.',
+  response: '',
+  duration: 0,
+}
+const NOT_CARRIED_OUT: WebhookOutcome = {
+  failure: 'The service could not carry out or write down the call.',
+  response: '',
+  duration: 0,
+}
+
 export type DeliveryService = ReturnType<typeof createDeliveryService>
 
-export function createDeliveryService({ database, safe, sender, idempotency, notices, log }: Dependencies) {
+export function createDeliveryService({
+  database,
+  safe,
+  actionArgs: argumentsOf,
+  sender,
+  idempotency,
+  notices,
+  log,
+}: Dependencies) {
   /** Makes the call. */
   async function call(due: DueDelivery, url: string): Promise<WebhookOutcome> {
     const secretOf = (sealed: Uint8Array | null) =>
       sealed ? [safe.open(sealed, webhookSecretContext(due.network_app_id))] : []
     const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
-    const actionArgs = await openActionArgs(safe, due.order_id, due.action_args)
+    const actionArgs = await argumentsOf.open(due.order_id, due.action_args)
     const body = writePayload(due, actionArgs)
     const unspoken = [...textsOf(actionArgs), ...secrets]
     return sender.send({ url, id: toId('event', due.event_id), body, secrets, unspoken })
+  }
+
+  /** Whatever goes wrong before the call is an attempt that failed: it is written down, and the schedule goes on. */
+  async function attempt(due: DueDelivery, url: string): Promise<WebhookOutcome> {
+    try {
+      return await call(due, url)
+    } catch (error) {
+      log.error({ err: error, order: toId('order', due.order_id) }, 'A call of a webhook could not be made')
+      return NOT_MADE
+    }
   }
 
   const announce = (told: readonly { feeds: string[] }[]) => {
@@ -121,10 +151,15 @@ export function createDeliveryService({ database, safe, sender, idempotency, not
   return {
     /** Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. */
     async handle({ deliveryId }: { deliveryId: string }): Promise<void> {
-      const [due] = await database.query(findDue, [deliveryId])
+      const [due] = await database.query(findDue, [deliveryId, false])
       if (!due) return
-      const outcome = due.webhook_url ? await call(due, due.webhook_url) : NOT_CALLED
-      await record(deliveryId, due, outcome)
+      await record(deliveryId, due, due.webhook_url ? await attempt(due, due.webhook_url) : NOT_CALLED)
+    },
+
+    /** Gives up a delivery whose job failed for the last time, so that its order ends as its app asks for. */
+    async abandon({ deliveryId }: { deliveryId: string }): Promise<void> {
+      const [due] = await database.query(findDue, [deliveryId, true])
+      if (due) await record(deliveryId, { ...due, webhook_url: null }, NOT_CARRIED_OUT)
     },
 
     /** The delivery with this identifier, or null when there is none that this actor may see. */

@@ -26,7 +26,7 @@ export interface DueDelivery {
 }
 
 /**
- * $1 delivery. No row: it is settled, or put off: a job that was overtaken by another one finds nothing to do. The
+ * $1 delivery, $2 whether its time does not matter. No row: it is settled, or put off: a job that was overtaken by another one finds nothing to do. The
  * second of grace is for times that were rounded.
  */
 export const findDue = statement<DueDelivery>(
@@ -38,7 +38,7 @@ export const findDue = statement<DueDelivery>(
    from webhook_deliveries d
    join orders o on o.id = d.order_id
    join network_apps a on a.id = d.network_app_id
-   where d.id = $1::uuid and d.status = 'PENDING' and d.next_attempt_at <= now() + interval '1 second'`,
+   where d.id = $1::uuid and d.status = 'PENDING' and ($2::boolean or d.next_attempt_at <= now() + interval '1 second')`,
 )
 
 /**

@@ -8,9 +8,9 @@ import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
 import { type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
-import type { Database, FeedNotices, Safe } from '../ports.ts'
+import type { Database, FeedNotices } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import { openActionArgs, sealActionArgs } from './action-args.ts'
+import type { ActionArgs } from './action-args.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
 import { createOrderQuotes } from './order-quotes.ts'
 import { expired, isExpired, noSuchApp, refusalsOfCreation, refusalsOfPayment } from './order-refusals.ts'
@@ -33,7 +33,7 @@ export type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 interface Dependencies {
   database: Database
   notices: Pick<FeedNotices, 'announce'>
-  safe: Safe
+  actionArgs: ActionArgs
   funds: FundsService
   idempotency: Idempotency
   config: {
@@ -48,7 +48,14 @@ const asOrder = (row: OrderRow) => row as unknown as Order
 
 export type OrderService = ReturnType<typeof createOrderService>
 
-export function createOrderService({ database, notices, safe, funds, idempotency, config }: Dependencies) {
+export function createOrderService({
+  database,
+  notices,
+  actionArgs: argumentsOf,
+  funds,
+  idempotency,
+  config,
+}: Dependencies) {
   /** The UUID of an order's id. Raises NOT_FOUND. */
   function uuidOf(id: string): string {
     const found = fromId(id, 'order')
@@ -98,7 +105,7 @@ export function createOrderService({ database, notices, safe, funds, idempotency
         { networkApp, actionArgs, maxCost },
         async () => {
           const id = newUuid()
-          const sealed = await sealActionArgs(safe, id, actionArgs)
+          const sealed = await argumentsOf.seal(id, actionArgs)
           ;[made] = await database.query(insertOrder, [
             ...[id, actor.id, appId, networkApp, sealed, config.orderWindowSeconds, maxCost ?? null],
             ...markValues(attempt),
@@ -203,9 +210,9 @@ export function createOrderService({ database, notices, safe, funds, idempotency
       return database.read.order.count({ where: { ...filter, ...visibleOrders(actor) } })
     },
 
-    /** The arguments an order was made with; an object. */
+    /** The arguments an order was made with; an object, empty when they are erased or do not open. */
     async readActionArgs({ id, actionArgs }: Pick<Order, 'id' | 'actionArgs'>): Promise<Record<string, unknown>> {
-      return openActionArgs(safe, id, actionArgs)
+      return argumentsOf.show(id, actionArgs)
     },
 
     /** Ends the orders whose time is over. Safe in several processes at once. */

@@ -1,0 +1,50 @@
+import { statement } from '../ports.ts'
+
+/**
+ * A commit that can never reach the chain: $1 commit, $2 why. Its charge is given back by a transfer that negates it,
+ * points to the grants that they came from as far as those are still valid;
+ * the reference's unique index makes a second refund impossible.
+ */
+export const failCommit = statement<{ commit_id: string }>(
+  'relay_fail',
+  `with failed as (
+     update commit_relays r set status = 'FAILED', failure = $2, block_number = null, block_hash = null, updated_at = now()
+     from commits c
+     where r.commit_id = $1::uuid and c.id = r.commit_id and r.status in ('PENDING', 'BROADCAST')
+     returning r.commit_id, c.author_id
+   ),
+   charge as (
+     select e.* from failed
+       join transfers t on t.reference = 'commit:' || failed.commit_id
+       join entries e on e.transfer_id = t.id
+   ),
+   refund as (
+     insert into transfers (reference) select distinct 'refund:' || failed.commit_id from failed, charge returning id
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select refund.id, charge.position, charge.wallet_id, charge.book, charge.currency, -charge.amount from refund, charge
+   ),
+   credited as (
+     update wallets w set num = w.num - sums.num, points = w.points - sums.points,
+       event_sequence = w.event_sequence + sums.events
+     from (
+       select wallet_id, coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+         coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points, sum(events)::int as events
+       from (
+         select wallet_id, currency, amount, 0 as events from charge where wallet_id is not null
+         union all select author_id, null, 0, 1 from failed
+       ) line
+       group by wallet_id
+     ) sums
+     where w.user_id = sums.wallet_id
+     returning w.user_id, w.event_sequence, case when w.points_expire_at is not null then
+       use_grants(w.user_id, new.points - old.points, now(), (select id from refund), (select distinct transfer_id from charge)) end as used
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, commit_id, transfer_id)
+     select failed.author_id, credited.event_sequence, 'commit.failed', failed.commit_id, refund.id
+     from failed join credited on credited.user_id = failed.author_id left join refund on true
+   )
+   select commit_id from failed`,
+)

@@ -1,0 +1,79 @@
+/** What was sealed and does not open: for `annal check`. Everything that a key wraps is tried, row by row. */
+import { LostKeyError } from '../errors.ts'
+import { type IdPrefix, toId } from '../ids.ts'
+import { type Finding, MOST_ROWS } from '../invariants.ts'
+import type { Custody, Database, Safe } from '../ports.ts'
+import { actionArgsContext } from '../store/action-args.ts'
+import { webhookSecretContext } from '../store/network-app-service.ts'
+import { findKeys, sealedTexts } from './rotation-statements.ts'
+
+export interface Unreadable {
+  /** As callers see it. */
+  subject: string
+  problem: string
+}
+
+interface Dependencies {
+  database: Database
+  custody: Custody
+  safe: Safe
+}
+
+const PAGE = 500
+const FIRST = '00000000-0000-0000-0000-000000000000'
+/** No sealed text begins with it, so that none is left out. */
+const NO_PREFIX = Buffer.from([255])
+
+const holders = {
+  orders: { prefix: 'order', contextOf: actionArgsContext, what: 'its arguments' },
+  network_apps: { prefix: 'app', contextOf: webhookSecretContext, what: 'its webhook secret' },
+  network_apps_previous: { prefix: 'app', contextOf: webhookSecretContext, what: 'its webhook secret before' },
+} satisfies Record<string, { prefix: IdPrefix; contextOf: (id: string) => string; what: string }>
+
+/** At most so many are told. Raises what the vault raises when it cannot be asked. */
+export async function findUnreadable({ database, custody, safe }: Dependencies, most: number): Promise<Unreadable[]> {
+  const found: Unreadable[] = []
+
+  async function attempt(subject: string, what: string, open: () => Promise<unknown>) {
+    try {
+      await open()
+    } catch (error) {
+      if (!(error instanceof LostKeyError)) throw error
+      found.push({ subject, problem: `${what} does not open: ${error.message}` })
+    }
+  }
+
+  for (const [holder, { prefix, contextOf, what }] of Object.entries(holders)) {
+    for (let after = FIRST; found.length < most; ) {
+      const rows = await database.query(sealedTexts[holder as keyof typeof holders].page, [after, PAGE, NO_PREFIX])
+      for (const { id, envelope } of rows) {
+        if (envelope) await attempt(toId(prefix, id), what, () => safe.open(envelope, contextOf(id)))
+      }
+      if (rows.length < PAGE) break
+      after = rows.at(-1)!.id
+    }
+  }
+  for (let after = FIRST; found.length < most; ) {
+    const rows = await database.query(findKeys, [after, PAGE, '', custody.version])
+    for (const { user_id, version, vault_key_id: vaultKeyId, wrapped_data_key: wrappedDataKey } of rows) {
+      const wrapping = { version, vaultKeyId, wrappedDataKey }
+      await attempt(toId('user', user_id), 'its key', () => custody.rewrap(user_id, wrapping))
+    }
+    if (rows.length < PAGE) break
+    after = rows.at(-1)!.user_id
+  }
+  return found.slice(0, most)
+}
+
+/** Tells it like an invariant. */
+export async function checkSealed(parts: Dependencies): Promise<Finding> {
+  const rows = await findUnreadable(parts, MOST_ROWS + 1)
+  return {
+    invariant: {
+      id: 'S1',
+      sentence: 'Everything that is sealed opens: keys of accounts, arguments of orders, webhook secrets.',
+    },
+    rows: rows.slice(0, MOST_ROWS),
+    isCut: rows.length > MOST_ROWS,
+  }
+}

@@ -1,0 +1,204 @@
+/** Jobs that can never be done end, with a trace, and hold up no other. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, it } from 'vitest'
+import { fromId } from '../../src/domain/ids.ts'
+import { statement } from '../../src/domain/ports.ts'
+import { textsOf } from '../../src/domain/store/delivery-payload.ts'
+import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
+import { type Jobs, type QueueName, startJobs } from '../../src/platform/jobs.ts'
+import { answerWith, createReceiver } from '../delivery/support.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
+const store = await createStore(app, { price: '2' })
+let jobs: Jobs | undefined
+afterAll(() => jobs?.stop())
+
+const put = statement<{ id: string }>('test_put', 'select enqueue($1, $2::jsonb)::text as id')
+const lastTry = statement<never>('test_last', 'update jobs.job set retry_limit = 0 where id = $1::uuid')
+
+/** Puts a job into a queue; `isLast`: its first attempt is its last. */
+const enqueue = (queue: QueueName, data: object, isLast = false): Promise<string> =>
+  app.installation.database.transaction(async (query) => {
+    const [made] = await query(put, [queue, JSON.stringify(data)])
+    if (isLast) await query(lastTry, [made!.id])
+    return made!.id
+  })
+
+const stateOf = async (id: string) =>
+  (await app.sql<{ state: string }>('select state::text from jobs.job where id = $1::uuid', [id]))[0]?.state
+const ended = (id: string, state: string) =>
+  eventually(
+    () => stateOf(id),
+    (found) => found === state,
+  )
+
+async function work() {
+  jobs ??= await startJobs(app.installation)
+  const { accountMail, forgetKey, mail, thumbnail, webhookDelivery, abandonedDelivery } = app.jobs
+  const options = { concurrency: 1, pollEvery: 0.1 }
+  await jobs.work('mail', options, mail)
+  await jobs.work('account-mail', options, accountMail)
+  await jobs.work('forget-key', options, forgetKey)
+  await jobs.work('thumbnail', options, thumbnail)
+  await jobs.work('webhook-delivery', { ...deliveryLanes, concurrency: 1, pollEvery: 0.1 }, webhookDelivery)
+  await jobs.work('abandoned-delivery', options, abandonedDelivery)
+}
+
+/** A sale whose webhook leads to the receiver; returns the order's UUID. */
+async function sell(buyer: SignedIn, url: string, actionArgs: object = {}): Promise<string> {
+  const name = `app-${randomUUID().slice(0, 8)}`
+  const json = { name, price_mode: 'fixed', price: '2', webhook_url: url, delivery_failure_policy: 'refund' }
+  const { id: network_app } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
+  const order = await store.order(buyer, { network_app, action_args: actionArgs })
+  expectOk(await store.confirm(buyer, order.id))
+  return fromId(order.id)!.uuid
+}
+const deliveryOf = async (orderId: string) =>
+  (
+    await app.sql<{ id: string; status: string; attempt_count: number; seconds: number }>(
+      `select id::text, status::text, attempt_count, extract(epoch from next_attempt_at - now())::int as seconds
+       from webhook_deliveries where order_id = $1::uuid`,
+      [orderId],
+    )
+  )[0]!
+const damage = (orderId: string) =>
+  app.sql(
+    `update orders set action_args = set_byte(action_args, octet_length(action_args) - 1,
+      get_byte(action_args, octet_length(action_args) - 1) # 1) where id = $1::uuid`,
+    [orderId],
+  )
+
+describe('a job that can never be done', () => {
+  it('has in every queue an end, and pauses that grow until then', async () => {
+    const endless = await app.sql(
+      `select name from jobs.queue where name not like '\\_\\_%' and name <> 'dead-letter'
+         and (not retry_backoff or retry_limit > 300 or retry_delay < 1)`,
+    )
+    expect(endless).toEqual([])
+  })
+
+  it('is given up in its queue, told in the log, and others go on', async () => {
+    await work()
+    const now = new Date().toISOString()
+    const nobody = { userId: randomUUID() }
+    const poisons: Partial<Record<QueueName, { bad: object; good: object; isKept?: boolean }>> = {
+      mail: {
+        bad: { template: 'receipt', orderId: 'none' },
+        good: { template: 'receipt', orderId: randomUUID() },
+        isKept: true,
+      },
+      'account-mail': {
+        bad: { template: 'no-such-mail' },
+        good: { template: 'password-changed', ...nobody, requestId: randomUUID(), at: now },
+      },
+      'forget-key': { bad: { userId: '../nobody' }, good: nobody, isKept: true },
+      thumbnail: { bad: { assetId: 'none' }, good: { assetId: randomUUID() } },
+      'webhook-delivery': { bad: { deliveryId: 'none' }, good: { deliveryId: randomUUID() } },
+    }
+    for (const [queue, { bad, good, isKept = false }] of Object.entries(poisons)) {
+      const poison = await enqueue(queue as QueueName, bad, true)
+      const other = await enqueue(queue as QueueName, good)
+      await ended(poison, 'failed')
+      await ended(other, 'completed')
+      const told = app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === poison)
+      expect(told, queue).toMatchObject([{ level: 'error', fields: { queue, attempt: 1 } }])
+      const dead = await app.sql(`select data from jobs.job where name = 'dead-letter' and source_id = $1::uuid`, [
+        poison,
+      ])
+      expect(dead, queue).toEqual(isKept ? [{ data: bad }] : [])
+    }
+  })
+
+  it('is put off when it failed, and counted', async () => {
+    const id = await enqueue('forget-key', { userId: '../nobody' })
+    await ended(id, 'retry')
+    const putOff = () =>
+      app.sql(
+        `select 1 from jobs.job where id = $1::uuid and state = 'retry' and start_after >= started_on + interval '5 seconds'`,
+        [id],
+      )
+    await eventually(putOff, (rows) => rows.length === 1)
+    await app.sql(`update jobs.job set start_after = now() where id = $1::uuid`, [id])
+    const attempts = () =>
+      app.log.lines.map(({ fields }) => fields as { job?: string; attempt?: number }).filter(({ job }) => job === id)
+    expect((await eventually(attempts, (told) => told.length >= 2)).map(({ attempt }) => attempt)).toEqual([1, 2])
+    await app.sql('delete from jobs.job where id = $1::uuid', [id])
+  })
+})
+
+describe('a delivery', () => {
+  it('whose outcome can never be written down ends as its app asks for', async () => {
+    await work()
+    const receiver = await createReceiver(answerWith(500))
+    await app.sql(`create function test_refuse() returns trigger language plpgsql as
+      $$ begin if new.status_code = 500 then raise exception 'for a test'; end if; return new; end $$`)
+    await app.sql(
+      'create trigger test_refuse before insert on webhook_attempts for each row execute function test_refuse()',
+    )
+    const buyer = await app.newUser({ num: '2', points: '0' })
+    const order = await sell(buyer, receiver.url)
+    const { id: deliveryId } = await deliveryOf(order)
+    await eventually(
+      async () => {
+        // Its time passes: the next attempt is the last.
+        await app.sql(
+          `update jobs.job set start_after = now(), retry_limit = retry_count
+           where name = 'webhook-delivery' and data->>'deliveryId' = $1 and state in ('created', 'retry', 'active')`,
+          [deliveryId],
+        )
+        return deliveryOf(order)
+      },
+      ({ status }) => status === 'GIVEN_UP',
+    )
+    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [order])
+    expect(row).toEqual({ status: 'REFUNDED' })
+    expect(await app.wallet(buyer)).toEqual({ num: '2', points: '0' })
+    await app.sql('drop trigger test_refuse on webhook_attempts')
+  })
+
+  it('whose arguments do not open is tried by its schedule and given up, and fails no list that shows them', async () => {
+    const receiver = await createReceiver(answerWith(204))
+    const buyer = await app.newUser({ num: '100' })
+    const damaged = await sell(buyer, 'http://127.0.0.1:9/unused', { token: 'secret' })
+    await damage(damaged)
+    const whole = await sell(buyer, receiver.url, { token: 'other' })
+
+    const { id: deliveryId } = await deliveryOf(damaged)
+    await app.jobs.webhookDelivery({ deliveryId })
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      const { attempt_count, status, seconds } = await deliveryOf(damaged)
+      expect(attempt_count).toBe(attempt)
+      if (status === 'GIVEN_UP') break
+      expect(seconds).toBeGreaterThan(0)
+      await app.sql(`update webhook_deliveries set next_attempt_at = now() where id = $1::uuid`, [deliveryId])
+      await app.jobs.webhookDelivery({ deliveryId })
+    }
+    expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: 10 })
+    const [row] = await app.sql('select status::text from orders where id = $1::uuid', [damaged])
+    expect(row).toEqual({ status: 'REFUNDED' })
+
+    // The same with one that was never sold to anybody who is told.
+    const kept = fromId((await store.order(buyer, { action_args: { token: 'kept' } })).id)!.uuid
+    await damage(kept)
+    const argsOf = (orders: { id: string; action_args: object }[]) =>
+      Object.fromEntries(orders.map(({ id, action_args }) => [fromId(id)!.uuid, action_args]))
+    const list = () => buyer.rest('GET', 'store/network-app-orders/')
+    expect(argsOf(expectOk(await list()).results)).toEqual({ [damaged]: {}, [whole]: { token: 'other' }, [kept]: {} })
+    expect(argsOf(expectOk(await list()).results)[kept]).toEqual({})
+    const { orders } = expectOk(await buyer.rest('GET', 'auth/users/me/export/'))
+    expect(orders).toHaveLength(3)
+    expect(expectOk(await buyer.graphql('{ orders(first: 5) { nodes { actionArgs } } }')).orders.nodes).toHaveLength(3)
+    const told = app.log.lines.filter(({ message }) => message.includes('do not open'))
+    expect(told).toHaveLength(1)
+  })
+
+  it('hides texts of arguments however deep they lie', () => {
+    let deep: unknown = 'secret'
+    for (let depth = 0; depth < 20_000; depth += 1) deep = [deep]
+    expect(textsOf({ deep, long: Array(200_000).fill('x') })).toContain('secret')
+  })
+})
