@@ -77,6 +77,7 @@ import { createDirectRoutes } from './rest/direct-routes.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
 import { routes } from './rest/routes.ts'
+import { statuses } from './rest/status.ts'
 
 export interface Dependencies {
   config: Config
@@ -237,7 +238,7 @@ export function createApp(deps: Dependencies): App {
       if (key !== undefined && (key === '' || key.length > MAX_KEY_LENGTH)) {
         throw validationFailed({ idempotencyKey: [`Expected 1 to ${MAX_KEY_LENGTH} characters.`] })
       }
-      const actor = await services.accounts.authenticate({
+      const { actor, hasStaleToken } = await services.accounts.authenticate({
         token: tokenOf(headers.authorization),
         // Apps that were built without a key send an empty one.
         apiKey: (headers['x-api-key'] as string | undefined) || undefined,
@@ -245,6 +246,7 @@ export function createApp(deps: Dependencies): App {
       })
       return {
         actor,
+        hasStaleToken,
         services,
         database,
         publication,
@@ -275,6 +277,8 @@ export function createApp(deps: Dependencies): App {
         degraded: async () => ((await contentStore.isReachable()) ? [] : ['file store']),
         version: manifest.version,
         homePage: homePage(publicUrl),
+        homeRefusal: ({ code }, req) =>
+          troublePage(code, statuses[code].status, req.headers['accept-language'] ?? '', false),
         publicDocuments: new Set(Object.values(nids)),
         links,
         gateway: createGateway({ contentStore }),

@@ -63,6 +63,8 @@ export interface Publication {
 
 export interface Context {
   readonly actor: Actor
+  /** Whether they came with a token that is good no more. Then the actor is anonymous, and only what is open to that may go on. */
+  readonly hasStaleToken: boolean
   readonly services: Services
   readonly database: Pick<Database, 'read'>
   readonly publication: Publication

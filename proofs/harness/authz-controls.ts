@@ -48,8 +48,8 @@ export interface Caught {
 export async function catchOpened(service: Service, matrix: MatrixParts): Promise<Caught> {
   const { services } = service.app
   const { people } = matrix.scene
-  const actorOf = ({ token }: Person) =>
-    services.accounts.authenticate({ token, apiKey: matrix.scene.apiKey, address: '127.0.0.1' })
+  const actorOf = async ({ token }: Person) =>
+    (await services.accounts.authenticate({ token, apiKey: matrix.scene.apiKey, address: '127.0.0.1' })).actor
   const actors = { owner: await actorOf(people.owner), admin: await actorOf(people.admin) }
 
   /** Whoever asks, and whatever password they give. */

@@ -1,5 +1,5 @@
 /** The words of mails about accounts. `{name}` is filled in. */
-import type { Language } from './mail-languages.ts'
+import type { Language } from '../domain/language.ts'
 
 const en = {
   'password-reset': {
@@ -94,4 +94,4 @@ const zhTw: AccountWords = {
   footer: '您收到這封信，是因為有人在 {url} 的帳號中填寫了這個地址。',
 }
 
-export const accountWords: Record<Language, AccountWords> = { en, 'zh-tw': zhTw }
+export const accountWords: Record<Language, AccountWords> = { en, 'zh-TW': zhTw }

@@ -1,15 +1,8 @@
-/** The languages of mails, and what is written in each its own way. */
+/** What is written in each language its own way. */
+import type { Language } from '../domain/language.ts'
 
 /** British English writes the day first, as everybody outside the United States reads it. */
-const locales = { en: 'en-GB', 'zh-tw': 'zh-TW' }
-
-export type Language = keyof typeof locales
-
-/** `zh-TW`, `zh_TW` and `zh-Hant…` are Traditional Chinese; whatever is not translated gets English. */
-export function pickLanguage(wanted: string): Language {
-  const tag = wanted.trim().toLowerCase().replaceAll('_', '-')
-  return tag === 'zh-tw' || tag === 'zh-hant' || tag.startsWith('zh-hant-') ? 'zh-tw' : 'en'
-}
+const locales = { en: 'en-GB', 'zh-TW': 'zh-TW' } satisfies Record<Language, string>
 
 /** Puts values into a sentence, each as it is. Raises RangeError when one is missing. */
 export const fill = (sentence: string, values: Record<string, string>): string =>

@@ -1,5 +1,5 @@
 /** The words of mails about orders. `{name}` is filled in. */
-import type { Language } from './mail-languages.ts'
+import type { Language } from '../domain/language.ts'
 
 const en = {
   receipt: {
@@ -90,4 +90,4 @@ const zhTw: OrderWords = {
   footer: '您收到這封信，是因為在 {url} 有一筆訂單。',
 }
 
-export const orderWords: Record<Language, OrderWords> = { en, 'zh-tw': zhTw }
+export const orderWords: Record<Language, OrderWords> = { en, 'zh-TW': zhTw }

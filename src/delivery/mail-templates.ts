@@ -1,7 +1,7 @@
 /** Every mail the service sends, put into words and parts. */
+import { chooseLanguage } from '../domain/language.ts'
 import type { AccountMessage, ComposeMail, MailMessage } from '../domain/ports.ts'
 import { writeAccountMail } from './mail-account-templates.ts'
-import { pickLanguage } from './mail-languages.ts'
 import { renderHtml, renderText } from './mail-layout.ts'
 import { writeOrderMail } from './mail-order-templates.ts'
 import { createVoice } from './mail-voice.ts'
@@ -18,7 +18,7 @@ const isAboutAnAccount = (message: MailMessage): message is AccountMessage => 'u
 export const createMailComposer =
   ({ currency, publicUrl }: MailComposerOptions): ComposeMail =>
   (message, wanted) => {
-    const language = pickLanguage(wanted)
+    const language = chooseLanguage([wanted])
     const voice = createVoice(language, publicUrl)
     const body = isAboutAnAccount(message) ? writeAccountMail(message, voice) : writeOrderMail(message, voice, currency)
     return {

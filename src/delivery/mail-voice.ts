@@ -1,4 +1,5 @@
-import { fill, type Language } from './mail-languages.ts'
+import type { Language } from '../domain/language.ts'
+import { fill } from './mail-languages.ts'
 
 /** A language, and how its sentences are filled in. */
 export interface Voice {

@@ -259,7 +259,7 @@ export interface Split {
 
 /** A message in words. */
 export interface ComposedMail {
-  /** The language it came out in, such as `zh-tw`. */
+  /** The language it came out in, such as `zh-TW`. */
   language: string
   subject: string
   text: string

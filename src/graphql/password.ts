@@ -2,6 +2,7 @@ import { normalizeEmail } from '../domain/account/email-address.ts'
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
 import { characters } from './sizes.ts'
+import { openToStaleTokens } from './stale-token.ts'
 
 const newPassword = '8 to 32 characters.'
 
@@ -48,6 +49,7 @@ const ChangePasswordPayload = accountPayload(
 
 builder.mutationFields((t) => ({
   requestPasswordReset: t.field({
+    ...openToStaleTokens,
     type: RequestPasswordResetPayload,
     description:
       'Has a link mailed by which a new password can be set within 30 minutes; only the newest link works, and once. ' +
@@ -59,6 +61,7 @@ builder.mutationFields((t) => ({
     },
   }),
   resetPassword: t.field({
+    ...openToStaleTokens,
     type: ResetPasswordPayload,
     description:
       'Sets a new password by a mailed link, which verifies the address, too. Raises VALIDATION_FAILED, INVALID_TOKEN.',

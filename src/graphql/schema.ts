@@ -27,5 +27,6 @@ import './subscriptions.ts'
 import './grant.ts'
 import './transfer.ts'
 import { builder } from './builder.ts'
+import { guardRootFields } from './stale-token.ts'
 
-export const schema = builder.toSchema({ sortSchema: true })
+export const schema = guardRootFields(builder.toSchema({ sortSchema: true }))

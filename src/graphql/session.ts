@@ -3,6 +3,7 @@ import { normalizeEmail } from '../domain/account/email-address.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
 import { characters } from './sizes.ts'
+import { openToStaleTokens } from './stale-token.ts'
 import { UserType } from './user.ts'
 
 const SignUpInput = builder.inputType('SignUpInput', {
@@ -44,6 +45,7 @@ const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('Sign
 
 builder.mutationField('signUp', (t) =>
   t.field({
+    ...openToStaleTokens,
     type: SignUpPayload,
     description:
       'Makes an account with a wallet, a key pair and the points it starts with. ' +
@@ -68,6 +70,7 @@ const SignInPayload = builder.objectRef<{ token: string }>('SignInPayload').impl
 
 builder.mutationField('signIn', (t) =>
   t.field({
+    ...openToStaleTokens,
     type: SignInPayload,
     description:
       'Starts a session. A retry with the same Idempotency-Key gets the same token while the session stands, and ' +

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
+import { authenticationFailed } from '../domain/errors.ts'
 import type { NodeContext } from './yoga.ts'
 
 /**
@@ -12,6 +13,10 @@ export const useCaller = (
 ): Plugin<Context & NodeContext, NodeContext> => ({
   async onRequestParse({ request, serverContext }) {
     if (request.method === 'OPTIONS') return
-    Object.assign(serverContext, await createContext(serverContext.req, serverContext.res))
+    const context = await createContext(serverContext.req, serverContext.res)
+    // What is open to a stale token takes no files, and only a document tells whether it asks for that.
+    const hasFiles = (serverContext.req.headers['content-type'] ?? '').startsWith('multipart/form-data')
+    if (context.hasStaleToken && hasFiles) throw authenticationFailed()
+    Object.assign(serverContext, context)
   },
 })

@@ -2,6 +2,7 @@ import { add } from '../domain/money.ts'
 import type { Pricing } from '../domain/wallet/pricing.ts'
 import { builder } from './builder.ts'
 import { characters } from './sizes.ts'
+import { openToStaleTokens } from './stale-token.ts'
 
 export const WalletType = builder.prismaObject('Wallet', {
   description: "A user's custodial key pair and balances.",
@@ -46,6 +47,7 @@ const PricingType = builder.objectRef<Pricing>('Pricing').implement({
 
 builder.queryField('pricing', (t) =>
   t.field({
+    ...openToStaleTokens,
     type: PricingType,
     description: 'What paid operations cost.',
     resolve: (_root, _args, context) => context.services.pricing,

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import type { Log } from '../domain/ports.ts'
 import { maskError } from './mask-error.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
+import { useStaleTokens } from './stale-token.ts'
 import { useCaller } from './use-caller.ts'
 import { useCsrfGuard } from './use-csrf-guard.ts'
 import { useDocumentLimits } from './use-document-limits.ts'
@@ -49,6 +50,7 @@ export function createGraphQLHandler({
       useCaller(createContext),
       useRequestBody(body),
       useDocumentLimits({ schema, introspection }),
+      useStaleTokens(schema),
       useStreams(),
       useReplayHeader(),
       useErrorVocabulary(),

@@ -5,14 +5,15 @@
  */
 import { html } from 'hono/html'
 import { DomainError } from '../domain/errors.ts'
+import type { Language } from '../domain/language.ts'
 import { noticePage, secretPage } from './layout.ts'
 import { deadLinkPage, isDeadLink, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
-import { fillIn, type PageLanguage, pageWords, preferredLanguage } from './words.ts'
+import { fillIn, pageWords, preferredLanguage } from './words.ts'
 
-const deadPage = (language: PageLanguage) => deadLinkPage(language, pageWords[language].verify)
+const deadPage = (language: Language) => deadLinkPage(language, pageWords[language].verify)
 
-function askPage(language: PageLanguage, link: { email: string; username: string }): PageAnswer {
+function askPage(language: Language, link: { email: string; username: string }): PageAnswer {
   const { verify: words } = pageWords[language]
   return secretPage(200, {
     language,
@@ -25,12 +26,12 @@ function askPage(language: PageLanguage, link: { email: string; username: string
   })
 }
 
-function takenPage(language: PageLanguage): PageAnswer {
+function takenPage(language: Language): PageAnswer {
   const { taken, takenText } = pageWords[language].verify
   return noticePage(409, { language, title: taken, kind: 'bad', paragraphs: [takenText] })
 }
 
-function donePage(language: PageLanguage): PageAnswer {
+function donePage(language: Language): PageAnswer {
   const { done, doneText } = pageWords[language].verify
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText] })
 }

@@ -1,8 +1,9 @@
 /** Links that people get by mail: what they carry, and what a person is told whose link is not good, or not any more. */
 import { DomainError } from '../domain/errors.ts'
+import type { Language } from '../domain/language.ts'
 import { noticePage } from './layout.ts'
 import type { PageAnswer, PageRequest } from './page.ts'
-import type { PageLanguage, PageWords } from './words.ts'
+import type { PageWords } from './words.ts'
 
 export const linkOf = ({ params }: PageRequest) => ({ uid: params.uid!, token: params.token! })
 
@@ -18,5 +19,5 @@ export const isDeadLink = (error: unknown): boolean =>
   isRefusedField(error, 'uid') ||
   isRefusedField(error, 'token')
 
-export const deadLinkPage = (language: PageLanguage, words: PageWords['reset'] | PageWords['verify']): PageAnswer =>
+export const deadLinkPage = (language: Language, words: PageWords['reset'] | PageWords['verify']): PageAnswer =>
   noticePage(410, { language, title: words.dead, kind: 'bad', paragraphs: [words.deadWhy, words.deadNext] })

@@ -1,8 +1,9 @@
 /** The form in which a new password is typed twice, and what can be wrong with what was typed. */
 import { html } from 'hono/html'
+import type { Language } from '../domain/language.ts'
 import { secretPage } from './layout.ts'
 import type { PageAnswer } from './page.ts'
-import { fillIn, type PageLanguage, pageWords } from './words.ts'
+import { fillIn, pageWords } from './words.ts'
 
 /** Characters. */
 export interface PasswordLength {
@@ -53,7 +54,7 @@ export interface PasswordForm {
 }
 
 /** Without an action the form goes to the page's own address: nothing of the address stands in the page. */
-export function passwordForm(language: PageLanguage, { email, passwordLength, problem }: PasswordForm): PageAnswer {
+export function passwordForm(language: Language, { email, passwordLength, problem }: PasswordForm): PageAnswer {
   const { reset: words } = pageWords[language]
   const text = problem && fillIn(words[problem], { ...passwordLength })
   const wrongField = problem === 'missingAgain' || problem === 'different' ? 'new-password-again' : 'new-password'

@@ -2,15 +2,16 @@
  * The page that the mail about a lost password leads to. The token in the address is the credential, and there are no
  * cookies: who has a browser send this form from elsewhere has to know the token, so no request can be forged.
  */
+import type { Language } from '../domain/language.ts'
 import { noticePage } from './layout.ts'
 import { deadLinkPage, isDeadLink, isRefusedField, linkOf } from './mailed-link.ts'
 import type { FormPage, PageAnswer } from './page.ts'
 import { type PasswordLength, passwordForm, problemOf } from './password-form.ts'
-import { type PageLanguage, pageWords, preferredLanguage } from './words.ts'
+import { pageWords, preferredLanguage } from './words.ts'
 
-const deadPage = (language: PageLanguage) => deadLinkPage(language, pageWords[language].reset)
+const deadPage = (language: Language) => deadLinkPage(language, pageWords[language].reset)
 
-function donePage(language: PageLanguage): PageAnswer {
+function donePage(language: Language): PageAnswer {
   const { done, doneText, doneMail } = pageWords[language].reset
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText, doneMail] })
 }

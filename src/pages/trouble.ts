@@ -7,16 +7,19 @@ import { pageWords, preferredLanguage } from './words.ts'
 type Trouble = 'busy' | 'down' | 'unread'
 
 const troubles: Partial<Record<ErrorCode, Trouble>> = {
+  METHOD_NOT_ALLOWED: 'unread',
   THROTTLED: 'busy',
+  VALIDATION_FAILED: 'unread',
   PARSE_ERROR: 'unread',
   PAYLOAD_TOO_LARGE: 'unread',
   UNSUPPORTED_MEDIA_TYPE: 'unread',
 }
 
-/** `status` is the one that the refusal has everywhere. */
-export function troublePage(code: ErrorCode, status: number, languages: string): PageAnswer {
+/** `status` is the one that the refusal has everywhere; `isMailed`: whether a mailed link leads to the page. */
+export function troublePage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
   const { trouble: words } = pageWords[language]
   const trouble = troubles[code] ?? 'down'
-  return noticePage(status, { language, title: words[trouble], kind: 'bad', paragraphs: [words[`${trouble}Text`]] })
+  const next = isMailed ? words[`${trouble}Text`] : words.again
+  return noticePage(status, { language, title: words[trouble], kind: 'bad', paragraphs: [next] })
 }

@@ -1,4 +1,5 @@
 /** The words of pages. `{name}` is filled in; a test holds the languages to each other. */
+import { chooseLanguage, type Language } from '../domain/language.ts'
 
 const en = {
   reset: {
@@ -39,6 +40,7 @@ const en = {
       'If you have confirmed this address before, there is nothing to do. If not, ask for a new mail where you sign in, and open the newest one.',
   },
   trouble: {
+    again: 'Wait a moment, then try again.',
     busy: 'Too many tries',
     busyText: 'Wait a few minutes, then open the link in your mail again.',
     down: 'This does not work right now',
@@ -88,6 +90,7 @@ const zhTw: PageWords = {
       '如果您先前已確認過這個地址，則無需進行任何操作。如果尚未確認，請在登入處要求寄送新的信件，並開啟最新的一封。',
   },
   trouble: {
+    again: '請稍候片刻，再試一次。',
     busy: '嘗試次數過多',
     busyText: '請稍候幾分鐘，再重新開啟信件中的連結。',
     down: '目前無法使用',
@@ -97,27 +100,20 @@ const zhTw: PageWords = {
   },
 }
 
-export const pageWords = { en, 'zh-TW': zhTw } satisfies Record<string, PageWords>
-
-export type PageLanguage = keyof typeof pageWords
-
-const languageOf = (tag: string): PageLanguage | undefined => {
-  if (/^zh-(hant|tw|hk|mo)(-|$)/.test(tag)) return 'zh-TW'
-  return /^en(-|$)/.test(tag) ? 'en' : undefined
-}
+export const pageWords: Record<Language, PageWords> = { en, 'zh-TW': zhTw }
 
 /** The language a browser likes best of those that are written; English when it likes none. */
-export function preferredLanguage(acceptLanguage: string): PageLanguage {
+export function preferredLanguage(acceptLanguage: string): Language {
   const wishes = acceptLanguage
     .split(',', 32)
     .map((wish) => {
-      const [tag = '', ...parameters] = wish.split(';').map((part) => part.trim().toLowerCase())
-      const weight = parameters.find((parameter) => parameter.startsWith('q='))
-      return { language: languageOf(tag), weight: weight ? Number(weight.slice(2)) : 1 }
+      const [tag = '', ...parameters] = wish.split(';').map((part) => part.trim())
+      const weight = parameters.find((parameter) => /^q=/i.test(parameter))
+      return { tag, weight: weight ? Number(weight.slice(2)) : 1 }
     })
     .filter(({ weight }) => weight > 0)
     .sort((one, other) => other.weight - one.weight)
-  return wishes.find(({ language }) => language)?.language ?? 'en'
+  return chooseLanguage(wishes.map(({ tag }) => tag))
 }
 
 /** Puts values into a sentence. */

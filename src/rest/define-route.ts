@@ -5,7 +5,9 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import type { Context } from '../context.ts'
 import type { FieldErrors } from '../domain/errors.ts'
 import type { Action } from '../domain/policy.ts'
+import type { PageAnswer } from '../pages/page.ts'
 import type { Fields } from './fields.ts'
+import type { Refusal } from './status.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -68,6 +70,10 @@ export interface DirectRoute {
   method: Method
   path: string
   reason: string
+  /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
+  isOpenToStaleTokens?: boolean
+  /** How a refusal is told that comes before the route is asked; as JSON where this is left out. */
+  presentRefusal?: (refusal: Refusal, req: IncomingMessage) => PageAnswer
   handle: (input: DirectRequest) => Promise<void>
 }
 

@@ -13,6 +13,8 @@ export interface DirectParts {
   degraded(): Promise<string[]>
   version: string
   homePage: string
+  /** Instead of the home page. */
+  homeRefusal: NonNullable<DirectRoute['presentRefusal']>
   /** Nids of documents that everybody may read: the descriptions of actions. */
   publicDocuments: ReadonlySet<string>
   links: { verify(cid: string, query: URLSearchParams): boolean }
@@ -56,13 +58,17 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
     }),
     probe('/version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
-    get('/', 'A page for people.', async ({ res }) => {
-      const policy =
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-      res
-        .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy })
-        .end(parts.homePage)
-    }),
+    {
+      ...get('/', 'A page for people.', async ({ res }) => {
+        const policy =
+          "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        res
+          .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy })
+          .end(parts.homePage)
+      }),
+      isOpenToStaleTokens: true,
+      presentRefusal: parts.homeRefusal,
+    },
     get(
       '/api/v3/events/stream',
       'Server-sent events: an answer that goes on for as long as somebody reads.',

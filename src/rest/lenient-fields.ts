@@ -19,7 +19,7 @@ export function lenientFields(fields: Fields, unread: FieldErrors): Fields {
   return {
     text: lenient((name) => fields.text(name)),
     textOrNull: lenient((name) => fields.textOrNull(name)),
-    choice: lenient(fields.choice) as Fields['choice'],
+    choice: lenient((name, known) => fields.choice(name, known)) as Fields['choice'],
     amount: lenient((name) => fields.amount(name)),
     flag: lenient((name) => fields.flag(name)),
     object: lenient((name) => fields.object(name)),

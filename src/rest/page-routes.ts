@@ -1,5 +1,5 @@
 /** Pages for people: plain HTML, and forms that are sent to the page's own address. */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
 import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
 import type { DirectRoute } from './define-route.ts'
@@ -21,7 +21,16 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
   return new URLSearchParams(await readText(req, MAX_FORM_BYTES))
 }
 
+export function sendPage(req: IncomingMessage, res: ServerResponse, { status, headers, html }: PageAnswer): void {
+  res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(html) })
+  res.end(req.method === 'HEAD' ? undefined : html)
+}
+
 export function createPageRoutes({ pages, readText }: { pages: Pages; readText: ReadText }): DirectRoute[] {
+  /** Also where the page itself was not asked: a person reads it. */
+  const presentRefusal: DirectRoute['presentRefusal'] = ({ code }, req) =>
+    pages.trouble(code, statuses[code].status, req.headers['accept-language'] ?? '')
+
   const serve =
     (answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>): DirectRoute['handle'] =>
     async ({ req, res, params, context }) => {
@@ -31,19 +40,20 @@ export function createPageRoutes({ pages, readText }: { pages: Pages; readText: 
         page = await answer({ params, languages, context }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)
-        page = pages.trouble(refusal.code, statuses[refusal.code].status, languages)
+        page = presentRefusal(refusal, req)
         for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
       }
-      res.writeHead(page.status, { ...page.headers, 'Content-Length': Buffer.byteLength(page.html) })
-      res.end(req.method === 'HEAD' ? undefined : page.html)
+      sendPage(req, res, page)
     }
 
   return pages.forms.flatMap(({ path, reason, show, submit }): DirectRoute[] => [
-    { method: 'GET', path, reason, handle: serve(show) },
+    { method: 'GET', path, reason, isOpenToStaleTokens: true, presentRefusal, handle: serve(show) },
     {
       method: 'POST',
       path,
       reason,
+      isOpenToStaleTokens: true,
+      presentRefusal,
       handle: serve(async (request, req) => submit(request, await readForm(req, readText))),
     },
   ])

@@ -3,12 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import createRouter from 'find-my-way'
 import type { GraphQLSchema } from 'graphql'
 import type { Context } from '../context.ts'
-import { DomainError, notFound } from '../domain/errors.ts'
+import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
+import { hasOpenField } from '../graphql/stale-token.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
 import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
 import { lenientFields } from './lenient-fields.ts'
+import { sendPage } from './page-routes.ts'
 import { type BodyReaders, readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
@@ -51,6 +53,11 @@ export function createRestHandler(deps: RestDependencies) {
   }
   for (const route of deps.directRoutes) add({ kind: 'direct', route }, route.path)
 
+  const open = new Set<Found['route']>([
+    ...deps.routes.filter(({ operation }) => hasOpenField(deps.schema, operation)),
+    ...deps.directRoutes.filter(({ isOpenToStaleTokens }) => isOpenToStaleTokens),
+  ])
+
   const find = (method: string, path: string) => router.find(method as 'GET', path)
   const allowed = (path: string) => {
     const found = METHODS.filter((method) => find(method, path))
@@ -59,6 +66,7 @@ export function createRestHandler(deps: RestDependencies) {
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     let context: Context | undefined
+    let found: Found | undefined
     try {
       const { path, query } = split(req.url!)
       const method = req.method === 'HEAD' ? 'GET' : req.method!
@@ -67,16 +75,18 @@ export function createRestHandler(deps: RestDependencies) {
       if (!match) {
         const methods = allowed(path)
         if (!methods.length) throw notFound('Resource')
+        found = find(methods[0]!, path)!.store as Found
         res.setHeader('Allow', methods.join(', '))
         throw new DomainError('METHOD_NOT_ALLOWED', `Method "${req.method}" not allowed.`)
       }
-      const found = match.store as Found
+      found = match.store as Found
       const params = match.params as Record<string, string>
       context = await deps.createContext(req, res)
+      if (context.hasStaleToken && !open.has(found.route)) throw authenticationFailed()
       const request = { req, res, params, query, context }
       await (found.kind === 'direct' ? found.route.handle(request) : answer(found.route, request, path))
     } catch (error) {
-      refuse(req, res, error, context)
+      refuse(req, res, error, context, found)
     }
   }
 
@@ -124,10 +134,13 @@ export function createRestHandler(deps: RestDependencies) {
     }
   }
 
-  function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context) {
+  function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context, found?: Found) {
     const refusal = refusalOf(error, context ?? deps.fallback)
     if (res.headersSent) return res.destroy()
     for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
+    if (found?.kind === 'direct' && found.route.presentRefusal) {
+      return sendPage(req, res, found.route.presentRefusal(refusal, req))
+    }
     sendJson(req, res, statuses[refusal.code].status, presentRefusal(refusal))
   }
 

@@ -54,13 +54,15 @@ const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'
 /** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */
 const internalAddress = 'domain/store/internal-address\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
+/** Which language somebody is written to in is decided once, for pages and mails. */
+const language = 'domain/language\\.ts'
 const localSocket = 'platform/local-socket\\.ts'
 
 const rules: Record<string, Rule> = {
   domain: {
     local: /^domain\//,
     types: prismaTypes,
-    packages: /^(zod|node:crypto)$/,
+    packages: /^(zod|@formatjs\/intl-localematcher|node:crypto)$/,
     instead:
       'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
   },
@@ -75,7 +77,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
   delivery: {
-    local: new RegExp(`^(delivery/|${ports}|${internalAddress})`),
+    local: new RegExp(`^(delivery/|${ports}|${internalAddress}|${language})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
@@ -92,14 +94,14 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|asset\/uploads)\.ts$|graphql\/mask-error\.ts$)/,
+      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|asset\/uploads)\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },
   pages: {
-    local: /^(pages\/|context\.ts$|domain\/errors\.ts$)/,
+    local: /^(pages\/|context\.ts$|domain\/(errors|language)\.ts$)/,
     packages: /^(hono\/.+|node:.+)$/,
     instead: 'Call a service through the context.',
   },

@@ -118,7 +118,7 @@ describe('a payment', () => {
     const { subject, text, html } = await mailTo(buyer, order, 'receipt')
     expect(subject).toMatch(/^Upscale \d+ 的收據$/)
     expect(text).toContain('以點數支付: 5.25')
-    expect(html).toContain('<html lang="zh-tw"')
+    expect(html).toContain('<html lang="zh-TW"')
   })
 
   it('of nothing is told as free of charge', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { accountWords } from '../../src/delivery/mail-account-words.ts'
-import { pickLanguage } from '../../src/delivery/mail-languages.ts'
 import { orderWords } from '../../src/delivery/mail-order-words.ts'
 import { createMailComposer } from '../../src/delivery/mail-templates.ts'
 import type { AccountMessage, OrderFacts, OrderMessage } from '../../src/domain/ports.ts'
@@ -57,14 +56,6 @@ describe('the languages', () => {
   it.each(languages)('have the same sentences with the same names to fill in: %s', (language) => {
     expect(placeholders(orderWords[language])).toEqual(placeholders(orderWords.en))
     expect(placeholders(accountWords[language])).toEqual(placeholders(accountWords.en))
-  })
-
-  it.each(['zh-tw', 'zh-TW', 'zh_TW', 'ZH-Hant', 'zh-hant', 'zh_Hant_TW'])('know %s as Traditional Chinese', (tag) => {
-    expect(pickLanguage(tag)).toBe('zh-tw')
-  })
-
-  it.each(['en', 'en-us', 'zh-cn', 'zh', 'de', '', 'constructor', '<script>'])('have English for %j', (tag) => {
-    expect(pickLanguage(tag)).toBe('en')
   })
 })
 

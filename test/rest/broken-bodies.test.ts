@@ -118,7 +118,8 @@ describe('before a body is read', () => {
   it('a bad token is refused at both doors', async () => {
     const actor = { token: 'f'.repeat(40) }
     expectError(await headOnly(assets, { actor }), 'AUTHENTICATION_FAILED')
-    expectError(await headOnly(graphql, { actor }), 'AUTHENTICATION_FAILED')
+    const headers = { 'Content-Type': multipartType, ...preflight }
+    expectError(await headOnly(graphql, { actor, headers }), 'AUTHENTICATION_FAILED')
   })
 
   it('a stranger is refused what needs an account', async () => {

@@ -18,6 +18,7 @@ const directRoutes = [
     degraded: async () => [],
     version: '0',
     homePage: '',
+    homeRefusal: () => ({}) as never,
     publicDocuments: new Set(),
     links: { verify: () => false },
     gateway: { send: async (_req, res: ServerResponse) => void res.end() },

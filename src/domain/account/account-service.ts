@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { createBatch } from '../batch.ts'
-import { authenticationFailed, DomainError } from '../errors.ts'
+import { DomainError } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
 import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
@@ -164,21 +164,28 @@ export function createAccountService(deps: Dependencies) {
   }
 
   return {
-    /** Who sends this request. A present but bad token is refused even where none is needed. Raises AUTHENTICATION_FAILED, THROTTLED. */
-    async authenticate({ token, apiKey, address }: Credentials): Promise<Exclude<Actor, { kind: 'system' }>> {
+    /**
+     * Who sends this request. With a token that is not good, or not any more, they are anonymous, and the door refuses
+     * them nearly everywhere, even where no token is needed. Raises THROTTLED.
+     */
+    async authenticate({
+      token,
+      apiKey,
+      address,
+    }: Credentials): Promise<{ actor: Exclude<Actor, { kind: 'system' }>; hasStaleToken: boolean }> {
       const [found, service] = await Promise.all([
         token === undefined ? undefined : findSignedIn(sha256(token)),
         apiKey === undefined ? undefined : findService(sha256(apiKey)),
       ])
       const origin = { address, service }
       if (!found) requestLimits.takeAddress(address)
-      if (token === undefined) return { kind: 'anonymous', ...origin }
-      if (!found) throw authenticationFailed()
+      if (!found) return { actor: { kind: 'anonymous', ...origin }, hasStaleToken: token !== undefined }
       requestLimits.takeSession(found.tokenId)
       tokenUse.note(found.tokenId)
       const { tokenId, ...user } = found
       const { id, role, createdAt } = user
-      return { kind: 'user', id, role, user: { ...user, createdAt: new Date(createdAt) }, tokenId, ...origin }
+      const record = { ...user, createdAt: new Date(createdAt) }
+      return { actor: { kind: 'user', id, role, user: record, tokenId, ...origin }, hasStaleToken: false }
     },
 
     /** Asked before a sign-up is read. Raises UNTRUSTED_CLIENT, THROTTLED. */

@@ -3,7 +3,6 @@
  * come; further tries do not prolong it, and a password reset ends it. A guess takes its place before it is looked at, and
  * gives it back when it was right: who finds none free waits to learn what becomes of those that are being looked at.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { throttled } from '../errors.ts'
 import type { Database, PasswordHasher } from '../ports.ts'
 import { findGuesses, giveGuessBack, noteWrongGuess, takeGuess } from './password-check-statements.ts'
@@ -17,6 +16,8 @@ const LOOK_EVERY = 50
 const PATIENCE = 8_000
 /** Seconds to wait for who was not that lucky. */
 const ASK_AGAIN = 5
+
+const delay = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
 /** Guesses at one account that one process looks at together: no more are hashed at once, and the others' places stay free. */
 const AT_ONCE = 2

@@ -1,0 +1,29 @@
+/** The languages that people are written to in, on pages and in mails, and which of them somebody gets. */
+import { match } from '@formatjs/intl-localematcher'
+
+export const languages = ['en', 'zh-TW'] as const
+
+export type Language = (typeof languages)[number]
+
+const NONE = 'und'
+/** Wishes that are looked at. */
+const MOST = 32
+
+function languageOf(tag: string): Language | undefined {
+  try {
+    const found = match([tag], languages, NONE)
+    return languages.find((language) => language === found)
+  } catch {
+    // It is no tag of a language.
+    return undefined
+  }
+}
+
+/** The first of these tags (BCP 47, also with `_`) that is written, as `zh-HK` is in Traditional Chinese; else English. */
+export function chooseLanguage(tags: readonly string[]): Language {
+  for (const tag of tags.slice(0, MOST)) {
+    const language = languageOf(tag.trim().replaceAll('_', '-'))
+    if (language) return language
+  }
+  return 'en'
+}

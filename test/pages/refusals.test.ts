@@ -1,0 +1,62 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { unavailable } from '../../src/domain/errors.ts'
+import type { Answer } from '../support/rest-client.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp({ env: { LIMIT_REQUESTS_PER_IP: '40' } })
+
+const link = 'user_01h455vb4pex5vsknk084sn02q/wrong'
+const pages = [`/account/password-reset/${link}`, `/account/email-verification/${link}`, '/']
+const chinese = { 'Accept-Language': 'zh-HK' }
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function expectPage(answer: Answer, status: number, words: string) {
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+  expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(answer.text).toContain(words)
+  expect(answer.text).not.toContain('"error"')
+}
+
+describe.each(pages)('a refusal at %s is a page', (path) => {
+  it('for a method that it does not know', async () => {
+    const answer = await app.rest('PATCH', path)
+    expectPage(answer, 405, 'The form could not be read')
+    expect(answer.headers.get('allow')).toContain('GET')
+    expect((await app.rest('DELETE', path, { headers: chinese })).text).toContain('無法讀取表單')
+  })
+
+  it('while a part is away', async () => {
+    vi.spyOn(app.services.accounts, 'authenticate').mockRejectedValue(unavailable('The database'))
+    const answer = await app.rest('GET', path)
+    expectPage(answer, 503, 'This does not work right now')
+    expect(answer.headers.get('retry-after')).toBe('5')
+    expect((await app.rest('HEAD', path)).text).toBe('')
+  })
+
+  it('and a token that is good no more changes nothing', async () => {
+    const actor = { token: 'a'.repeat(40) }
+    expect((await app.rest('GET', path, { actor })).status).toBe((await app.rest('GET', path)).status)
+  })
+})
+
+it('a form that is too large is told on the page', async () => {
+  expectPage(await app.rest('POST', pages[0]!, { urlencoded: { x: 'y'.repeat(20_000) } }), 413, 'could not be read')
+})
+
+it('a visitor who comes too often is told on the page, with the seconds to wait', async () => {
+  for (const [index, path] of pages.entries()) {
+    let answer = await app.rest('GET', path)
+    for (let n = 0; n < 81 && answer.status !== 429; n += 1) answer = await app.rest('GET', path)
+    expectPage(answer, 429, 'Too many tries')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(answer.text.includes('in your mail')).toBe(index < 2)
+  }
+})
+
+it('everybody else is told in JSON', async () => {
+  const answer = await app.rest('PATCH', 'events/')
+  expect([answer.status, answer.body.error.type]).toEqual([405, 'method_not_allowed'])
+})

@@ -1,0 +1,97 @@
+/** A token that is good no more: refused everywhere, but for where one gets in again. */
+import { randomUUID } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { schema } from '../../src/graphql/schema.ts'
+import { hasOpenField } from '../../src/graphql/stale-token.ts'
+import { routes } from '../../src/rest/routes.ts'
+import { readEvents } from '../support/event-stream.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const actor = { token: 'a'.repeat(40) }
+const json = (fields: object) => ({ actor, json: fields })
+
+it('is no hindrance to exactly these operations and routes', () => {
+  const fields = [schema.getQueryType()!, schema.getMutationType()!, schema.getSubscriptionType()!].flatMap((root) =>
+    Object.values(root.getFields())
+      .filter(({ extensions }) => extensions.openToStaleTokens === true)
+      .map(({ name }) => `${root.name}.${name}`),
+  )
+  expect(fields.toSorted()).toEqual([
+    'Mutation.requestPasswordReset',
+    'Mutation.resetPassword',
+    'Mutation.signIn',
+    'Mutation.signUp',
+    'Query.pricing',
+  ])
+  const open = routes
+    .filter(({ operation }) => hasOpenField(schema, operation))
+    .map(({ method, path }) => `${method} ${path}`)
+  expect(open.toSorted()).toEqual([
+    'POST auth/token/login',
+    'POST auth/users',
+    'POST auth/users/reset_password',
+    'POST auth/users/reset_password_confirm',
+  ])
+})
+
+it('lets people sign up, sign in, ask for a reset and read prices at both doors', async () => {
+  const newcomer = () => {
+    const username = `n${randomUUID().slice(0, 12)}`
+    return { username, email: `${username}@example.org`, password: PASSWORD }
+  }
+  const [one, other] = [newcomer(), newcomer()]
+  expect((await app.rest('POST', 'auth/users/', json(one))).status).toBe(201)
+  expectOk(await app.rest('POST', 'auth/token/login/', json(one)))
+  expect((await app.rest('POST', 'auth/users/reset_password/', json({ email: one.email }))).status).toBe(201)
+  const link = { uid: 'user_01h455vb4pex5vsknk084sn02q', token: 'x', new_password: PASSWORD }
+  expectError(await app.rest('POST', 'auth/users/reset_password_confirm/', json(link)), 'INVALID_TOKEN')
+
+  const mutate = (field: string, type: string, input: object) =>
+    app.graphql(`mutation ($input: ${type}!) { done: ${field}(input: $input) { __typename } }`, { input }, { actor })
+  expectOk(await mutate('signUp', 'SignUpInput', other))
+  expectOk(await mutate('signIn', 'SignInInput', { email: other.email, password: PASSWORD }))
+  expectOk(await mutate('requestPasswordReset', 'RequestPasswordResetInput', { email: other.email }))
+  const reset = { uid: link.uid, token: 'x', newPassword: PASSWORD }
+  expectError(await mutate('resetPassword', 'ResetPasswordInput', reset), 'INVALID_TOKEN')
+  expectOk(await app.graphql('{ pricing { total } }', {}, { actor }))
+  expectOk(
+    await app.graphql('query { ...Prices } fragment Prices on Query { pricing { total } __typename }', {}, { actor }),
+  )
+})
+
+it('is refused everywhere else, also where no token is needed', async () => {
+  const user = await app.newUser()
+  const { id } = await user.register({ public_access: 'true' })
+  for (const path of [`assets/${id}/`, 'assets/', 'auth/users/me/', 'events/stream', `/ipfs/${id}`]) {
+    const answer = expectError(await app.rest('GET', path, { actor }), 'AUTHENTICATION_FAILED')
+    expect(answer.headers.get('www-authenticate')).toBe('Token')
+  }
+  expectError(await app.rest('POST', 'auth/users/activation/', json({ uid: 'x', token: 'x' })), 'AUTHENTICATION_FAILED')
+  for (const document of [
+    `{ asset(id: "${id}") { id } }`,
+    '{ __typename }',
+    '{ __schema { queryType { name } } }',
+    'mutation { signOut }',
+  ]) {
+    const answer = await app.graphql(document, {}, { actor })
+    expectError(answer, 'AUTHENTICATION_FAILED')
+    expect(answer.body.data ?? null).toBeNull()
+  }
+  const body = { query: `subscription { commitUpdated(nid: "${id}") { id } }` }
+  const reader = await readEvents(`${app.url}/graphql`, { actor, body })
+  await reader.ended
+  expect(reader.events[0]!.data.errors[0].extensions.code).toBe('AUTHENTICATION_FAILED')
+})
+
+it('keeps the rule for whatever else a document asks for', async () => {
+  const user = await app.newUser()
+  const { id } = await user.register({ public_access: 'true' })
+  const { body } = await app.graphql(`{ pricing { total } node(id: "${user.publicId}") { id } }`, {}, { actor })
+  expect(body.data).toEqual({ pricing: { total: expect.any(String) }, node: null })
+  expect(body.errors).toMatchObject([{ path: ['node'], extensions: { code: 'AUTHENTICATION_FAILED' } }])
+  const mixed = await app.graphql(`{ pricing { total } asset(id: "${id}") { id } }`, {}, { actor })
+  expectError(mixed, 'AUTHENTICATION_FAILED')
+})
