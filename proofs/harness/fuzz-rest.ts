@@ -243,9 +243,10 @@ export function restRequests(shape: Shape): fc.Arbitrary<FuzzRequest> {
 export function goodRestRequest(shape: Shape): FuzzRequest {
   const [call = {}] = shape.calls
   const values = Object.fromEntries(Object.entries(goodValues(shape, call)).filter(([, value]) => value !== null))
+  const files = shape.files.filter((name) => call.form?.[name] instanceof File)
   const encoding =
-    shape.method === 'GET' ? 'none' : shape.files.length ? 'multipart' : call.urlencoded ? 'urlencoded' : 'json'
-  const { body, type } = encodeBody(encoding, values, shape.files, '')
+    shape.method === 'GET' ? 'none' : files.length ? 'multipart' : call.urlencoded ? 'urlencoded' : 'json'
+  const { body, type } = encodeBody(encoding, values, files, '')
   const address = shape.path.replaceAll(/:(\w+)/g, (_, name: string) =>
     encodeGood(call.params?.[name] ?? goodParams[name] ?? '{{serial}}'),
   )
