@@ -16,6 +16,8 @@ import { until } from './harness/wait.ts'
 
 /** Milliseconds. */
 const MOST_HEALTH = 200
+/** In which nothing else is asked: it tells what the machine makes of `/healthz` by itself. */
+const PEACE = 5_000
 /** MiB above what a warm gateway holds. */
 const MOST_MEMORY = 64
 /** Stands for whatever a path names. */
@@ -140,6 +142,9 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   const before = await look()
   say(`before: ${tell(before)}`)
 
+  const inPeace = watchHealth(gateway.url)
+  await delay(PEACE)
+  const peace = percentile(await inPeace(), 0.99)
   const stopWatching = watchHealth(gateway.url)
   let most: Holdings = before
   for (let done = 0; done < count; done += 1_000) {
@@ -190,7 +195,7 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   )
   reasons.push(...(await brokenInvariants(parts.database)))
   return conclude({
-    figure: `nothing left after each thousand of ${count}, ${grown.toFixed(0)} MiB more, /healthz p99 ${p99.toFixed(0)} ms of ${looks.length}; ${closed.length - late.length} of ${closed.length} closed routes refuse the head; ${left} left by the control`,
+    figure: `nothing left after each thousand of ${count}, ${grown.toFixed(0)} MiB more, /healthz p99 ${p99.toFixed(0)} ms of ${looks.length} (${peace.toFixed(0)} ms in peace); ${closed.length - late.length} of ${closed.length} closed routes refuse the head; ${left} left by the control`,
     n: serial + closed.length,
     faultsInjected: serial,
     reasons: [...new Set(reasons)].slice(0, 20),

@@ -95,8 +95,15 @@ function drainRest(req: IncomingMessage, res: ServerResponse) {
   res.once('finish', () => {
     if (req.complete) return
     req.resume()
-    const timer = setTimeout(() => req.socket.destroy(), LINGER)
-    req.once('close', () => clearTimeout(timer))
+    const { socket } = req
+    const timer = setTimeout(() => socket.destroy(), LINGER)
+    const forget = () => {
+      clearTimeout(timer)
+      socket.off('close', forget)
+    }
+    // Once it is answered, a request is not told when its connection ends.
+    req.once('close', forget)
+    socket.once('close', forget)
   })
 }
 
