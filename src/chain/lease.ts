@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Log, Statement } from '../domain/ports.ts'
-import { endLeases, holdLease, leaseMilliseconds, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
+import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
 
 export interface Lease {
   /** Whether we hold it now, after trying to take it. Raises when the database is down. */
@@ -31,21 +31,28 @@ export class LeaseLostError extends Error {
 const connectTimeout = 5_000
 const statementTimeout = 8_000
 const answerTimeout = 10_000
-const renewEvery = leaseMilliseconds / 4
+const defaultDuration = 20_000
 
 /**
  * A holder that is frozen or without power in the middle of a transaction holds its lease locked until the server notices:
  * by its own clock, and by a connection that answers nothing.
  */
-const sessionSettings = `
-  set idle_in_transaction_session_timeout = 10000; set lock_timeout = 2000;
+const sessionSettings = (duration: number) => `
+  set idle_in_transaction_session_timeout = ${duration / 2}; set lock_timeout = 2000;
   set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 2; set tcp_user_timeout = 20000`
 
 const lockNotAvailable = '55P03'
 const isLocked = (error: unknown) => (error as { code?: string }).code === lockNotAvailable
 
-/** `databaseUrl` must lead to a server's own session, not through a pooler that shares sessions between statements. */
-export function createLease({ databaseUrl, log }: { databaseUrl: string; log: Log }): Lease {
+export interface LeaseOptions {
+  /** Of a server's own session, not through a pooler that shares sessions between statements. */
+  databaseUrl: string
+  log: Log
+  /** Milliseconds that a lease outlives its last renewal; 20,000 when missing. */
+  duration?: number
+}
+
+export function createLease({ databaseUrl, log, duration = defaultDuration }: LeaseOptions): Lease {
   const holder = randomUUID()
   /** Epochs by name. */
   const held = new Map<string, string>()
@@ -76,7 +83,7 @@ export function createLease({ databaseUrl, log }: { databaseUrl: string; log: Lo
     created.on('error', (error) => drop(created, error))
     created.on('end', () => drop(created))
     await created.connect()
-    await created.query(sessionSettings)
+    await created.query(sessionSettings(duration))
     client = created
     return created
   }
@@ -102,14 +109,14 @@ export function createLease({ databaseUrl, log }: { databaseUrl: string; log: Lo
 
   const renew = async () => {
     if (held.size === 0) return
-    const kept = await guarded((on) => run(on, renewLeases, [[...held.keys()], [...held.values()], holder]))
+    const kept = await guarded((on) => run(on, renewLeases, [[...held.keys()], [...held.values()], holder, duration]))
     for (const name of held.keys()) if (!kept.some((row) => row.name === name)) held.delete(name)
   }
 
   const startRenewing = () => {
     renewing ??= setInterval(() => {
       renew().catch((error: unknown) => log.debug({ err: error }, 'Leases could not be renewed'))
-    }, renewEvery).unref()
+    }, duration / 4).unref()
   }
 
   const transaction: Lease['transaction'] = (name, work) => {
@@ -117,7 +124,7 @@ export function createLease({ databaseUrl, log }: { databaseUrl: string; log: Lo
     if (epoch === undefined) return Promise.reject(new LeaseLostError(`The lease ${name} is not held any more.`))
     return guarded(async (on) => {
       await on.query('begin')
-      const [kept] = await run(on, holdLease, [name, holder, epoch])
+      const [kept] = await run(on, holdLease, [name, holder, epoch, duration])
       if (!kept) throw new LeaseLostError(`Another process has taken the lease ${name} over.`)
       const result = await work((statement, values) => run(on, statement, values))
       await on.query('commit')
@@ -131,7 +138,7 @@ export function createLease({ databaseUrl, log }: { databaseUrl: string; log: Lo
       if (held.has(name)) return true
       startRenewing()
       return guarded(async (on) => {
-        const [row] = await run(on, takeLease, [name, holder]).catch((error: unknown) => {
+        const [row] = await run(on, takeLease, [name, holder, duration]).catch((error: unknown) => {
           if (isLocked(error)) return []
           throw error
         })

@@ -1,0 +1,127 @@
+/** A process that holds the relay's leases and is frozen: stopped by a signal, paged out, or suspended with its machine. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createLease, LeaseLostError } from '../../src/chain/lease.ts'
+import { createRegistry } from '../../src/chain/registry.ts'
+import { statement } from '../../src/domain/ports.ts'
+import { startChain, type TestChain } from './support/anvil.ts'
+import { eventually, startServer, type TestServer, type World } from './support/world.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+let server: TestServer
+let world: World
+let chain: TestChain
+const children: ChildProcess[] = []
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  await world.close()
+  await chain.stop()
+})
+
+/** Another process that holds a lease, and writes under it whenever it is sent a line. It answers what became of that. */
+const startHolder = async (name: string, mode: 'idle' | 'in-transaction' = 'idle') => {
+  const script = join(import.meta.dirname, 'support/lease-holder.ts')
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', script, world.databaseUrl, name, mode],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  )
+  children.push(child)
+  const lines = createInterface(child.stdout)
+  const next = async () => ((await once(lines, 'line')) as [string])[0]
+  expect(await next()).toBe('held')
+  return {
+    child,
+    async write() {
+      const answer = next()
+      child.stdin.write('write\n')
+      return answer
+    },
+    signal: (signal: NodeJS.Signals) => child.kill(signal),
+  }
+}
+
+const epochOf = async (name: string) => {
+  const [row] = await world.sql<{ epoch: string; left: number }>(
+    'select epoch::text, extract(epoch from expires_at - clock_timestamp())::float8 as left from leases where name = $1',
+    [name],
+  )
+  return row!
+}
+
+describe('a lease', () => {
+  it('of a frozen process ends by the database’s clock, and what that one writes when it wakes is refused', async () => {
+    const frozen = await startHolder('lane')
+    expect(await frozen.write()).toBe('written')
+    const { epoch, left } = await epochOf('lane')
+    expect(left).toBeLessThanOrEqual(2)
+    frozen.signal('SIGSTOP')
+    const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    await eventually(() => successor.acquire('lane'), Boolean, 30_000)
+    expect(Number((await epochOf('lane')).epoch)).toBe(Number(epoch) + 1)
+
+    frozen.signal('SIGCONT')
+    expect(await frozen.write()).toBe('LeaseLostError')
+    expect(await world.sql(`select value from settings where key = 'written'`)).toEqual([{ value: '1' }])
+    await successor.close()
+  })
+
+  it('of a process that is frozen in the middle of a transaction ends as well', async () => {
+    const frozen = await startHolder('lane', 'in-transaction')
+    frozen.signal('SIGSTOP')
+    const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    await eventually(() => successor.acquire('lane').catch(() => false), Boolean, 30_000)
+    await successor.close()
+  })
+
+  it('of a process that was killed is free at once', async () => {
+    const killed = await startHolder('lane')
+    const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    expect(await successor.acquire('lane')).toBe(false)
+    killed.signal('SIGKILL')
+    await eventually(() => successor.acquire('lane'), Boolean, 10_000)
+    await successor.close()
+  })
+
+  it('is kept as long as its holder lives, and given up when it closes', async () => {
+    const holder = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    const other = createLease({ databaseUrl: world.databaseUrl, log: world.log })
+    expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
+    const touch = statement<never>('test_touch', `insert into settings (key, value) values ('touched', $1)`)
+    await expect(other.write('lane', touch, ['x'])).rejects.toThrow(LeaseLostError)
+    expect((await epochOf('lane')).left).toBeLessThanOrEqual(30)
+    await holder.close()
+    expect(await other.acquire('lane')).toBe(true)
+    await other.write('lane', touch, ['x'])
+    await other.close()
+  })
+})
+
+describe('the relay', () => {
+  it('goes on in another process while its holder is frozen, and commits nothing twice', async () => {
+    const frozen = await startHolder('relay:prepare')
+    const [asset] = await world.addCommits(1, 3)
+    const relay = world.relay(chain.url)
+    frozen.signal('SIGSTOP')
+    await eventually(world.statuses, (seen) => seen.FINAL === 3, 45_000)
+    frozen.signal('SIGCONT')
+    expect(await frozen.write()).toBe('LeaseLostError')
+    const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset!.nid)
+    expect(commits).toHaveLength(3)
+    await relay.stop()
+  })
+})
