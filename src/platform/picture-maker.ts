@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { unavailable } from '../domain/errors.ts'
+import { DomainError, unavailable } from '../domain/errors.ts'
 import type { PictureMaker } from '../domain/ports.ts'
 import { createBoundedQueue } from './bounded-queue.ts'
 
@@ -42,35 +42,44 @@ async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-async function run(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined> {
+async function run(
+  source: AsyncIterable<Uint8Array>,
+  sides: readonly number[],
+  timeout: number,
+): Promise<Uint8Array[] | undefined> {
   // Nothing of our environment, which holds secrets.
   const child = spawn(process.execPath, [...FLAGS, PROGRAM, ...sides.map(String)], {
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],
-    timeout: PATIENCE,
+    timeout,
     killSignal: 'SIGKILL',
   })
   const exit = once(child, 'exit')
   let failure: { error: unknown } | undefined
-  const feed = pipeline(Readable.from(source), child.stdin).catch((error: NodeJS.ErrnoException) => {
+  const input = Readable.from(source)
+  // Not waited for: a source that hangs would never let go.
+  pipeline(input, child.stdin).catch((error: NodeJS.ErrnoException) => {
     // It stopped reading, and says why by its exit code; anything else is the source's trouble.
     if (['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')) return
     failure = { error }
     child.kill('SIGKILL')
   })
   try {
-    const [output, [code]] = await Promise.all([collect(child.stdout), exit, feed])
+    const [output, [code]] = await Promise.all([collect(child.stdout), exit])
     if (failure) throw failure.error
     if (code === UNREADABLE) return undefined
     if (code !== 0) throw unavailable(NAME, new Error(`The process ended with ${code ?? child.signalCode}.`))
     return [...parts(output)]
   } catch (error) {
+    // The machine could not start one, or it wrote what it never should.
+    throw failure ? failure.error : error instanceof DomainError ? error : unavailable(NAME, error)
+  } finally {
     child.kill('SIGKILL')
-    throw failure ? failure.error : error
+    input.destroy()
   }
 }
 
-export function createPictureMaker(): PictureMaker {
+export function createPictureMaker({ patience = PATIENCE } = {}): PictureMaker {
   const queued = createBoundedQueue({ name: NAME, atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
-  return { make: (source, sides) => queued(() => run(source, sides)) }
+  return { make: (source, sides) => queued(() => run(source, sides, patience)) }
 }

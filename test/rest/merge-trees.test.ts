@@ -95,6 +95,24 @@ describe('merging trees', () => {
     expectError(await user.rest('POST', PATH, { json: trees }), 'NOT_FOUND')
   })
 
+  it('finds those that the relay has stored as well as those that it has not come to', async () => {
+    const { id, trees } = await grownAsset()
+    const [first] = trees
+    await app.sql(
+      `with stored as (
+         select c.id, c.asset_id, c.tree_cid from commits c join assets a on a.id = c.asset_id where nid = $1 and sequence = 1
+       ),
+       settled as (update commit_relays r set status = 'FINAL' from stored where r.commit_id = stored.id)
+       insert into pins (cid, asset_id, kind) select tree_cid, asset_id, 'TREE' from stored`,
+      [id],
+    )
+    expect(expectOk(await user.rest('POST', PATH, { json: [first] })).mergedAssetTree).toMatchObject({
+      abstract: 'One',
+    })
+    expect(expectOk(await user.rest('POST', PATH, { json: trees })).mergedAssetTree).toMatchObject({ abstract: 'Two' })
+    expectError(await app.rest('POST', PATH, { json: [first] }), 'NOT_FOUND')
+  })
+
   it.each([
     ['too many trees', Array.from({ length: 1001 }, () => asset.trees[0])],
     ['what is no CID', [{ assetTreeCid: 'x', timestampCreated: 1 }]],

@@ -1,3 +1,4 @@
+import { readdir, utimes } from 'node:fs/promises'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
@@ -119,6 +120,24 @@ describe('the thumbnail of a picture', () => {
     await app.jobs.thumbnail({ assetId: again.uuid })
     expect(await app.sql('select kind::text from pins where cid = $1', [cid])).toEqual([{ kind: 'THUMBNAIL' }])
   })
+})
+
+it('garbage collection keeps it as long as its asset, and not longer', async () => {
+  const { after } = await processed(await newPicture())
+  const cid = new URL(after.asset_file_thumbnail).pathname.split('/').at(-1)!
+  const { contentStore, config } = app.installation
+  /** What is younger than an hour is spared. */
+  const ageAll = async () => {
+    for (const path of await readdir(`${config.dir}/blocks`, { recursive: true })) {
+      await utimes(`${config.dir}/blocks/${path}`, 0, 0)
+    }
+  }
+  await ageAll()
+  await app.maintenance.collectGarbage()
+  expect((await fetchFile(after.asset_file_thumbnail)).status).toBe(200)
+  expect((await user.rest('DELETE', `assets/${after.id}/`)).status).toBe(204)
+  await app.maintenance.collectGarbage()
+  await expect(contentStore.readBlock(cid)).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
 describe('no thumbnail is made', () => {
