@@ -139,13 +139,10 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     ]) {
       const token = randomBytes(16).toString('hex')
       names.set(`owner.${name}`, token)
-      await sql('delete from one_time_tokens where user_id = $1::uuid and purpose = $2::token_purpose', [
-        user.id,
-        purpose,
-      ])
       await sql(
         `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
-         select id, $2::token_purpose, uuidv7(), $3::bytea, email, now() + interval '1 day' from users where id = $1::uuid`,
+         select id, $2::token_purpose, uuidv7(), $3::bytea, email, now() + interval '1 day' from users where id = $1::uuid
+         on conflict on constraint one_time_tokens_pkey do update set hash = excluded.hash, email = excluded.email, expires_at = excluded.expires_at`,
         [user.id, purpose, sha256(token)],
       )
     }

@@ -28,10 +28,14 @@ describe('a username', () => {
     ['with a sharp s', 'Strauß', 'STRAUSS'],
     ['of half-width kana', 'カタカナ', 'ｶﾀｶﾅ'],
   ])('%s is the same name', async (_what, name, twin) => {
-    expect(expectOk(await signUp({ username: name })).username).toBe(name.normalize('NFC'))
+    await app.newUser({ username: name })
     expectError(await signUp({ username: twin }), 'DUPLICATE_USERNAME')
-    expectError(await signUpByGraphQL(twin), 'DUPLICATE_USERNAME')
-    expectError(await rename(twin), 'DUPLICATE_USERNAME')
+  })
+
+  it('is compared by whatever door it comes, and when it is changed', async () => {
+    await app.newUser({ username: 'Dörte' })
+    expectError(await signUpByGraphQL('DO\u0308RTE'), 'DUPLICATE_USERNAME')
+    expectError(await rename('ＤÖＲＴＥ'), 'DUPLICATE_USERNAME')
   })
 
   it('is shown as it was typed, composed', async () => {
@@ -75,7 +79,7 @@ describe('a username', () => {
     expectError(await rename(user.publicId), 'VALIDATION_FAILED')
   })
 
-  it.each(['x', '😀'.repeat(21), 'O’Neil-2 (jr.)', '山田太郎', 'אבגד', 'नमस्ते', 'a_b.c+d'])(
+  it.each(['😀'.repeat(21), 'O’Neil-2 (j_r.+)', '山田太郎', 'אבגד', 'नमस्ते'])(
     'such as %s is taken',
     async (username) => {
       expect(expectOk(await signUp({ username })).username).toBe(username)
