@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { fromId } from '../../src/domain/ids.ts'
 import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type AccountMails, createAccountMails, type MailedLink } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
@@ -204,6 +206,19 @@ describe('changing the username', () => {
 })
 
 describe('an address that somebody gave who never verified it', () => {
+  it('gets no mail but links', async () => {
+    const [store, buyer] = [await createStore(app), await app.newUser()]
+    const order = await store.order(buyer)
+    expectOk(await store.confirm(buyer, order.id))
+    const receipt = { template: 'receipt', orderId: fromId(order.id)!.uuid } as const
+    const mailsOf = ({ email }: SignedIn) => mails.sink.mails.filter(({ to }) => to.includes(email)).length
+    await app.jobs.mail(receipt)
+    expect(mailsOf(buyer)).toBe(0)
+    await app.sql('update users set email_verified = true where id = $1::uuid', [buyer.id])
+    await app.jobs.mail(receipt)
+    expect(mailsOf(buyer)).toBe(1)
+  })
+
   it('is still its owner’s: they sign up, and the first who verifies it has it', async () => {
     const email = newAddress()
     const squatter = await signUp(email, 'squatters password')

@@ -4,6 +4,21 @@ import { statement } from '../ports.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
 
+/** The mails of a change: a notice to the address of before, and the link to the new one. `$3` is the new one. */
+const changeMailsSql = (template: 'email-changed' | 'email-change-requested', noticed = 'changed'): string => `
+   ${accountMailSql({
+     name: 'noticed',
+     from: noticed,
+     template,
+     facts: { userId: 'changed.id', email: 'changed.old', newEmail: '$3::text' },
+   })},
+   ${accountMailSql({
+     name: 'queued',
+     from: 'changed',
+     template: 'email-verification',
+     facts: { userId: 'changed.id' },
+   })}`
+
 /**
  * Gives an account another address at once, of which nothing is known yet; what was mailed to the old one is worth nothing
  * any more. The old one is told, for it may be a thief who changes it. No row: the password was changed meanwhile.
@@ -21,18 +36,7 @@ export const changeEmail = statement<{ id: string; is_taken: boolean }>(
    ),
    ${voidTokensSql({ from: 'changed', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'email.changed', address: '$4' })},
-   ${accountMailSql({
-     name: 'noticed',
-     from: 'changed',
-     template: 'email-changed',
-     facts: { userId: 'changed.id', email: 'changed.old', newEmail: '$3::text' },
-   })},
-   ${accountMailSql({
-     name: 'queued',
-     from: 'changed',
-     template: 'email-verification',
-     facts: { userId: 'changed.id' },
-   })},
+   ${changeMailsSql('email-changed')},
    ${rememberSql('$5', '$6', 'held.id::text', 'held')}
    select id, false as is_taken from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
 )
@@ -55,23 +59,12 @@ export const requestEmailChange = statement<{ id: string; is_taken: boolean }>(
    ),
    changed as (
      update users u set pending_email = $3 from held where u.id = held.id and not is_present and not is_taken
-     returning u.id, held.email as present, held.email_held
+     returning u.id, held.email as old, held.email_held
    ),
    touched as (select id from kept union all select id from changed),
    ${voidTokensSql({ from: 'touched', purposes: ['EMAIL_VERIFICATION'] })},
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'email.change-requested', address: '$4' })},
-   ${accountMailSql({
-     name: 'noticed',
-     from: 'changed where changed.email_held',
-     template: 'email-change-requested',
-     facts: { userId: 'changed.id', email: 'changed.present', newEmail: '$3::text' },
-   })},
-   ${accountMailSql({
-     name: 'queued',
-     from: 'changed',
-     template: 'email-verification',
-     facts: { userId: 'changed.id' },
-   })},
+   ${changeMailsSql('email-change-requested', 'changed where changed.email_held')},
    done as (select id from held where is_present or not is_taken),
    ${rememberSql('$5', '$6', 'done.id::text', 'done')}
    select id, is_taken and not is_present as is_taken
