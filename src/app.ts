@@ -211,6 +211,7 @@ export function createApp(deps: Dependencies): App {
       actionArgs,
       funds,
       idempotency,
+      log,
       config: config.store,
     }),
     assets: createAssetService({

@@ -25,14 +25,14 @@ export const deadlines: Mutant[] = [
     [
       'deadlines.expire-early',
       'An order stays open until its end.',
-      `where status = 'CREATED' and expires_at <= now() limit`,
-      `where status = 'CREATED' and expires_at <= now() + interval '1 second' limit`,
+      `\n       and status = 'CREATED' and expires_at <= now() limit`,
+      `\n       and status = 'CREATED' and expires_at <= now() + interval '1 second' limit`,
     ],
     [
       'deadlines.expire-late',
       'An order is over at its end.',
-      `where status = 'CREATED' and expires_at <= now() limit`,
-      `where status = 'CREATED' and expires_at < now() limit`,
+      `\n       and status = 'CREATED' and expires_at <= now() limit`,
+      `\n       and status = 'CREATED' and expires_at < now() limit`,
     ],
   ]),
   ...mutantsOf('src/domain/wallet/points-sql.ts', TESTS, [

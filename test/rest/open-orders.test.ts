@@ -81,6 +81,27 @@ describe('orders that are open', () => {
   })
 })
 
+it('Orders of everybody else expire when one buyer fails, who is left alone for a while', async () => {
+  const [bad, good] = [await app.newUser(), await app.newUser()]
+  for (const user of [bad, good]) {
+    expectOk(await create(user))
+    await app.sql(`update orders set expires_at = now() where buyer_id = $1::uuid`, [user.id])
+  }
+  await app.sql(`create function test_refuse() returns trigger language plpgsql as
+    $$ begin if new.user_id = tg_argv[0]::uuid then raise exception 'for a test'; end if; return new; end $$`)
+  await app.sql(
+    `create trigger test_refuse before update on wallets for each row execute function test_refuse('${bad.id}')`,
+  )
+  await app.services.orders.expire()
+  await app.services.orders.expire()
+  const statusOf = async ({ id }: SignedIn) =>
+    (await app.sql('select status::text from orders where buyer_id = $1::uuid', [id]))[0]?.status
+  expect([await statusOf(bad), await statusOf(good)]).toEqual(['CREATED', 'EXPIRED'])
+  const told = app.log.lines.filter(({ message }) => message.includes('could not be expired'))
+  expect(told).toMatchObject([{ level: 'error', fields: { user: bad.id, seconds: 5 } }])
+  await app.sql('drop trigger test_refuse on wallets')
+})
+
 describe('the arguments of an order', () => {
   it('are erased when it expires or is withdrawn, and an empty object is told for them', async () => {
     const user = await app.newUser()

@@ -8,23 +8,14 @@ import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
 import { type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
-import type { Database, FeedNotices } from '../ports.ts'
+import type { Database, FeedNotices, Log } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'
+import { createOrderExpiry } from './order-expiry.ts'
 import { type CreateOrderInput, createOrderInput, payInput } from './order-input.ts'
 import { createOrderQuotes } from './order-quotes.ts'
 import { expired, isExpired, noSuchApp, refusalsOfCreation, refusalsOfPayment } from './order-refusals.ts'
-import {
-  cancelOrder,
-  eraseOldArguments,
-  expireOrders,
-  findOffer,
-  findOrderState,
-  insertOrder,
-  ORDERS_AT_ONCE,
-  type OrderRow,
-  payOrder,
-} from './order-statements.ts'
+import { cancelOrder, findOffer, findOrderState, insertOrder, type OrderRow, payOrder } from './order-statements.ts'
 import { isPaid } from './order-status.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -36,6 +27,7 @@ interface Dependencies {
   actionArgs: ActionArgs
   funds: FundsService
   idempotency: Idempotency
+  log: Pick<Log, 'error'>
   config: {
     orderWindowSeconds: number
     platformShare: string
@@ -54,6 +46,7 @@ export function createOrderService({
   actionArgs: argumentsOf,
   funds,
   idempotency,
+  log,
   config,
 }: Dependencies) {
   /** The UUID of an order's id. Raises NOT_FOUND. */
@@ -84,6 +77,7 @@ export function createOrderService({
     new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
 
   return {
+    ...createOrderExpiry({ database, notices, log, config }),
     ...createOrderQuotes({ database, funds, maxOpen: config.openOrdersPerUser }),
 
     /**
@@ -213,20 +207,6 @@ export function createOrderService({
     /** The arguments an order was made with; an object, empty when they are erased or do not open. */
     async readActionArgs({ id, actionArgs }: Pick<Order, 'id' | 'actionArgs'>): Promise<Record<string, unknown>> {
       return argumentsOf.show(id, actionArgs)
-    },
-
-    /** Ends the orders whose time is over. Safe in several processes at once. */
-    async expire(): Promise<void> {
-      for (let ended = ORDERS_AT_ONCE; ended === ORDERS_AT_ONCE; ) {
-        const buyers = await database.query(expireOrders)
-        for (const { buyer_id } of buyers) notices.announce(buyer_id)
-        ended = buyers.reduce((sum, buyer) => sum + buyer.ended, 0)
-      }
-    },
-
-    /** Erases arguments of orders that are over for long. Safe in several processes at once. */
-    async sweepArguments(): Promise<void> {
-      while ((await database.query(eraseOldArguments, [config.orderArgumentsDays])).length === ORDERS_AT_ONCE);
     },
   }
 }

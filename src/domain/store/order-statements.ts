@@ -209,11 +209,25 @@ export const cancelOrder = statement<OrderRow>(
    select ${orderColumns('gone')} from gone`,
 )
 
-/** Ends what was not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone. */
+/** Whose orders are overdue: $1 buyers to leave out. */
+export const findOverdueBuyers = statement<{ buyer_id: string }>(
+  'order_overdue_buyers',
+  `select distinct buyer_id from (
+     select buyer_id from orders
+     where buyer_id <> all ($1::uuid[]) and status = 'CREATED' and expires_at <= now() limit ${ORDERS_AT_ONCE}
+   ) overdue`,
+)
+
+/**
+ * Ends what was not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone.
+ * $1 buyers to leave out, $2 the only buyer, or null.
+ */
 export const expireOrders = statement<{ buyer_id: string; ended: number }>(
   'order_expire',
   `with overdue as materialized (
-     select id, buyer_id from orders where status = 'CREATED' and expires_at <= now() limit ${ORDERS_AT_ONCE} for update skip locked
+     select id, buyer_id from orders
+     where buyer_id <> all ($1::uuid[]) and ($2::uuid is null or buyer_id = $2::uuid)
+       and status = 'CREATED' and expires_at <= now() limit ${ORDERS_AT_ONCE} for update skip locked
    ),
    buyers as materialized (
      select w.user_id from wallets w where w.user_id in (select buyer_id from overdue) order by w.user_id for update
