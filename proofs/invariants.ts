@@ -2,7 +2,10 @@
  * The invariants can fail: each is broken on purpose in a copy of a real gateway's database, and its query must find it.
  * On the database itself nothing is found, and what they guard cannot be changed by hand.
  */
+import { toId } from '../src/domain/ids.ts'
 import { checkInvariants } from '../src/domain/invariants.ts'
+import { newUuid } from '../src/domain/new-uuid.ts'
+import { insertGrant } from '../src/domain/wallet/grant-statements.ts'
 import { createDatabase } from '../src/platform/database.ts'
 import { nothingAcknowledged, openAccount, updateCall } from './harness/callers.ts'
 import { persist, tryOnce } from './harness/client.ts'
@@ -314,12 +317,22 @@ const forbidden = ['transfers', 'entries', 'grant_uses', 'commits', 'events'].fl
 /** A commit can be erased and nothing else, so an update that changes nothing is no change. */
 const harmless = 'update commits set sequence = sequence'
 
+/** Some of what the buyer pays is of a grant that expires. */
+async function giveExpiringPoints({ database }: Parts, userId: string): Promise<void> {
+  const grant = newUuid()
+  const expiresAt = new Date(Date.now() + 3_600_000)
+  const values = [grant, userId, '1', 'proof', null, expiresAt, newUuid(), null, null, toId('grant', grant), null]
+  const [given] = await database.query(insertGrant, values)
+  if (!given) throw new Error('Points could not be given.')
+}
+
 /** Traffic of a real gateway: accounts, one of them deleted, assets, updates on the chain, orders of which one is not paid. */
 async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
   const { url: webhookUrl } = await startSink(context)
   const gateways = [{ ALLOW_INSECURE_WEBHOOKS: 'true' }]
   const store = await openStore(context, parts, { price: '2.5', webhookUrl, gateways })
   const gateway = store.gateways[0]!
+  await giveExpiringPoints(parts, store.buyer.id)
   for (const account of [store.seller, store.buyer]) {
     for (const caption of ['one', 'two', 'three']) {
       const { answer } = await persist(() => gateway.url, updateCall(account, caption))
