@@ -20,6 +20,8 @@ const LOCK_TIMEOUT = 5_000
 const STATEMENT_TIMEOUT = 8_000
 /** The server keeps to the one above; this one is for a server, or a way to it, that says nothing any more. */
 const ANSWER_TIMEOUT = 9_000
+/** Until an idle connection is asked whether anybody is there. */
+const KEEP_ALIVE = 10_000
 /** For whoever only asks whether it is there. */
 const REACH_TIMEOUT = 2_000
 
@@ -71,6 +73,7 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: 0,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE,
     statement_timeout: STATEMENT_TIMEOUT,
     lock_timeout: LOCK_TIMEOUT,
     query_timeout: ANSWER_TIMEOUT,

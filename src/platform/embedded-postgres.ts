@@ -129,7 +129,11 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
 
 /** Takes the presence lock on a connection of its own. Undefined when the server goes away meanwhile. */
 const enter = async (credentials: Credentials): Promise<pg.Client | undefined> => {
-  const client = new pg.Client({ connectionString: urlOf(credentials, 'postgres'), application_name: 'annal presence' })
+  const client = new pg.Client({
+    connectionString: urlOf(credentials, 'postgres'),
+    connectionTimeoutMillis: 5_000,
+    application_name: 'annal presence',
+  })
   client.on('error', () => undefined)
   try {
     await client.connect()

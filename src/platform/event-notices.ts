@@ -16,6 +16,7 @@ const GATHER = 20
 const POLL_EVERY = 2_000
 const RECONNECT_AFTER = 500
 const CONNECT_TIMEOUT = 3_000
+const KEEP_ALIVE = 10_000
 /** Of 37 bytes each: PostgreSQL takes payloads below 8000. */
 const OWNERS_PER_NOTICE = 200
 
@@ -64,7 +65,9 @@ export function createEventNotices({
     const opened = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT,
+      query_timeout: CONNECT_TIMEOUT,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE,
       application_name: 'annal-events',
     })
     client = opened

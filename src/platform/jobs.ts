@@ -3,7 +3,7 @@
  * inside the statement that causes it; what a killed process leaves behind is taken up again within half a minute.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
+import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import type { Log } from '../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 
@@ -22,6 +22,9 @@ const abandoned = { expireInSeconds: EXPIRE, heartbeatSeconds: HEARTBEAT }
 /** Seconds. */
 const DAY = 86_400
 const KEPT_DEAD = 365 * DAY
+/** Milliseconds. Updating the queue's own tables takes longest. */
+const CONNECT_TIMEOUT = 5_000
+const ANSWER_TIMEOUT = 30_000
 /** Jobs that are done are deleted when their queue says so, and a look like this one has come. */
 const TIDY_EVERY = 300
 
@@ -110,7 +113,16 @@ export interface Jobs {
 }
 
 const open = (databaseUrl: string, options: object) =>
-  new PgBoss({ connectionString: databaseUrl, schema, application_name: 'annal-jobs', schedule: false, ...options })
+  new PgBoss({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    query_timeout: ANSWER_TIMEOUT,
+    keepAlive: true,
+    schema,
+    application_name: 'annal-jobs',
+    schedule: false,
+    ...options,
+  } as ConstructorOptions)
 
 /** Makes or updates the queue's own tables. Several processes may do so at once. */
 export async function installJobs(databaseUrl: string): Promise<void> {

@@ -10,6 +10,9 @@ import { withSchemaEngine } from './schema-engine.ts'
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
 export const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
+/** Milliseconds. A migration itself, and waiting for another process that migrates, takes as long as it takes. */
+const CONNECT_TIMEOUT = 5_000
+
 /** Of our own, around the engine: it gives up its lock between looking and applying. */
 const migrationLock = 0x6d696772
 
@@ -90,7 +93,7 @@ const markFinished = `\n;\nUPDATE _prisma_migrations SET finished_at = now() WHE
  */
 export const applyMigrations = async (databaseUrl: string, folder = migrationsFolder): Promise<string[]> => {
   const migrationsList = await readMigrations(folder)
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT })
   await client.connect()
   try {
     // The engine takes longer to start than all the rest, and mostly nothing is missing.
@@ -128,7 +131,7 @@ export const applyMigrations = async (databaseUrl: string, folder = migrationsFo
 
 /** Raises unless the database has exactly the migrations of this version. Changes nothing. */
 export const assertMigrated = async (databaseUrl: string, folder = migrationsFolder): Promise<void> => {
-  const client = new pg.Client({ connectionString: databaseUrl })
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT })
   await client.connect()
   try {
     const { missing } = compare(await readApplied(client), await readMigrations(folder))

@@ -29,6 +29,9 @@ interface EngineGlobals {
 /** Sends a script to the database, perhaps amended. */
 export type ScriptRunner = (script: string, send: (sql: string) => Promise<unknown>) => Promise<unknown>
 
+/** Milliseconds. */
+const CONNECT_TIMEOUT = 5_000
+
 let loaded: Promise<EngineModule> | undefined
 
 /** The engine leaves the alarm of its lock behind, and a process that has nothing else to do must not wait ten seconds for it. */
@@ -75,7 +78,7 @@ const connect = async (
   afterDispose: () => Promise<void>,
   runScript: ScriptRunner = (script, send) => send(script),
 ): Promise<SqlDriverAdapter> => {
-  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT })
   const query = pool.query.bind(pool)
   const readable = Object.assign(pool, {
     query: async (config: pg.QueryConfig) => {
@@ -111,7 +114,7 @@ const connect = async (
 const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
   const name = `annal_shadow_${randomUUID().replaceAll('-', '')}`
   const administer = async (sql: string) => {
-    const client = new pg.Client({ connectionString: url })
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT })
     await client.connect()
     await client.query(sql).finally(() => client.end())
   }

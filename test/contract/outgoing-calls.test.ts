@@ -1,0 +1,93 @@
+/** Whatever leaves the process comes to an end: every call to another one has a deadline. This test reads the sources. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const SRC = join(import.meta.dirname, '../../src')
+const sources = globSync('**/*.ts', { cwd: SRC })
+  .filter((file) => !/^(platform\/prisma|rest\/generated)\//.test(file))
+  .map((file) => ({ file, text: readFileSync(join(SRC, file), 'utf8') }))
+
+interface Way {
+  /** How such a call begins in the sources. */
+  begins: RegExp
+  /** What must stand in the call. */
+  needs: RegExp[]
+}
+
+/** Every way out that there is. A new one fails the last test. */
+const ways: Record<string, Way> = {
+  'a request by HTTP': { begins: /\bfetch\(/g, needs: [/\bsignal\b/] },
+  'a request by undici': { begins: /\.request\(\{/g, needs: [/signal: AbortSignal/] },
+  'a connection to PostgreSQL': { begins: /new pg\.Client\(/g, needs: [/connectionTimeoutMillis/] },
+  'a pool of connections': { begins: /new pg\.Pool\(/g, needs: [/connectionTimeoutMillis/] },
+  'the job queue': { begins: /new PgBoss\(/g, needs: [/connectionTimeoutMillis/, /query_timeout/, /keepAlive: true/] },
+  'a question to Kubo': { begins: /\bkubo(\.\w+)+\(/g, needs: [/\bsignal\b/] },
+  'a mail server': {
+    begins: /createTransport\(/g,
+    needs: [/streamTransport|connectionTimeout[\s\S]*greetingTimeout[\s\S]*dnsTimeout[\s\S]*socketTimeout/],
+  },
+  'a mail': { begins: /\bsmtp\.sendMail\(/g, needs: [/signal: AbortSignal\.timeout/] },
+  'a socket': { begins: /= connect\(path/g, needs: [/./] },
+}
+
+/** Connections that stay open while the service runs: a silent one must be noticed. */
+const lasting = ['platform/database.ts', 'platform/event-notices.ts', 'chain/lease.ts']
+
+/** The text of a call, to its closing bracket. */
+function callAt(text: string, start: number): string {
+  let depth = 0
+  for (let at = text.indexOf('(', start); at < text.length; at += 1) {
+    if (text[at] === '(') depth += 1
+    if (text[at] === ')') depth -= 1
+    if (depth === 0) return text.slice(start, at + 1)
+  }
+  return text.slice(start)
+}
+
+const callsOf = ({ begins }: Way) =>
+  sources.flatMap(({ file, text }) =>
+    [...text.matchAll(begins)].map(({ index }) => ({ file, call: callAt(text, index) })),
+  )
+
+describe.each(Object.entries(ways))('%s', (_, way) => {
+  it('has a deadline wherever it is made', () => {
+    const calls = callsOf(way)
+    expect(calls.length).toBeGreaterThan(0)
+    const endless = calls.filter(({ call }) => !way.needs.every((need) => need.test(call)))
+    expect(endless).toEqual([])
+  })
+})
+
+it('a connection that lasts asks whether anybody is there, and gives up an answer that does not come', () => {
+  const needs = [/query_timeout/, /keepAlive: true/, /keepAliveInitialDelayMillis/]
+  const text = (file: string) => sources.find((source) => source.file === file)!.text
+  expect(lasting.filter((file) => !needs.every((need) => need.test(text(file))))).toEqual([])
+})
+
+it('there is no other way out of the process than these', () => {
+  // Of Node's own servers and their messages, only what asks others is a way out.
+  const clients =
+    /import (?:\{[^}]*\b(?:request|get|connect)\b[^}]*\} from '(node:(?:https?|net|tls|dgram))'|[^;]*? from '(undici|nodemailer|kubo-rpc-client|pg|pg-boss|axios|got|ws)')/g
+  const importers = sources.flatMap(({ file, text }) =>
+    text.split('\n').flatMap((line) => [...line.matchAll(clients)].map(([, own, name]) => `${own ?? name}: ${file}`)),
+  )
+  expect(importers.sort()).toMatchInlineSnapshot(`
+    [
+      "kubo-rpc-client: files/kubo-store.ts",
+      "node:net: platform/local-socket.ts",
+      "nodemailer: delivery/mailer.ts",
+      "pg-boss: platform/jobs.ts",
+      "pg: chain/lease.ts",
+      "pg: platform/assert-own-sessions.ts",
+      "pg: platform/database.ts",
+      "pg: platform/embedded-postgres.ts",
+      "pg: platform/event-notices.ts",
+      "pg: platform/migrations.ts",
+      "pg: platform/reads/reads.ts",
+      "pg: platform/schema-engine.ts",
+      "undici: delivery/guarded-connector.ts",
+      "undici: delivery/webhook-sender.ts",
+    ]
+  `)
+})
