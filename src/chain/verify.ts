@@ -19,6 +19,8 @@ export interface Check {
 }
 
 export interface VerifiedCommit {
+  /** Which life of the file it belongs to, from 1: a file may be deleted and registered again, and each time begins anew. */
+  life: number
   transactionHash: string
   blockNumber: number
   recorder: string
@@ -29,7 +31,7 @@ export interface VerifiedCommit {
 
 export interface Verification {
   nid: string
-  /** True only when there is a history and every check of it is right. */
+  /** True only when there is a history and every check of its newest life is right. */
   agrees: boolean
   /** The file's own bytes against the SHA-256 that the trees tell. */
   file: Omit<Check, 'name'>
@@ -71,45 +73,45 @@ export async function verifyHistory({ nid, registry, files, recorders }: VerifyO
     ? all.filter(({ recorder }) => recorders.some((known) => sameAddress(known, recorder)))
     : all
   const commits: VerifiedCommit[] = []
-  let first: Tree | undefined
-  let registration: CommitData | undefined
-  let before: CommitData | undefined
+  let earlier: Earlier = {}
+  let life = 0
   for (const commit of trusted) {
-    const { checks, tree } = await verifyCommit(nid, commit, files, { first, registration, before })
-    commits.push({
-      transactionHash: commit.transactionHash,
-      blockNumber: commit.blockNumber,
-      recorder: commit.recorder,
-      commitData: commit.commitData,
-      checks,
-    })
-    first ??= tree
-    registration ??= commit.commitData
-    before = commit.commitData ?? before
+    if (life === 0 || commit.commitData?.actionName === 'action-initial-registration') {
+      life += 1
+      earlier = { ended: earlier.before ?? earlier.ended }
+    }
+    const { checks, tree } = await verifyCommit(nid, commit, files, earlier)
+    const { transactionHash, blockNumber, recorder, commitData } = commit
+    commits.push({ life, transactionHash, blockNumber, recorder, commitData, checks })
+    earlier.first ??= tree
+    earlier.registration ??= commitData
+    earlier.before = commitData ?? earlier.before
   }
-  const file = await verifyFile(nid, files, first)
-  const checks = commits.flatMap((commit) => commit.checks)
+  const file = await verifyFile(nid, files, earlier.first)
+  const checks = commits.filter((commit) => commit.life === life).flatMap((commit) => commit.checks)
   const agrees = commits.length > 0 && [file, ...checks].every(({ result }) => result === 'right')
   return { nid, agrees, file, commits, foreign: all.length - trusted.length }
 }
 
-/** What the commits before it told: the first tree, the first commit and the last one. */
+/** What the commits before it told, in the same life: the first tree, the first commit and the last one. */
 interface Earlier {
-  first: Tree | undefined
-  registration: CommitData | undefined
-  before: CommitData | undefined
+  first?: Tree
+  registration?: CommitData
+  before?: CommitData
+  /** The last commit of the life before. */
+  ended?: CommitData
 }
 
 async function verifyCommit(
   nid: string,
   { commitData }: ChainCommit,
   files: FileNetwork,
-  { first, registration, before }: Earlier,
+  { first, registration, before, ended }: Earlier,
 ): Promise<{ checks: Check[]; tree?: Tree }> {
   if (!commitData) return { checks: [{ name: 'layout', ...wrong('The text in the log is not in the known layout.') }] }
   const signature: Check = { name: 'signature', ...verifySignature(commitData) }
   const author: Check = { name: 'author', ...verifyAuthor(commitData, registration) }
-  const order: Check = { name: 'order', ...verifyOrder(commitData, before) }
+  const order: Check = { name: 'order', ...verifyOrder(commitData, before, ended) }
   const bytes = await readTree(files, commitData.assetTreeCid)
   if (!bytes) {
     const missing = unknown('The tree is not on the file network, or not public.')
@@ -159,11 +161,16 @@ function verifySignature({ assetTreeSha256, assetTreeSignature, committer }: Com
   }
 }
 
-/** The registration comes first and once, and time never runs back. */
-function verifyOrder({ actionName, timestampCreated }: CommitData, before: CommitData | undefined): Finding {
+/** A life begins with its registration, and time never runs back. */
+function verifyOrder(
+  { actionName, timestampCreated }: CommitData,
+  before: CommitData | undefined,
+  ended: CommitData | undefined,
+): Finding {
   const expected = before ? 'action-commit' : 'action-initial-registration'
   if (actionName !== expected) return wrong(`Expected ${expected} here, found ${actionName}.`)
-  return holds(!before || timestampCreated >= before.timestampCreated, 'It is older than the commit before it.')
+  const previous = before ?? ended
+  return holds(!previous || timestampCreated >= previous.timestampCreated, 'It is older than the commit before it.')
 }
 
 /**

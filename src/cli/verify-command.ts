@@ -47,17 +47,31 @@ async function verify(nid: string, { rpcUrl, registry: address, gateway, recorde
 }
 
 function printVerification({ nid, agrees, file, commits, foreign }: Verification) {
-  const rows = commits.map(({ blockNumber, transactionHash, commitData, checks }) => {
+  const rows = commits.map(({ life, blockNumber, transactionHash, commitData, checks }) => {
     const bad = checks.filter(({ result }) => result !== 'right')
     const time = commitData ? new Date(commitData.timestampCreated * 1000).toISOString() : '-'
     const findings = bad.map(({ name, result, finding }) => `${name} ${result}: ${finding}`).join(' ')
-    return [String(blockNumber), transactionHash, time, commitData?.actionName ?? '-', findings || 'right']
+    return [
+      String(life),
+      String(blockNumber),
+      transactionHash,
+      time,
+      commitData?.actionName ?? '-',
+      findings || 'right',
+    ]
   })
-  print(table([['block', 'transaction', 'time', 'action', 'checks'], ...rows]))
+  print(table([['life', 'block', 'transaction', 'time', 'action', 'checks'], ...rows]))
   print(`file: ${file.finding ?? file.result}`)
   if (foreign) say(`${foreign} commits of other accounts about this asset were left out.`)
+  const lives = commits.at(-1)?.life ?? 0
+  if (lives > 1) say(`The file was registered ${lives} times; the newest registration and what followed it count.`)
   if (!commits.length) say(red(`The chain holds no commit of ${nid}.`))
-  else if (agrees) say(green(`${commits.length} commits: chain, trees, hashes, signatures and order agree.`))
+  else if (agrees)
+    say(
+      green(
+        `${commits.filter(({ life }) => life === lives).length} commits: chain, trees, hashes, signatures and order agree.`,
+      ),
+    )
   else say(red('The history does not hold, or a part of it could not be read.'))
 }
 

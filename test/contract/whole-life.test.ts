@@ -5,6 +5,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { expect, inject, it } from 'vitest'
+import { verifyHistory } from '../../src/chain/verify.ts'
 import { socketPathOf } from '../../src/platform/local-socket.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -140,4 +141,43 @@ it('what was deleted before it reached the chain still gets there, because it wa
     40_000,
   )
   expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
+})
+
+it('a file that was deleted and registered again, by the same person or another, can be verified', {
+  timeout: 60_000,
+}, async () => {
+  const [one, other] = [await app.newUser(), await app.newUser()]
+  const file = newFile()
+  const settled = async (nid: string, commits: number) => {
+    await eventually(
+      () =>
+        app.sql<{ status: string }>(
+          `select r.status::text from commit_relays r join commits c on c.id = r.commit_id
+             join assets a on a.id = c.asset_id where a.nid = $1`,
+          [nid],
+        ),
+      (rows) => rows.length === commits && rows.every(({ status }) => status === 'FINAL'),
+      40_000,
+    )
+  }
+  const { id } = await one.register({ asset_file: file })
+  expectOk(await one.rest('PATCH', `assets/${id}/`, { json: { caption: 'Changed' } }))
+  // Each life ends before the chain has it: their order there is the order of what happened all the same.
+  expect((await one.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+  await one.register({ asset_file: file })
+  expect((await one.rest('DELETE', `assets/${id}/`)).status).toBe(204)
+  await other.register({ asset_file: file, public_access: 'true' })
+  expectOk(await other.rest('PATCH', `assets/${id}/`, { json: { caption: 'Somebody else’s' } }))
+  await settled(id, 5)
+
+  const { registry } = app.chain
+  const files = app.installation.contentStore
+  const recorders = app.chain.relay.status().lanes.map(({ address }) => address)
+  const verification = await verifyHistory({ nid: id, registry, files, recorders })
+  expect(verification.commits.map(({ life }) => life)).toEqual([1, 1, 2, 3, 3])
+  expect(verification.commits.map(({ commitData }) => commitData?.author)).toEqual([
+    ...[one, one, one].map(({ address }) => address),
+    ...[other, other].map(({ address }) => address),
+  ])
+  expect(verification).toMatchObject({ agrees: true, file: { result: 'right' }, foreign: 0 })
 })

@@ -238,12 +238,34 @@ describe('verifyHistory', () => {
     ['signature', 'wrong', () => ({ assetTreeSignature: null })],
     ['author', 'wrong', () => ({ author: createKeyPair().address })],
     ['order', 'wrong', () => ({ timestampCreated: 1 })],
-    ['order', 'wrong', () => ({ actionName: 'action-initial-registration' })],
+    ['order', 'wrong', () => ({ actionName: 'action-initial-registration', timestampCreated: 1 })],
     ['tree', 'unknown', () => ({ assetTreeCid: files.describe(Buffer.from('nobody has this')).cid })],
   ])('finds a forged %s: %s', async (name, result, forge) => {
     const { agrees, commits } = await verify([await commit(1), await commit(2, forge)])
     expect(agrees).toBe(false)
     expect(commits[1]?.checks).toContainEqual(expect.objectContaining({ name, result }))
+  })
+
+  it('takes each registration as a life of its own, and judges the newest', async () => {
+    const elsewhere = createKeyPair()
+    const erased = files.describe(Buffer.from('erased with the first life')).cid
+    const first = [await commit(1, () => ({ assetTreeCid: erased })), await commit(2, () => ({ assetTreeCid: erased }))]
+    // By another person, from the same file.
+    const registration = await commit(3, ({ assetTreeSha256 }) => ({
+      actionName: 'action-initial-registration',
+      author: elsewhere.address,
+      committer: elsewhere.address,
+      assetTreeSignature: signText(elsewhere.privateKey, assetTreeSha256),
+    }))
+    const change = await commit(4, ({ assetTreeSha256 }) => ({
+      author: elsewhere.address,
+      committer: elsewhere.address,
+      assetTreeSignature: signText(elsewhere.privateKey, assetTreeSha256),
+    }))
+    const { agrees, commits } = await verify([...first, registration, change])
+    expect([agrees, commits.map(({ life }) => life)]).toEqual([true, [1, 1, 2, 2]])
+    expect((await verify([...first, registration, await commit(4)])).agrees).toBe(false)
+    expect((await verify([...first, change])).agrees).toBe(false)
   })
 
   it('finds a registration whose author is not who signed it', async () => {
