@@ -117,6 +117,8 @@ export function createHttpServer({
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   let draining = false
   const serve = (req: IncomingMessage, res: ServerResponse) => {
+    // The parser goes on with what it has read when the connection is cut.
+    if (req.socket.destroyed) return
     const url = req.url ?? '/'
     const end = url.indexOf('?')
     const path = end < 0 ? url : url.slice(0, end)

@@ -3,7 +3,7 @@
  * so much time without taking anything, whatever the answer is: a document, a file, a stream of events. A stream that has
  * nothing to say holds nothing, and is left alone.
  */
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../domain/ports.ts'
 
@@ -29,10 +29,24 @@ const LOOK_EVERY = 500
 const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 
+/** Requests under way on one connection. Browsers send one after the other, and so does everybody who reads. */
+const MOST_AT_ONCE = 16
+
 interface Watched {
+  /** Answers under way: but for the first they wait for their turn, and hold what they have until then. */
+  answers: Set<ServerResponse>
   queue: number
   /** When its queue last changed. */
   since: number
+}
+
+/** Bytes that nobody has taken yet. */
+function waitingOn(socket: Socket, { answers }: Watched): number {
+  if (socket.destroyed) return 0
+  let waiting = socket.writableLength
+  // One whose turn it is writes to the connection, and is counted there.
+  for (const answer of answers) if (!answer.socket) waiting += answer.writableLength
+  return waiting
 }
 
 export function cutSlowReaders(
@@ -54,21 +68,28 @@ export function cutSlowReaders(
       const queue = queueOf(socket)
       if (queue === 0 || queue !== watched.queue) Object.assign(watched, { queue, since: now })
       else if (now - watched.since >= patience) cut(socket, watched, now)
-      waiting += socket.destroyed ? 0 : socket.writableLength
+      waiting += waitingOn(socket, watched)
     }
     if (waiting <= room) return
     const slowest = [...connections].sort(([, a], [, b]) => a.since - b.since)
     for (const [socket, watched] of slowest) {
       if (waiting <= room || now - watched.since < patienceWhenFull) return
       if (socket.destroyed) continue
-      waiting -= socket.writableLength
+      waiting -= waitingOn(socket, watched)
       cut(socket, watched, now)
     }
   }
 
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { queue: 0, since: performance.now() })
+    connections.set(socket, { answers: new Set(), queue: 0, since: performance.now() })
     socket.once('close', () => connections.delete(socket))
+  })
+  server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
+    const answers = connections.get(socket)?.answers
+    if (!answers) return
+    answers.add(res)
+    res.once('close', () => answers.delete(res))
+    if (answers.size > MOST_AT_ONCE) socket.destroy()
   })
   const timer = setInterval(look, Math.min(LOOK_EVERY, patienceWhenFull / 2))
   server.once('close', () => clearInterval(timer))

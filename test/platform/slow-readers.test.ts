@@ -53,6 +53,7 @@ async function start(slowReaders: SlowReaderOptions) {
   const port = await server.listen(0, '127.0.0.1')
   return {
     held,
+    port,
     url: `http://127.0.0.1:${port}`,
     /** Asks, and reads nothing. */
     ask(path: string) {
@@ -83,6 +84,18 @@ it.each(['/document', '/file'])('who does not read %s is cut off, and who has no
     (parts) => parts.join('').includes('later'),
   )
   events!.res.end()
+})
+
+it('who asks for more and more at once without reading is cut off', async () => {
+  const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, room: 1_000 * MEGABYTE })
+  const client = connect(port, '127.0.0.1', () => client.write('GET /document HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100)))
+  client.on('error', () => undefined).pause()
+  clients.push(client)
+  await eventually(
+    () => held,
+    (all) => all.length > 0 && all.every(({ req }) => req.socket.destroyed),
+  )
+  expect(held.length).toBeLessThan(20)
 })
 
 it('when much waits to be read those who have not read for longest are cut off sooner, until there is room', async () => {

@@ -1,0 +1,230 @@
+/**
+ * F33: whatever is asked for, the answer is of a size that was said, and comes in time; readers who do not read cost the
+ * gateway little memory and are cut off; and no load of strangers stops the others.
+ */
+import { readFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { execute } from '@graphql-tools/executor'
+import { type ExecutionResult, parse } from 'graphql'
+import pg from 'pg'
+import { statement } from '../src/domain/ports.ts'
+import { schema } from '../src/graphql/schema.ts'
+import { startService } from './harness/authz-service.ts'
+import { type Ask, dearest, withoutSizes } from './harness/dearest.ts'
+import { type Exchange, exchange } from './harness/exchange.ts'
+import { createGateway, type Gateway } from './harness/gateway.ts'
+import { residentMemory, watchMemory } from './harness/memory.ts'
+import { type Parts, startParts } from './harness/parts.ts'
+import { signIn, signUp } from './harness/people.ts'
+import { percentile } from './harness/percentile.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { enrich } from './harness/riches.ts'
+import { until } from './harness/wait.ts'
+
+const MOST_BYTES = 10_000_000
+/** Milliseconds. */
+const MOST_TIME = 2_000
+const MOST_STALL = 30_000
+const MOST_BENIGN = 1_000
+/** MiB. */
+const MOST_MEMORY = 128
+/** Each document is asked so often: the process has to get warm before its memory is taken. */
+const TIMES = 3
+
+const findOwner = statement<{ id: string }>('proof_owner', "select id from users where username = 'rich'")
+
+async function seed(parts: Parts, gateway: Gateway, rows: number) {
+  const token = await signIn(gateway, await signUp(gateway, 'rich'))
+  const [owner] = await parts.database.query(findOwner)
+  const riches = await enrich(parts, parts.database, owner!.id, rows)
+  const client = new pg.Client({ connectionString: parts.databaseUrl })
+  await client.connect()
+  await client.query('vacuum analyze')
+  await client.end()
+  return { ...riches, token }
+}
+
+const send = ({ url }: Gateway, { document, path, isOwn }: Ask, token: string): Promise<Exchange> => {
+  const shared = isOwn ? { token } : {}
+  if (document === undefined) return exchange({ method: 'GET', url: `${url}/api/v3/${path}`, ...shared })
+  return exchange({ url: `${url}/graphql`, json: { query: document }, ...shared })
+}
+
+/** Sentences about answers that are too large, too slow or no answers. */
+async function judgeAnswers({ say }: ProofContext, gateway: Gateway, asks: Ask[], token: string) {
+  const reasons: string[] = []
+  const seen: { name: string; bytes: number; milliseconds: number }[] = []
+  for (const ask of asks) {
+    for (let round = 0; round < TIMES; round += 1) {
+      const { status, text, milliseconds } = await send(gateway, ask, token)
+      const bytes = Buffer.byteLength(text)
+      seen.push({ name: ask.name, bytes, milliseconds })
+      const refused = status !== 200 || text.startsWith('{"errors"')
+      if (refused && !ask.mayRefuse) reasons.push(`${ask.name}: ${status} ${text.slice(0, 300)}`)
+      if (bytes > MOST_BYTES) reasons.push(`${ask.name}: ${bytes} bytes.`)
+      if (milliseconds > MOST_TIME) reasons.push(`${ask.name}: ${milliseconds.toFixed(0)} ms.`)
+    }
+    const times = seen.slice(-TIMES).map(({ milliseconds }) => milliseconds.toFixed(0))
+    say(`${ask.name}: ${seen.at(-1)!.bytes} bytes in ${times.join(', ')} ms`)
+  }
+  return { reasons, seen }
+}
+
+/** Asks by a connection of its own and reads nothing, until `read` tells how much came after all. */
+function askOnly(gateway: Gateway, { document, path, isOwn }: Ask, token: string) {
+  const body = document === undefined ? '' : JSON.stringify({ query: document })
+  const target = document === undefined ? `GET /api/v3/${path}` : 'POST /graphql'
+  const lines = [`${target} HTTP/1.1`, 'Host: annal.test', 'Connection: close']
+  if (body) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
+  if (isOwn) lines.push(`Authorization: token ${token}`)
+  const { hostname, port } = new URL(gateway.url)
+  const socket: Socket = connect(Number(port), hostname, () => socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`))
+  socket.on('error', () => undefined).pause()
+  return socket
+}
+
+const CUT = 'A reader who does not read was cut off'
+
+/** How long each reader was borne, in milliseconds. */
+async function readCuts({ dir }: ProofContext): Promise<number[]> {
+  const lines = (await readFile(join(dir, 'gateway.log'), 'utf8')).split('\n').filter((line) => line.includes(CUT))
+  return lines.map((line) => Number(JSON.parse(line).milliseconds))
+}
+
+async function judgeSlowReaders(context: ProofContext, gateway: Gateway, asks: Ask[], token: string) {
+  const readers = context.setting('READERS', 100)
+  const before = await residentMemory(gateway.pid()!)
+  const memory = watchMemory(gateway.pid()!)
+  const sockets = Array.from({ length: readers }, (_, i) => askOnly(gateway, asks[i % asks.length]!, token))
+  // Those that were answered by more than the system takes for them.
+  const cuts = await until(
+    'readers are cut off',
+    async () => {
+      const found = await readCuts(context)
+      return found.length >= readers / 4 ? found : undefined
+    },
+    60_000,
+    250,
+  )
+  await delay(MOST_STALL)
+  const all = await readCuts(context)
+  const health = await exchange({ method: 'GET', url: `${gateway.url}/healthz` })
+  const rise = (await memory.stop()) - before
+  const reasons: string[] = []
+  if (rise > MOST_MEMORY) reasons.push(`${readers} readers who do not read took ${rise.toFixed(0)} MiB.`)
+  const longest = Math.max(...all)
+  if (longest > MOST_STALL) reasons.push(`A reader was borne for ${longest} ms.`)
+  if (health.status !== 200) reasons.push('The gateway did not live through its readers.')
+  for (const socket of sockets) socket.destroy()
+  context.say(
+    `${readers} readers: ${cuts.length} cut soon, ${all.length} in all, the longest borne ${longest} ms, memory ${before.toFixed(0)} + ${rise.toFixed(0)} MiB`,
+  )
+  return { reasons, rise, longest, cut: all.length }
+}
+
+/** Strangers ask for the dearest as often as they can; a benign user asks who they are. */
+async function judgeLoad(context: ProofContext, gateway: Gateway, asks: Ask[], token: string) {
+  const strangers = context.setting('STRANGERS', 20)
+  const end = performance.now() + 1_000 * context.setting('SECONDS', 10)
+  const answers: Exchange[] = []
+  let asked = 0
+  const load = Array.from({ length: strangers }, async (_, i) => {
+    for (let turn = i; performance.now() < end; turn += 1) {
+      const { status } = await send(gateway, asks[turn % asks.length]!, token)
+      asked += 1
+      if (status !== 200) await delay(100)
+    }
+  })
+  const asking: Promise<unknown>[] = []
+  while (performance.now() < end) {
+    asking.push(
+      exchange({ method: 'GET', url: `${gateway.url}/api/v3/auth/users/me/`, token }).then((answer) =>
+        answers.push(answer),
+      ),
+    )
+    await delay(50)
+  }
+  await Promise.all([...load, ...asking])
+  const bad = answers.filter(({ status }) => status !== 200)
+  const p99 = percentile(answers, 0.99)
+  const reasons: string[] = []
+  if (bad.length)
+    reasons.push(
+      `${bad.length} of ${answers.length} benign requests were refused, as with ${bad[0]!.status} ${bad[0]!.text.slice(0, 200)}`,
+    )
+  if (p99 > MOST_BENIGN) reasons.push(`The benign user's p99 was ${p99.toFixed(0)} ms.`)
+  context.say(`${strangers} strangers asked ${asked} times; benign p99 ${p99.toFixed(0)} ms of ${answers.length}`)
+  return { reasons, p99, asked }
+}
+
+/** What the cost without sizes lets in, carried out. */
+async function sizeWithoutSizes(context: ProofContext, parts: Parts): Promise<number> {
+  const { app, installation } = await startService(context, parts)
+  const result = (await execute({
+    schema,
+    document: parse(withoutSizes(schema)),
+    contextValue: {
+      actor: { kind: 'anonymous' },
+      services: app.services,
+      database: installation.database,
+      publication: app.publication,
+      cutsPages: false,
+      attempt: { replayed: false },
+    },
+  })) as ExecutionResult
+  if (result.errors) throw new Error(`The control was refused: ${result.errors[0]!.message}`)
+  return Buffer.byteLength(JSON.stringify(result))
+}
+
+export async function proveBoundedAnswers(context: ProofContext): Promise<ProofResult> {
+  const rows = context.setting('ROWS', 100_000)
+  if (rows < 12_000) throw new Error('ROWS must be 12000 at least: strangers come so far.')
+  const parts = await startParts(context)
+  const most = '100000000'
+  const env = { ...parts.env, LOG_LEVEL: 'info', LIMIT_REQUESTS_PER_IP: most, LIMIT_REQUESTS_PER_TOKEN: most }
+  const gateway = await createGateway(context, 'gateway', env)
+  await gateway.start()
+  context.say(`writing ${rows} of everything`)
+  const { longHistory, token } = await seed(parts, gateway, rows)
+  const asks = dearest(rows, longHistory)
+
+  const { reasons, seen } = await judgeAnswers(context, gateway, asks, token)
+  const largest = seen.toSorted((a, b) => b.bytes - a.bytes)[0]!
+  const slowest = seen.toSorted((a, b) => b.milliseconds - a.milliseconds)[0]!
+  context.say(
+    `largest: ${largest.name} ${largest.bytes} bytes; slowest: ${slowest.name} ${slowest.milliseconds.toFixed(0)} ms`,
+  )
+
+  const large = new Set(seen.filter(({ bytes }) => bytes > MOST_BYTES / 2).map(({ name }) => name))
+  const crowd = await judgeSlowReaders(
+    context,
+    gateway,
+    asks.filter(({ name }) => large.has(name)),
+    token,
+  )
+  const load = await judgeLoad(
+    context,
+    gateway,
+    asks.filter(({ isOwn }) => !isOwn),
+    token,
+  )
+  reasons.push(...crowd.reasons, ...load.reasons)
+
+  const control = await sizeWithoutSizes(context, parts)
+  if (control <= MOST_BYTES) reasons.push(`The control was not caught: without sizes an answer had ${control} bytes.`)
+  context.say(`control: the cost without sizes lets an answer of ${control} bytes in`)
+
+  const code = await gateway.stop()
+  if (code !== 0) reasons.push(`The gateway ended with ${code} on SIGTERM.`)
+  return conclude({
+    figure:
+      `${asks.length} dearest requests on ${rows} rows of each kind: at most ${largest.bytes} bytes, ${slowest.milliseconds.toFixed(0)} ms; readers who do not ` +
+      `read: +${crowd.rise.toFixed(0)} MiB, ${crowd.cut} cut, the last after ${crowd.longest} ms; benign p99 ${load.p99.toFixed(0)} ms under ${load.asked} requests of strangers; ` +
+      `without sizes ${control} bytes`,
+    n: asks.length * TIMES,
+    faultsInjected: crowd.cut + load.asked,
+    reasons,
+  })
+}

@@ -1,0 +1,121 @@
+/** The dearest requests that the limits let in: each list at its maximum, with the largest that there is in each. */
+import { type GraphQLSchema, getOperationAST, parse } from 'graphql'
+import { answerLimits, createCostOf } from '../../src/graphql/document-cost.ts'
+import { schema } from '../../src/graphql/schema.ts'
+
+export interface Ask {
+  name: string
+  /** With the token of the account, or as anybody. */
+  isOwn: boolean
+  /** A document, or a path below `/api/v3/`. */
+  document?: string
+  path?: string
+  /** Whether the answer may be a refusal, as of what is too much. */
+  mayRefuse?: boolean
+}
+
+const MOST = 1_000
+
+/** The largest page with which the limits let a document in. */
+function largest(document: (page: number) => string, costOf = createCostOf(schema)): string {
+  const isLetIn = (page: number) => {
+    const parsed = parse(document(page))
+    try {
+      const { values, bytes } = costOf(parsed, getOperationAST(parsed)!, {})
+      return values <= answerLimits.values && bytes <= answerLimits.bytes
+    } catch {
+      return false
+    }
+  }
+  let [fits, refused] = [0, MOST + 1]
+  while (refused - fits > 1) {
+    const middle = (fits + refused) >> 1
+    if (isLetIn(middle)) fits = middle
+    else refused = middle
+  }
+  if (fits === 0) throw new Error(`Not even a page of one is let in: ${document(1)}`)
+  return document(fits)
+}
+
+const texts = 'id assetFileName caption headline tag meta signature signedMetadata nitCommitCustom'
+
+export function dearest(rows: number, longHistory: string): Ask[] {
+  const open = (name: string, document: (page: number) => string): Ask => ({
+    name,
+    isOwn: false,
+    document: largest(document),
+  })
+  const own = (name: string, document: (page: number) => string): Ask => ({ ...open(name, document), isOwn: true })
+  const deep = rows - MOST
+  const rest = (path: string, isOwn: boolean): Ask => ({
+    name: `${isOwn ? 'own ' : ''}${path.replace(longHistory, '…')}`,
+    isOwn,
+    path,
+  })
+  return [
+    open('texts of assets', (n) => `{ assets(first: ${n}) { nodes { ${texts} } } }`),
+    open('captions', (n) => `{ assets(first: ${n}) { nodes { caption } } }`),
+    open('identifiers', (n) => `{ assets(first: ${n}, offset: 10000) { nodes { id nid headId } } }`),
+    open('changes of a history', (n) => `{ asset(id: "${longHistory}") { history(limit: ${n}) { changes } } }`),
+    open(
+      'changes of commits',
+      (n) => `{ asset(id: "${longHistory}") { commits(first: ${Math.min(n, 100)}) { nodes { changes } } } }`,
+    ),
+    open(
+      'history, far in',
+      (n) => `{ asset(id: "${longHistory}") { history(limit: ${n}, offset: ${deep}) { id message treeCid status } } }`,
+    ),
+    open(
+      'commits of assets',
+      (n) => `{ assets(first: ${n}) { nodes { id commits(first: 3) { nodes { id message changes } } } } }`,
+    ),
+    open(
+      'assets of owners of assets',
+      (n) =>
+        `{ assets(first: 5) { nodes { owner { assets(first: ${Math.min(n, 100)}) { nodes { caption meta } } } } } }`,
+    ),
+    open(
+      'by tag',
+      (n) => `{ assets(first: ${n}, offset: 10000, filter: { tag: "even" }) { totalCount nodes { id } } }`,
+    ),
+    open('counts', () => `{ ${Array.from({ length: 15 }, (_, i) => `a${i}: assets { totalCount }`).join(' ')} }`),
+    own('me and assets', (n) => `{ me { id assets(first: ${Math.min(n, 100)}) { totalCount nodes { ${texts} } } } }`),
+    own('own assets, far in', (n) => `{ assets(first: ${n}, offset: ${deep}) { totalCount nodes { id caption } } }`),
+    own('orders', (n) => `{ orders(first: ${n}) { totalCount nodes { id actionArgs } } }`),
+    own(
+      'transfers',
+      (n) =>
+        `{ transfers(first: ${n}, offset: ${deep}) { totalCount nodes { id num points balance { num points } } } }`,
+    ),
+    own('events', (n) => `{ events(first: ${n}) { nodes { id type createdAt } } }`),
+    own(
+      'audit trail',
+      (n) => `{ auditEntries(first: ${n}, offset: ${deep}) { totalCount nodes { id action address } } }`,
+    ),
+    own('sessions', (n) => `{ sessions(first: ${n}, offset: ${deep}) { totalCount nodes { id name } } }`),
+    { ...own('everything of mine', () => '{ myData }'), mayRefuse: true },
+    rest('assets/?limit=1000', false),
+    rest('assets/?limit=1000&offset=10000', false),
+    rest('assets/?limit=1000&offset=10000&tag=even', false),
+    rest(`assets/?proof_hash=${'0'.repeat(64)}`, false),
+    rest(`assets/${longHistory}/history/?limit=1000`, false),
+    rest(`history/?nid=${longHistory}&limit=1000&offset=${deep}`, false),
+    rest('assets/?limit=1000', true),
+    rest(`assets/?limit=1000&offset=${deep}`, true),
+    rest('store/network-app-orders/?limit=1000', true),
+    rest(`store/network-app-orders/?limit=1000&offset=${deep}`, true),
+    rest(`wallet/transfers/?limit=1000&offset=${deep}`, true),
+    rest('events/?limit=1000', true),
+    rest(`auth/users/me/audit-entries/?limit=1000&offset=${deep}`, true),
+    rest(`auth/sessions/?limit=1000&offset=${deep}`, true),
+  ]
+}
+
+/** The cost as it was: every list is short, and no text has a size. */
+export function withoutSizes(real: GraphQLSchema): string {
+  const forgetful = Object.create(real) as GraphQLSchema
+  const plain = (field: ReturnType<GraphQLSchema['getField']>) =>
+    field && Object.assign(Object.create(field), { extensions: { size: { items: 10, bytes: 0 } } })
+  forgetful.getField = (parent, name) => plain(real.getField(parent, name))
+  return largest((n) => `{ assets(first: ${Math.max(n, 1)}) { nodes { ${texts} } } }`, createCostOf(forgetful))
+}

@@ -1,0 +1,91 @@
+/** An account with much of everything, and a public asset with a long history: written into the tables, without their books. */
+import { randomUUIDv7 } from 'node:crypto'
+import { statement } from '../../src/domain/ports.ts'
+import { sealActionArgs } from '../../src/domain/store/action-args.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { Parts } from './parts.ts'
+import { openSafe } from './sales.ts'
+
+export interface Riches {
+  /** Of the public asset with as many commits as there are rows of everything. */
+  longHistory: string
+}
+
+/** The newest rows of each kind hold as much text as is let in; of a history also the oldest ones. */
+const LARGE = 1_000
+const LARGE_COMMITS = 200
+const ORDERS_WITH_ARGUMENTS = 200
+
+const nid = (of: string) => `'bafkrei' || left(translate(md5(${of}) || md5('more' || ${of}), '0189', 'ghij'), 52)`
+const sha256 = (of: string) => `encode(sha256((${of})::bytea), 'hex')`
+
+/** JSON texts of as many bytes as are let in, which become twice as long in an answer. */
+const jsonText = (bytes: number) => `to_json(repeat('"', ${bytes / 2 - 1}))::text`
+const caption = `repeat(chr(1), 4000)`
+const custom = `jsonb_build_object('a', repeat('x', 10230))`
+const kept = jsonText(32_768)
+const changes = `jsonb_build_object('caption', jsonb_build_array(${caption}, ${caption}), 'nit_commit_custom', jsonb_build_array(${custom}, ${custom}),
+  'signed_metadata', jsonb_build_array(${kept}, ${kept}), 'signature', jsonb_build_array(${kept}, ${kept}))`
+
+/** Each $1 the owner, $2 how many. */
+const pieces: Record<string, string> = {
+  assets: `with made as materialized (select uuidv7() as id, uuidv7() as commit_id, i, i > $2::int - ${LARGE} as large from generate_series(1, $2::int) i),
+    asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, caption, custom, meta, signed_metadata, signature)
+      select id, ${nid('i::text')}, $1::uuid, $1::uuid, 'photo.png', 'image/png', 1, ${sha256('i::text')}, case when i % 2 = 0 then 'even' else '' end, true, commit_id,
+        case when large then ${caption} else 'Evening' end, case when large then ${custom} else '{}' end,
+        case when large then ${jsonText(65_536)} end, case when large then ${kept} end, case when large then ${kept} end from made),
+    kept as (insert into commits (id, asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)
+      select commit_id, id, 1, $1::uuid, case when large then ${changes} else '{}' end, '{}', ${nid("'tree' || i")}, ${sha256("'tree' || i")} from made)
+    insert into commit_relays (commit_id, status) select commit_id, 'FINAL' from made`,
+  // Not among the newest, whose texts are the longest.
+  history: `with made as materialized (select uuidv7() as id, i, i <= ${LARGE_COMMITS} or i > $2::int - ${LARGE_COMMITS} as large from generate_series(2, $2::int) i),
+    asset as (update assets set head_sequence = $2::int where owner_id = $1::uuid and nid = ${nid("'1'")} returning id),
+    kept as (insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
+      select made.id, asset.id, i, $1::uuid, 'Changed', case when large then ${changes} else '{"caption": ["a", "b"]}' end, '{}', ${nid("'later' || i")}, ${sha256("'later' || i")} from made, asset)
+    insert into commit_relays (commit_id, status) select id, 'FINAL' from made`,
+  transfers: `with made as materialized (select uuidv7() as id from generate_series(1, $2::int)),
+    moved as (insert into transfers (id, reference) select id, 'grant:' || id from made),
+    paid as (update wallets set points = points + $2::int where user_id = $1::uuid)
+    insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+    select id, line.* from made, lateral (values (1, $1::uuid, null::book, 'POINTS'::currency, 1), (2, null, 'PROMOTION', 'POINTS', -1)) line`,
+  orders: `with app as (insert into network_apps (id, owner_id, name, price) values (uuidv7(), $1::uuid, 'upscale', 1) returning id)
+    insert into orders (buyer_id, network_app_id, network_app_name, status, price, quoted_points, quoted_num, expires_at, settled_at)
+    select $1::uuid, app.id, 'upscale', 'EXPIRED', 1, 1, 0, now(), now() from app, generate_series(1, $2::int)`,
+  events: `with told as (update wallets set event_sequence = $2::int where user_id = $1::uuid)
+    insert into events (owner_id, sequence, type) select $1::uuid, i, 'order.expired' from generate_series(1, $2::int) i`,
+  audit: `insert into audit_entries (id, user_id, action, address) select uuidv7(), $1::uuid, 'session.started', '127.0.0.1' from generate_series(1, $2::int)`,
+  sessions: `insert into access_tokens (user_id, hash, name) select $1::uuid, sha256(('token' || i)::bytea), repeat('x', 100) from generate_series(1, $2::int) i`,
+}
+
+const insertOrder = statement<never>(
+  'proof_order_with_arguments',
+  `insert into orders (id, buyer_id, network_app_id, network_app_name, status, price, quoted_points, quoted_num, expires_at, settled_at, action_args)
+   select $1::uuid, $2::uuid, id, name, 'EXPIRED', 1, 1, 0, now(), now(), $3::bytea from network_apps where owner_id = $2::uuid limit 1`,
+)
+
+const findLong = statement<{ nid: string }>(
+  'proof_long_history',
+  'select nid from assets order by head_sequence desc limit 1',
+)
+
+export async function enrich(
+  parts: Parts,
+  database: ConnectedDatabase,
+  ownerId: string,
+  rows: number,
+): Promise<Riches> {
+  for (const [name, text] of Object.entries(pieces)) {
+    await database.transaction(async (query) => {
+      await query(statement<never>('proof_patience', "set local statement_timeout = '10min'"))
+      await query(statement<never>(`proof_enrich_${name}`, text), [ownerId, rows])
+    })
+  }
+  const safe = openSafe(parts)
+  const args = JSON.stringify({ text: 'x'.repeat(65_500) })
+  for (let i = 0; i < ORDERS_WITH_ARGUMENTS; i += 1) {
+    const id = randomUUIDv7()
+    await database.query(insertOrder, [id, ownerId, await sealActionArgs(safe, id, args)])
+  }
+  const [{ nid: longHistory } = { nid: '' }] = await database.query(findLong)
+  return { longHistory }
+}
