@@ -60,6 +60,7 @@ import { createPricing } from './domain/wallet/pricing.ts'
 import { createStatementService } from './domain/wallet/statement-service.ts'
 import { createFileLinks } from './files/file-links.ts'
 import { createGateway } from './files/gateway.ts'
+import { createAdmit } from './graphql/large-answers.ts'
 import { schema } from './graphql/schema.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
@@ -117,7 +118,8 @@ export interface App {
   prepare(): Promise<void>
 }
 
-/** Each holds some megabytes at most. */
+/** Each holds some megabytes at most, and keeps the process busy while it is made. */
+const largeAnswerGate = { places: 2, queue: 40, patience: 1_500, what: 'Large answers' }
 const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i
@@ -261,8 +263,10 @@ export function createApp(deps: Dependencies): App {
     }
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
+  const largeAnswers = createGate(largeAnswerGate)
   const graphql = createGraphQLHandler({
     schema,
+    largeAnswers,
     // Documents whose answers could be too large are refused, so no page has to end early.
     createContext: contextWith(false),
     log,
@@ -294,6 +298,7 @@ export function createApp(deps: Dependencies): App {
     ],
     createContext: contextWith(true),
     fallback: { log },
+    admit: createAdmit(schema, largeAnswers),
     publicUrl,
     body,
   })

@@ -117,5 +117,8 @@ export function withoutSizes(real: GraphQLSchema): string {
   const plain = (field: ReturnType<GraphQLSchema['getField']>) =>
     field && Object.assign(Object.create(field), { extensions: { size: { items: 10, bytes: 0 } } })
   forgetful.getField = (parent, name) => plain(real.getField(parent, name))
-  return largest((n) => `{ assets(first: ${Math.max(n, 1)}) { nodes { ${texts} } } }`, createCostOf(forgetful))
+  return largest(
+    (n) => `{ assets(first: ${Math.min(Math.max(n, 1), 100)}) { nodes { ${texts} } } }`,
+    createCostOf(forgetful),
+  )
 }

@@ -12,7 +12,8 @@ import {
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { DomainError } from '../domain/errors.ts'
-import { answerLimits, createCostOf } from './document-cost.ts'
+import type { Gate } from '../domain/ports.ts'
+import { answerLimits, createCostOf, LARGE_ANSWER } from './document-cost.ts'
 import { assertDocumentFits, documentLimits, tooMuch } from './document-limits.ts'
 import { createIntrospectionCheck } from './introspection-cost.ts'
 import { ValidTextRule } from './valid-text-rule.ts'
@@ -48,6 +49,14 @@ const SUGGESTION = / Did you mean [^?]*\?/g
 
 type Variables = Readonly<Record<string, unknown>>
 
+/** A refusal as what is answered; anything else is raised on. */
+function asResult(error: unknown): { errors: GraphQLError[] } {
+  if (error instanceof GraphQLError) return { errors: [error] }
+  if (!(error instanceof DomainError)) throw error
+  const { message, code, details, retryAfter } = error
+  return { errors: [new GraphQLError(message, { extensions: { code, details, retryAfter } })] }
+}
+
 /** What is carried out, as the hooks tell it. */
 interface Carried {
   document: DocumentNode
@@ -62,9 +71,12 @@ interface Carried {
 export function useDocumentLimits({
   schema,
   introspection,
+  largeAnswers,
 }: {
   schema: GraphQLSchema
   introspection: boolean
+  /** What answers wait for that may be large. */
+  largeAnswers: Gate
 }): Plugin {
   const costOf = createCostOf(schema)
   const assertIntrospectionFits = createIntrospectionCheck(schema)
@@ -80,9 +92,10 @@ export function useDocumentLimits({
     check(variables)
   }
 
-  function refusalOf({ document, operationName, variableValues }: Carried): { errors: GraphQLError[] } | undefined {
+  /** What is wrong with an operation, or how many bytes its answer may have. */
+  function judge({ document, operationName, variableValues }: Carried): { errors: GraphQLError[] } | number {
     const operation = getOperationAST(document, operationName)
-    if (!operation) return undefined
+    if (!operation) return 0
     try {
       assertNames(operation, variableValues ?? {})
       assertIntrospectionFits(document, operation)
@@ -95,14 +108,9 @@ export function useDocumentLimits({
           `The answer may hold ${bytes} bytes; at most ${answerLimits.bytes} can be asked for at once. Ask for smaller pages, or for fewer long texts.`,
         )
       }
-      return undefined
+      return bytes
     } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [error] }
-      if (error instanceof DomainError) {
-        const { message, code, details } = error
-        return { errors: [new GraphQLError(message, { extensions: { code, details } })] }
-      }
-      throw error
+      return asResult(error)
     }
   }
 
@@ -125,13 +133,17 @@ export function useDocumentLimits({
       addValidationRule(ValidTextRule)
       setValidationFn(validateDocument as never)
     },
-    onExecute({ args, setResultAndStopExecution }) {
-      const refused = refusalOf(args)
-      if (refused) setResultAndStopExecution(refused)
+    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
+      const judged = judge(args)
+      if (typeof judged !== 'number') setResultAndStopExecution(judged)
+      else if (judged >= LARGE_ANSWER) {
+        setExecuteFn(((carried: typeof args) =>
+          largeAnswers(async () => executeFn(carried)).catch(asResult)) as typeof executeFn)
+      }
     },
     onSubscribe({ args, setResultAndStopExecution }) {
-      const refused = refusalOf(args)
-      if (refused) setResultAndStopExecution(refused)
+      const judged = judge(args)
+      if (typeof judged !== 'number') setResultAndStopExecution(judged)
     },
     onResultProcess({ result }) {
       // Variables are looked at by the executor, which helps with names as validation does.

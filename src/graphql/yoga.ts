@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import type { Log } from '../domain/ports.ts'
+import type { Gate, Log } from '../domain/ports.ts'
 import { maskError } from './mask-error.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
 import { useStaleTokens } from './stale-token.ts'
@@ -29,6 +29,7 @@ export function createGraphQLHandler({
   log,
   body,
   introspection,
+  largeAnswers,
   playground: hasPlayground,
 }: {
   schema: GraphQLSchema
@@ -37,6 +38,8 @@ export function createGraphQLHandler({
   body: RequestBodyOptions
   /** Whether the schema is told. */
   introspection: boolean
+  /** What answers wait for that may be large. */
+  largeAnswers: Gate
   /** Whether browsers get a page. */
   playground: boolean
 }) {
@@ -49,7 +52,7 @@ export function createGraphQLHandler({
       useCsrfGuard(),
       useCaller(createContext),
       useRequestBody(body),
-      useDocumentLimits({ schema, introspection }),
+      useDocumentLimits({ schema, introspection, largeAnswers }),
       useStaleTokens(schema),
       useStreams(),
       useReplayHeader(),

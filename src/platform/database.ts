@@ -31,7 +31,7 @@ const MOST_WAITING = 20
 const LIST_PATIENCE = 1_500
 
 /** Of texts and JSON, as they may become in an answer. */
-const PAGE_BYTES = 8_000_000
+const PAGE_BYTES = 4_000_000
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'

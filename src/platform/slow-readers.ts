@@ -19,7 +19,7 @@ export interface SlowReaderOptions {
 export const slowReaderDefaults: SlowReaderOptions = {
   patience: 20_000,
   patienceWhenFull: 1_000,
-  room: 64_000_000,
+  room: 16_000_000,
 }
 
 /** Milliseconds. */

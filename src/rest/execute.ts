@@ -1,6 +1,6 @@
 /** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
 import { execute } from '@graphql-tools/executor'
-import { type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
+import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { assertVariables } from '../domain/json-input.ts'
@@ -12,6 +12,12 @@ export interface Answer {
   status: number
   body: unknown
   etag?: string
+}
+
+export interface Executor {
+  schema: GraphQLSchema
+  /** Runs an operation when its turn has come: answers that may be large are made a few at a time. */
+  admit: <T>(document: DocumentNode, variables: Record<string, unknown>, run: () => Promise<T>) => Promise<T>
 }
 
 /** A refusal on its way to the error body. */
@@ -57,19 +63,21 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusa
 
 /** Raises VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the execution. */
 export async function executeRoute(
-  schema: GraphQLSchema,
+  { schema, admit }: Executor,
   route: Route,
   request: RestRequest,
   context: Context,
 ): Promise<Answer> {
   const variableValues = route.variables(request)
   assertVariables(variableValues)
-  const result = (await execute({
-    schema,
-    document: route.operation,
-    variableValues,
-    contextValue: context,
-  })) as ExecutionResult
+  const run = async () =>
+    (await execute({
+      schema,
+      document: route.operation,
+      variableValues,
+      contextValue: context,
+    })) as ExecutionResult
+  const result = await admit(route.operation, variableValues, run)
   const [error] = result.errors ?? []
   if (error) throw new RouteRefused(refusalOf(error, context))
   if (request.dryRun) return { status: 200, body: route.presentDryRun!(result.data, request) }

@@ -1,21 +1,19 @@
 /** The REST door: finds the route, keeps the order of checks, answers in the shapes old callers read. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import createRouter from 'find-my-way'
-import type { GraphQLSchema } from 'graphql'
 import type { Context } from '../context.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
-import { type Answer, assertRoutes, executeRoute, refusalOf } from './execute.ts'
+import { type Answer, assertRoutes, type Executor, executeRoute, refusalOf } from './execute.ts'
 import { lenientFields } from './lenient-fields.ts'
 import { sendPage } from './page-routes.ts'
 import { type BodyReaders, readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
-export interface RestDependencies {
-  schema: GraphQLSchema
+export interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
   /** Raises what authentication raises. */
@@ -109,7 +107,7 @@ export function createRestHandler(deps: RestDependencies) {
         header: (name) => req.headers[name] as string | undefined,
         url: deps.publicUrl + path,
       }
-      send(req, res, await replayable(() => executeRoute(deps.schema, route, request, context), context))
+      send(req, res, await replayable(() => executeRoute(deps, route, request, context), context))
     } finally {
       await intake.close()
     }

@@ -44,7 +44,7 @@ interface Dependencies {
 
 /** Rows that are read at once: of lists whose rows are small, and of those that hold long texts. */
 const MANY = 200
-const FEW = 12
+const FEW = 48
 /** What fits into one answer of GraphQL. */
 export const MAX_DATA_BYTES = 4_000_000
 const MAX_ROWS = 10_000

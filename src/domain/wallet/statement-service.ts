@@ -57,7 +57,8 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
          and transfer_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
        group by transfer_id order by transfer_id ${direction} limit $4::int offset $5::int
      ),
-     newer as (
+     -- Once, and not for each row of the page.
+     newer as materialized (
        select ${sums} from entries
        where wallet_id = $1::uuid and transfer_id > (select transfer_id from page order by transfer_id desc limit 1)
      )

@@ -1,0 +1,14 @@
+import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql'
+import type { Gate } from '../domain/ports.ts'
+import { createCostOf, LARGE_ANSWER } from './document-cost.ts'
+
+/** Carries an operation of ours out, when its turn has come if its answer may be large. Raises UNAVAILABLE. */
+type Admit = <T>(document: DocumentNode, variables: Record<string, unknown>, run: () => Promise<T>) => Promise<T>
+
+export function createAdmit(schema: GraphQLSchema, largeAnswers: Gate): Admit {
+  const costOf = createCostOf(schema)
+  return (document, variables, run) => {
+    const { bytes } = costOf(document, getOperationAST(document)!, variables)
+    return bytes >= LARGE_ANSWER ? largeAnswers(run) : run()
+  }
+}
