@@ -1,7 +1,7 @@
 /** An account with much of everything, and a public asset with a long history: written into the tables, without their books. */
 import { randomUUIDv7 } from 'node:crypto'
 import { statement } from '../../src/domain/ports.ts'
-import { sealActionArgs } from '../../src/domain/store/action-args.ts'
+import { actionArgsContext } from '../../src/domain/store/action-args.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import type { Parts } from './parts.ts'
 import { openSafe } from './sales.ts'
@@ -84,7 +84,7 @@ export async function enrich(
   const args = JSON.stringify({ text: 'x'.repeat(65_500) })
   for (let i = 0; i < ORDERS_WITH_ARGUMENTS; i += 1) {
     const id = randomUUIDv7()
-    await database.query(insertOrder, [id, ownerId, await sealActionArgs(safe, id, args)])
+    await database.query(insertOrder, [id, ownerId, await safe.seal(args, actionArgsContext(id))])
   }
   const [{ nid: longHistory } = { nid: '' }] = await database.query(findLong)
   return { longHistory }
