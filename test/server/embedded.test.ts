@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -10,11 +10,12 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Wallet } from 'ethers'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { waitFor } from '../../src/platform/child-process.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { createRunner, ensureCluster, findBinaries } from '../../src/platform/postgres-cluster.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 
@@ -93,6 +94,23 @@ describe('embedded PostgreSQL', { timeout: 60_000 }, () => {
     await second.stop()
     expect(await isListening(second.url)).toBe(false)
   })
+
+  it.runIf(process.getuid?.() === 0 && process.platform === 'linux')(
+    'is made for root also where its own files lie in a closed folder, as in /root',
+    async () => {
+      const { postgres } = await findBinaries()
+      const native = dirname(dirname(postgres))
+      const closed = await mkdtemp(join(native, '../closed-'))
+      onTestFinished(() => rm(closed, { recursive: true, force: true }))
+      await promisify(execFile)('cp', ['-al', native, closed])
+      const bin = (name: string) => join(closed, 'native/bin', name)
+      const binaries = { initdb: bin('initdb'), postgres: bin('postgres') }
+      await ensureCluster(dir, binaries, await createRunner(dir, binaries), 'a password')
+      expect(await readFile(join(dir, 'postgres/PG_VERSION'), 'utf8')).toBe('18\n')
+      // Nothing was ever started on it.
+      await rm(join(dir, 'postgres'), { recursive: true })
+    },
+  )
 
   it('comes back on the same port with the same password, which only its owner can read', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
