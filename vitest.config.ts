@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/resource-ledger.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // Loading the service takes longer than most files test. Nothing is shared but code: each file has a database of its own.

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { fromId, toId } from '../../src/domain/ids.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
+import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ParsedMail, parseMail } from '../support/parse-mail.ts'
 import { createSmtpSink, type SmtpSink } from '../support/smtp-sink.ts'
@@ -24,13 +25,13 @@ beforeAll(async () => {
   apiKey = (await owner.rest('POST', 'store/api-keys/', { json: { name: 'shop' } })).body.key
   jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
   // Before the application goes: hooks run backwards.
-  afterAll(() => jobs.stop())
+  atEnd(() => jobs.stop())
   await jobs.work('mail', { concurrency: 2, pollEvery: 0.5 }, app.jobs.mail)
 
   const receiver = createServer((_, res) => res.writeHead(410).end())
   receiver.listen(0, '127.0.0.1')
   await once(receiver, 'listening')
-  afterAll(() => void receiver.close())
+  atEnd(() => void receiver.close())
   goneUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
 })
 

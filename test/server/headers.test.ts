@@ -1,6 +1,7 @@
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createHttpServer } from '../../src/platform/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
+import { atEnd } from '../support/at-end.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { createTestLog } from '../support/test-log.ts'
 
@@ -42,7 +43,7 @@ it.each([
   ['http://annal.example', null],
 ])('at %s browsers are told Strict-Transport-Security: %s', async (publicUrl, expected) => {
   const server = createHttpServer({ doors: [], presentError, log: createTestLog(), publicUrl })
-  afterAll(() => server.drain(100))
+  atEnd(() => server.drain(100))
   const port = await server.listen(0, '127.0.0.1')
   const response = await fetch(`http://127.0.0.1:${port}/`)
   await response.arrayBuffer()

@@ -1,6 +1,7 @@
 /** The service with its account mails under way to a mail server of our own. */
-import { afterAll } from 'vitest'
+
 import { startJobs } from '../../src/platform/jobs.ts'
+import { atEnd } from './at-end.ts'
 import { eventually } from './eventually.ts'
 import { type ParsedMail, parseMail } from './parse-mail.ts'
 import { createSmtpSink, type SmtpSink } from './smtp-sink.ts'
@@ -34,7 +35,7 @@ export async function createAccountMails(env: Record<string, string> = {}): Prom
   const app = await createTestApp({ env: { SMTP_URL: sink.url, ...env } })
   const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
   // Before the application goes: hooks run backwards.
-  afterAll(() => jobs.stop())
+  atEnd(() => jobs.stop())
   await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.1 }, app.jobs.accountMail)
 
   const mailsTo: AccountMails['mailsTo'] = (address, template) =>

@@ -1,8 +1,9 @@
 /** A mail server of our own, which can misbehave as real ones do. */
+
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
-import { afterAll } from 'vitest'
+import { atEnd } from './at-end.ts'
 
 /** What the server does with a client. */
 export type SmtpMood =
@@ -53,7 +54,7 @@ export async function createSmtpSink(mood: SmtpMood = 'accept'): Promise<SmtpSin
     mood,
     visits: 0,
   }
-  afterAll(() => {
+  atEnd(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })

@@ -1,9 +1,10 @@
 /** The real service on a database and a chain key of its own, behind a real port. */
-import { mkdtemp, rm } from 'node:fs/promises'
+
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
-import { afterAll, expect, inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import { type App, createApp } from '../../src/app.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { readConfig } from '../../src/config.ts'
@@ -11,6 +12,7 @@ import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
+import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
 import { type Answer, createRest, type FormValue, type Rest } from './rest-client.ts'
 import { createTestDatabase } from './test-database.ts'
@@ -117,13 +119,15 @@ export async function createTestApp({
   doors.push(...app.doors)
   if (withChain) chain.relay.start()
 
-  afterAll(async () => {
+  atEnd(async () => {
     await server.drain(1_000)
     await chain.close()
     const broken = (await checkInvariants(database)).filter(({ rows }) => rows.length > 0)
     await installation.close()
     await testDatabase.drop()
+    const uploads = await readdir(join(dir, 'uploads')).catch(() => [])
     await rm(dir, { recursive: true, force: true })
+    expect(uploads, 'Uploads are left after the tests').toEqual([])
     expect(broken, 'An invariant does not hold after the tests').toEqual([])
   })
 

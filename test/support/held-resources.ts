@@ -1,0 +1,76 @@
+/** What this process holds on to, in names that people understand. */
+import { mkdirSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
+import { Server, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+
+/** Kinds of what keeps a process alive, by the names that Node gives them. */
+const KINDS = ['ProcessWrap', 'FSEventWrap', 'Timeout'] as const
+/** The hook that looks has a timer of its own, and the runner another. */
+const SPARE = { Timeout: 2 }
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/** Each process has a folder for temporary files to itself: then it is known whose they are. */
+export function ownTemporaryFolder(): string {
+  process.env.TMPDIR_OF_RUN ??= realpathSync(tmpdir())
+  const folder = join(process.env.TMPDIR_OF_RUN, `annal-tests-${process.pid}`)
+  mkdirSync(folder, { recursive: true })
+  process.env.TMPDIR = folder
+  return folder
+}
+
+/** Node tells its handles to those who ask; what it names in public does not say who is at the other end. */
+const handles = () => (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles()
+
+/** All processes share one chain, and `fetch` keeps its connections to it. */
+const chainPort = () => Number(new URL(inject('rpcUrl')).port)
+
+const connections = () =>
+  handles().flatMap((handle) => {
+    if (handle instanceof Server) return [`server on ${JSON.stringify(handle.address())}`]
+    if (!(handle instanceof Socket) || handle.remotePort === undefined || handle.remotePort === chainPort()) return []
+    return [`connection from port ${handle.localPort} to ${handle.remotePort}`]
+  })
+
+/** Open files below the folder, also those without a name. Nothing where the system does not tell. */
+function descriptors(folder: string): string[] {
+  let open: string[] = []
+  try {
+    open = readdirSync('/proc/self/fd')
+  } catch {
+    return []
+  }
+  return open.flatMap((fd) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${fd}`)
+      return path.startsWith(folder) ? [`descriptor of ${path}`] : []
+    } catch {
+      // That of this very look.
+      return []
+    }
+  })
+}
+
+/** Each thing that is open, by a name; what is there several times stands there several times. */
+export function heldNow(folder: string): string[] {
+  const resources = process.getActiveResourcesInfo()
+  return [
+    ...descriptors(folder),
+    ...readdirSync(folder).map((name) => `temporary file ${name}`),
+    ...connections(),
+    ...KINDS.flatMap((kind) => resources.filter((name) => name === kind)),
+    ...SIGNALS.flatMap((signal) => process.listeners(signal).map(() => `listener for ${signal}`)),
+  ]
+}
+
+/** What is there more often than before. */
+export function growth(before: string[], now: string[], spare: Record<string, number> = SPARE): string[] {
+  const allowed = new Map(Object.entries(spare))
+  for (const name of before) allowed.set(name, (allowed.get(name) ?? 0) + 1)
+  return now.filter((name) => {
+    const left = allowed.get(name) ?? 0
+    allowed.set(name, left - 1)
+    return left <= 0
+  })
+}

@@ -1,0 +1,29 @@
+/**
+ * Runs around every test file: what its tests opened must be closed when its last hook is done. Whatever is held on to fails
+ * the file that did it, and not one of those that come later in the same process.
+ */
+import { readdirSync, rmdirSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, expect } from 'vitest'
+import { runEndings } from './at-end.ts'
+import { growth, heldNow, ownTemporaryFolder } from './held-resources.ts'
+
+/** Milliseconds that closing may take: a connection that is kept alive ends after some seconds. */
+const PATIENCE = 10_000
+const POLL = 25
+
+const folder = ownTemporaryFolder()
+const before = heldNow(folder)
+
+// Registered before any hook of the file, so it comes after all of them.
+afterAll(async () => {
+  await runEndings()
+  const deadline = performance.now() + PATIENCE
+  let left = growth(before, heldNow(folder))
+  while (left.length > 0 && performance.now() < deadline) {
+    await delay(POLL)
+    left = growth(before, heldNow(folder))
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder)
+  expect(left, 'The tests of this file left something open').toEqual([])
+}, PATIENCE + 60_000)
