@@ -1,0 +1,197 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const doors: Mutant[] = [
+  ...mutantsOf(
+    'src/domain/json-input.ts',
+    ['rest/hostile-input.test.ts'],
+    [
+      [
+        'doors.json-depth',
+        'JSON of any input is at most 16 levels deep.',
+        `MAX_JSON_DEPTH = 16`,
+        `MAX_JSON_DEPTH = 17`,
+      ],
+      [
+        'doors.surrogates',
+        'Text that is no Unicode is refused.',
+        `return text.isWellFormed() ? undefined :`,
+        `return text !== '' ? undefined :`,
+      ],
+      [
+        'doors.numbers',
+        'A number that JavaScript cannot hold is refused, not changed.',
+        `return written === literal || magnitude(literal) === magnitude(written)`,
+        `return written !== ''`,
+      ],
+      ['doors.infinite', 'A number beyond all doubles is refused.', `if (!Number.isFinite(value)) return false`, ``],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/username.ts',
+    ['rest/usernames.test.ts'],
+    [
+      [
+        'doors.invisible-names',
+        'A username has no invisible characters.',
+        `if (INVISIBLE.test(name)) return`,
+        `if (name === '\\0') return`,
+      ],
+      [
+        'doors.two-directions',
+        'A username is written in one direction.',
+        `RIGHT_TO_LEFT.test(name) && LEFT_TO_RIGHT.test(name)`,
+        `RIGHT_TO_LEFT.test(name) && name === ''`,
+      ],
+      [
+        'doors.expanded-names',
+        'A sign that stands for many counts as many.',
+        `Math.max(length(name), length(compared))`,
+        `Math.min(length(name), length(compared))`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/document-limits.ts',
+    ['graphql/hardening.test.ts', 'tools/introspection.test.ts'],
+    [
+      ['doors.depth', 'A document is at most 12 levels deep.', `  depth: 12,`, `  depth: 60,`],
+      ['doors.aliases', 'A document has at most 30 aliases.', `  aliases: 30,`, `  aliases: 300,`],
+      ['doors.schema-depth', 'The query by which tools begin is answered.', `  schemaDepth: 20,`, `  schemaDepth: 12,`],
+      [
+        'doors.one-change',
+        'A mutation changes one thing.',
+        `operation === OperationTypeNode.MUTATION && level > 1`,
+        `operation === OperationTypeNode.MUTATION && level > 9`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/page.ts',
+    ['rest/large-pages.test.ts', 'rest/lists.test.ts', 'graphql/reading.test.ts', 'graphql/hardening.test.ts'],
+    [
+      [
+        'doors.offset',
+        'Nobody pages without end through what is not their own.',
+        `if (offset <= MAX_FOREIGN_OFFSET) return`,
+        `if (offset <= MAX_FOREIGN_OFFSET * 100) return`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/rest/pagination.ts',
+    ['rest/lists.test.ts'],
+    [
+      [
+        'doors.limit',
+        'A page has a published maximum.',
+        `Math.min(whole(query.get('limit')) || DEFAULT_LIMIT, max)`,
+        `whole(query.get('limit')) || DEFAULT_LIMIT`,
+      ],
+      ['doors.next', 'The last page has no next one.', `offset + length < count ?`, `offset + length <= count ?`],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/event/stream-limits.ts',
+    ['parity/streams.test.ts'],
+    [
+      [
+        'doors.streams-user',
+        'A user has so many streams open, and no more.',
+        `[[\`user:\${actor.id}\`, streamsPerUser]`,
+        `[[\`user:\${actor.id}\`, streamsPerUser * 9]`,
+      ],
+      [
+        'doors.streams-given-back',
+        'A stream that ended makes room.',
+        `const left = open.get(key)! - 1`,
+        `const left = open.get(key)!`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/idempotency.ts',
+    ['rest/idempotency.test.ts', 'rest/replays.test.ts'],
+    [
+      [
+        'doors.key-payload',
+        'A key that came with another payload is refused.',
+        `if (!row.payload_hash.equals(mark.payloadHash)) {`,
+        `if (row.payload_hash.length === 0) {`,
+      ],
+      [
+        'doors.key-strangers',
+        'Strangers who hit upon the same key are told apart.',
+        `[actor.kind, payloadHash.toString('hex')]`,
+        `[actor.kind]`,
+      ],
+      [
+        'doors.key-secret',
+        'An answer that is a secret is not kept.',
+        `if (!attempt.mark || attempt.isSecret) return`,
+        `if (!attempt.mark) return`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/uploads.ts',
+    ['rest/unpaid-bytes.test.ts', 'rest/broken-bodies.test.ts'],
+    [
+      [
+        'doors.unpaid-bytes',
+        'An account has so many unpaid bytes under way, and no more.',
+        `if ((underWay.get(owner) ?? 0) + bytes > most) throw`,
+        `if ((underWay.get(owner) ?? 0) + bytes > most * 99) throw`,
+      ],
+      ['doors.unpaid-released', 'Bytes of a request that ended count no more.', `add(owner, -taken)`, `add(owner, 0)`],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/request-body.ts',
+    ['rest/bodies.test.ts', 'rest/broken-bodies.test.ts'],
+    [
+      [
+        'doors.declared-size',
+        'A body that says it is too large is refused before it is read.',
+        `if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw`,
+        `if (Number(req.headers['content-length'] ?? 0) > maxBytes * 1e6) throw`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/migrations.ts',
+    ['server/migrations.test.ts'],
+    [
+      [
+        'doors.downgrade',
+        'An older version does not run on a newer database.',
+        `if (unknown.length > 0) {`,
+        `if (unknown.length > 9) {`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/vault-identity.ts',
+    ['server/vault-identity.test.ts'],
+    [
+      [
+        'doors.vault',
+        'A database is opened with its own keys.',
+        `if (!known || known.value === own) return`,
+        `if (!known || known.value !== '') return`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/config.ts',
+    ['server/config.test.ts'],
+    [
+      [
+        'doors.public-url',
+        'Links are of the web.',
+        `{ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' }`,
+        `{}`,
+      ],
+      ['doors.relay-key-twice', 'No relay key stands twice.', `new Set(keys).size === keys.length`, `keys.length > 0`],
+    ],
+  ),
+]
