@@ -56,6 +56,8 @@ export async function findUnreadable({ database, custody, safe }: Dependencies, 
   for (let after = FIRST; found.length < most; ) {
     const rows = await database.query(findKeys, [after, PAGE, '', custody.version])
     for (const { user_id, version, vault_key_id: vaultKeyId, wrapped_data_key: wrappedDataKey } of rows) {
+      // One of an earlier version would be given a counterpart; a rotation tells of those.
+      if (version !== custody.version) continue
       const wrapping = { version, vaultKeyId, wrappedDataKey }
       await attempt(toId('user', user_id), 'its key', () => custody.rewrap(user_id, wrapping))
     }

@@ -49,18 +49,14 @@ interface Dependencies {
 /** How many attempts are under way at once, in this process; and of one app, in all processes together. */
 export const deliveryLanes = { concurrency: 100, laneConcurrency: 4, pollEvery: 0.5 } as const
 
+/** `cause`: what hindered a call that was never made. */
+type Outcome = WebhookOutcome & { cause?: unknown }
+
 const GONE = 410
 const NOT_CALLED: WebhookOutcome = {
   failure: 'The app has no webhook any more, its receiver is gone, or the arguments of the order are erased.',
   response: '',
   duration: 0,
-}
-
-function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'actionArgsErasedAt'>): string {
-  if (status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
-  if (actionArgsErasedAt)
-    return 'The order is long over and its arguments are erased, so its webhook is not called again.'
-  return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 }
 
 const NOT_MADE: WebhookOutcome = {
@@ -72,6 +68,13 @@ const NOT_CARRIED_OUT: WebhookOutcome = {
   failure: 'The service could not carry out or write down the call.',
   response: '',
   duration: 0,
+}
+
+function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'actionArgsErasedAt'>): string {
+  if (status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
+  if (actionArgsErasedAt)
+    return 'The order is long over and its arguments are erased, so its webhook is not called again.'
+  return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 }
 
 export type DeliveryService = ReturnType<typeof createDeliveryService>
@@ -97,13 +100,8 @@ export function createDeliveryService({
   }
 
   /** Whatever goes wrong before the call is an attempt that failed: it is written down, and the schedule goes on. */
-  async function attempt(due: DueDelivery, url: string): Promise<WebhookOutcome> {
-    try {
-      return await call(due, url)
-    } catch (error) {
-      log.error({ err: error, order: toId('order', due.order_id) }, 'A call of a webhook could not be made')
-      return NOT_MADE
-    }
+  async function attempt(due: DueDelivery, url: string): Promise<Outcome> {
+    return call(due, url).catch((cause: unknown) => ({ ...NOT_MADE, cause }))
   }
 
   const announce = (told: readonly { feeds: string[] }[]) => {
@@ -111,19 +109,23 @@ export function createDeliveryService({
   }
 
   /** Writes down what came of an attempt, and what follows from it. */
-  async function record(id: string, due: DueDelivery, outcome: WebhookOutcome): Promise<void> {
-    const { statusCode, failure, retryAfter, response, duration } = outcome
+  async function record(id: string, due: DueDelivery, outcome: Outcome): Promise<void> {
+    const { statusCode, failure, retryAfter, response, duration, cause } = outcome
     const facts = [id, due.attempt_count, duration, statusCode ?? null, failure ?? null, response]
-    const about = { delivery: id, networkApp: due.network_app_id, attempt: due.attempt_count + 1, statusCode, duration }
+    const attempts = due.attempt_count + 1
+    const trouble = cause === undefined ? {} : { err: cause }
+    const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...trouble }
     if (failure === undefined) {
       announce(await database.query(recordDelivered, facts))
       return log.debug(about, 'A webhook was delivered')
     }
-    const attempts = due.attempt_count + 1
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
     if (seconds !== undefined) {
       await database.query(recordRetry, [...facts, seconds])
-      return log.info({ ...about, failure, seconds }, 'A webhook failed and is tried again')
+      return log[cause === undefined ? 'info' : 'warn'](
+        { ...about, failure, seconds },
+        'A webhook failed and is tried again',
+      )
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
     announce(await database.query(recordGivenUp, [...facts, goneUrl, newUuid()]))
