@@ -114,7 +114,7 @@ export async function proveAuthorization(context: ProofContext): Promise<ProofRe
   if (unseen.length) reasons.push(`Not even those who may see them found: ${unseen.join(', ')}. The run is invalid.`)
 
   const controls = await catchOpened(service, matrix)
-  reasons.push(...controls.uncaught.map((name) => `The control was not caught: ${name}.`))
+  reasons.push(...controls.reasons, ...controls.uncaught.map((name) => `The control was not caught: ${name}.`))
   context.say(
     `controls: ${controls.tried - controls.uncaught.length} of ${controls.tried} opened doors caught, ${tried - unmissed.length} of ${tried} wrong tables noticed`,
   )

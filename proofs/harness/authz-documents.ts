@@ -6,6 +6,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  getOperationAST,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -13,7 +14,9 @@ import {
   isRequiredArgument,
   isRequiredInputField,
   isScalarType,
+  parse,
 } from 'graphql'
+import { answerLimits, createCostOf } from '../../src/graphql/document-cost.ts'
 import { type Asked, cursors, inputValues, nodeIds } from './authz-values.ts'
 
 /** One way to call a field of a root type. */
@@ -188,7 +191,8 @@ function fieldsOf(type: GraphQLObjectType) {
     const named = getNamedType(fieldType)
     if (isScalarType(named) || isEnumType(named)) leaves.push(name)
     else if (isObjectType(named)) {
-      const text = args.some((arg) => arg.name === 'first') ? `${name}(first: ${PAGE})` : name
+      const size = args.find((arg) => arg.name === 'first' || arg.name === 'limit')
+      const text = size ? `${name}(${size.name}: ${PAGE})` : name
       branches.push({ text, type: named })
     }
   }
@@ -219,6 +223,19 @@ function* pathsFrom(type: GraphQLObjectType, depth: number, path: Branch[] = [])
 
 const render = ({ leaves, branches }: Tree): string =>
   `{ ${[...leaves, ...[...branches].map(([text, tree]) => `${text} ${render(tree)}`)].join(' ')} }`
+
+/** The largest page that a document may ask for, of these. */
+export function createPageOf(schema: GraphQLSchema) {
+  const costOf = createCostOf(schema)
+  return (query: string, sizes: readonly number[]): number | undefined => {
+    const document = parse(query)
+    const operation = getOperationAST(document)!
+    return sizes.find((first) => {
+      const { values, bytes } = costOf(document, operation, { first })
+      return values <= answerLimits.values && bytes <= answerLimits.bytes
+    })
+  }
+}
 
 export interface SelectionOptions {
   /** Objects inside each other. */

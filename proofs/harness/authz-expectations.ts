@@ -230,7 +230,7 @@ export const expectations: Expectations = {
     Asset: {
       who: 'self',
       fields:
-        'assetFileMimeType assetFileName assetFileSize assetFileUrl caption commits creator headId headline history id isOriginalOwner isOwn meta nid ' +
+        'assetFileMimeType assetFileName assetFileSize assetFileUrl caption commitCount commits creator headId headline history id isOriginalOwner isOwn meta nid ' +
         'nitCommitCustom owner proofHash publicAccess registration signature signedMetadata tag thumbnailUrl updatedAt uploadedAt uuid',
     },
     AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id subject user' },
@@ -252,7 +252,7 @@ export const expectations: Expectations = {
     Order: {
       who: 'self',
       fields:
-        'actionArgs buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted paidAt pointsPaid pointsQuoted price ' +
+        'actionArgs actionArgsErasedAt buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted paidAt pointsPaid pointsQuoted price ' +
         'settledAt status totalPaid transferId',
     },
     PointGrant: { who: 'selfOrAdmin', fields: 'amount createdAt expiredAt expiresAt id reason user' },

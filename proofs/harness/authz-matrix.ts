@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql'
 import { fromId } from '../../src/domain/ids.ts'
 import type { DirectRoute, Route } from '../../src/rest/define-route.ts'
 import { createJudge, type Judge } from './authz-answers.ts'
-import { type RootCall, selectionsOf } from './authz-documents.ts'
+import { createPageOf, type RootCall, selectionsOf } from './authz-documents.ts'
 import { askGraphQL, askRest, type Credentials, type Told } from './authz-doors.ts'
 import type { Expectations } from './authz-expectations.ts'
 import { type Kind, kinds, type Outcome } from './authz-kinds.ts'
@@ -86,6 +86,7 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
   const { url, schema, scene, state, expectations, calls, routes } = parts
   const { only = () => true, depth, until: isEnough = () => false } = options
   const { owner } = scene.people
+  const pageOf = createPageOf(schema)
   const judge = createJudge(schema, scene, expectations)
   const findings: Finding[] = []
   const result = { cells: 0, requests: 0, findings, judge }
@@ -135,7 +136,10 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
     if (!expected) return
     const isFragment = call.key.startsWith('Query.node(')
     // All of what is there, but not deep; and deep, but little of it: a document may ask for so much and no more.
-    const wide = selectionsOf(call.type, { depth: 1, maxFields: 200, isFragment }).map((text) => ({ text, page: 50 }))
+    const wide = selectionsOf(call.type, { depth: 1, maxFields: 200, isFragment }).map((text) => ({
+      text,
+      page: pageOf(call.document(text), [50, 15]) ?? 2,
+    }))
     const deep = selectionsOf(call.type, { depth, maxFields: 50, isFragment }).map((text) => ({ text, page: 2 }))
     // A mutation is carried out once.
     const once = () =>

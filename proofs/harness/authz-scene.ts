@@ -198,11 +198,13 @@ export async function openScene({ url, app, installation: { database, safe, cont
     await pay(seller, await order(seller, person.appId, [name]))
     person.resetToken = plant(name, 'reset token', [])
     person.verificationToken = plant(name, 'verification token', [])
+    const pending = `${plant(name, 'pending address')}@example.org`
+    await sql('update users set pending_email = $2 where id = $1::uuid', [uuid, pending])
     await sql(
       `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
-       select u.id, t.purpose::token_purpose, uuidv7(), t.hash, u.email, now() + interval '1 day' from users u,
-         (values ('PASSWORD_RESET', $2::bytea), ('EMAIL_VERIFICATION', $3::bytea)) as t (purpose, hash) where u.id = $1::uuid`,
-      [uuid, sha256(person.resetToken), sha256(person.verificationToken)],
+       select u.id, t.purpose::token_purpose, uuidv7(), t.hash, t.address, now() + interval '1 day' from users u,
+         (values ('PASSWORD_RESET', $2::bytea, $4), ('EMAIL_VERIFICATION', $3::bytea, $5)) as t (purpose, hash, address) where u.id = $1::uuid`,
+      [uuid, sha256(person.resetToken), sha256(person.verificationToken), person.email, pending],
     )
     const [delivery] = await sql<{ id: string }>(
       'select d.id from webhook_deliveries d join network_apps a on a.id = d.network_app_id where a.owner_id = $1::uuid',

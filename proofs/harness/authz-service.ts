@@ -14,10 +14,16 @@ export interface Service {
   url: string
   app: App
   installation: Installation
+  /** Bytes that one person may have on their way in. */
+  uploadRoom: number
 }
 
 export async function startService({ afterwards }: ProofContext, parts: Parts): Promise<Service> {
-  const installation = await openInstallation(readConfig(parts.env), silent, { mayMigrate: true })
+  const installation = await openInstallation(
+    readConfig({ ...parts.env, LIMIT_UNPAID_MEGABYTES_PER_USER: '1' }),
+    silent,
+    { mayMigrate: true },
+  )
   afterwards(() => installation.close())
   const doors: Door[] = []
   const server = createHttpServer({ doors, presentError, log: silent })
@@ -31,5 +37,5 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
   })
   await app.prepare()
   doors.push(...app.doors)
-  return { url, app, installation }
+  return { url, app, installation, uploadRoom: 1_000_000 }
 }
