@@ -3,16 +3,9 @@ import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type NpmScript, startNpmScript } from '../support/npm-script.ts'
-
-let script: NpmScript | undefined
-
-afterEach(async () => {
-  await script?.remove()
-  script = undefined
-})
 
 const BODY = JSON.stringify({ email: 'nobody@example.org', password: 'correct horse' })
 
@@ -41,29 +34,30 @@ async function finish(begun: ClientRequest) {
 const send = ({ npm }: NpmScript, signal: NodeJS.Signals, to: string) =>
   process.kill(to === 'group' ? -npm.pid! : npm.pid!, signal)
 
-describe('a signal', { timeout: 120_000 }, () => {
-  it.each([
+// Together: most of it is waiting.
+describe.concurrent('a signal', { timeout: 120_000 }, () => {
+  it.for([
     ['SIGTERM', 'npm', 'start'],
     ['SIGINT', 'group', 'start'],
     ['SIGTERM', 'npm', 'dev'],
   ] as const)(
     '%s to the %s of npm run %s: what was begun is answered, and nothing is left',
-    async (signal, to, name) => {
-      script = await startNpmScript(name)
+    async ([signal, to, name], { expect, onTestFinished }) => {
+      const script = await startNpmScript(name)
+      onTestFinished(script.remove)
       await script.ready()
       const begun = await beginRequest(script.url)
       send(script, signal, to)
       await eventually(script.isListening, (isListening) => !isListening)
-      expect(await finish(begun)).toMatchObject({
-        status: 400,
-        body: { error: { type: 'incorrect_login_credentials' } },
-      })
+      const body = { error: { type: 'incorrect_login_credentials' } }
+      expect(await finish(begun)).toMatchObject({ status: 400, body })
       expect(await script.ended).toMatchObject({ code: 0, signal: null })
     },
   )
 
-  it('while it starts ends it, and nothing is left', async () => {
-    script = await startNpmScript('start')
+  it('while it starts ends it, and nothing is left', async ({ expect, onTestFinished }) => {
+    const script = await startNpmScript('start')
+    onTestFinished(script.remove)
     await script.answers()
     send(script, 'SIGINT', 'npm')
     expect(await script.ended).toMatchObject({ code: 0, signal: null })
