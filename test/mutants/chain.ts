@@ -82,7 +82,7 @@ export const chain: Mutant[] = [
       [
         'chain.verify-time',
         'Time that runs back is found.',
-        `timestampCreated >= before.timestampCreated`,
+        `timestampCreated >= previous.timestampCreated`,
         `timestampCreated > 0`,
       ],
       [
