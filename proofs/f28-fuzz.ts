@@ -50,8 +50,10 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   for (let hand = 0; hand < AT_ONCE; hand += 1) scenes.push(await openHand(parts, gateway))
 
   const complaints = new Map<string, string[]>()
-  const complain = (complaint: string, example: string) =>
+  const complain = (complaint: string, example: string) => {
+    if (!complaints.has(complaint)) context.say(`${complaint}, as by ${example}`)
     complaints.set(complaint, [...(complaints.get(complaint) ?? []), example])
+  }
   let done = 0
   await byHands(requests, AT_ONCE, async (request, hand) => {
     const answer = await scenes[hand]!.send(request)

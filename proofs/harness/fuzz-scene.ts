@@ -175,7 +175,8 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     async send(request) {
       let answer = await send(request)
       if (isUsedUp(request, answer)) {
-        await newPeople()
+        // Something of the old ones may still be under way.
+        await newPeople().catch(newPeople)
         if (request.isGood) answer = await send(request)
       } else if (serial % 100 === 0) await newThings().catch(newPeople)
       count(sent, request.target)

@@ -68,16 +68,7 @@ const knownTexts = [
     '1e5',
     '0x10',
   ],
-  ...[
-    '9'.repeat(40),
-    '9007199254740993',
-    `0.${'1'.repeat(40)}`,
-    '0'.repeat(50),
-    'null',
-    'true',
-    'undefined',
-    '[object Object]',
-  ],
+  ...['9'.repeat(40), '9007199254740993', `0.${'1'.repeat(40)}`, '0'.repeat(50), 'null', 'true', 'undefined'],
   ...[
     '__proto__',
     'constructor',

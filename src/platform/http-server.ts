@@ -75,8 +75,11 @@ const noHttp: ConstructorParameters<typeof DomainError> = ['PARSE_ERROR', 'The r
 const isHost = (host: string | undefined) =>
   host === '' || (host !== undefined && /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`))
 
+/** As far as it can be seen: the method of a request that could not be read. */
+const asksForHead = ({ rawPacket }: { rawPacket?: Buffer }) => rawPacket?.subarray(0, 5).toString('latin1') === 'HEAD '
+
 /** Sends an answer on a connection whose request could not be read, unless another answer has begun on it. */
-function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer) {
+function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer, isHead: boolean) {
   const begun = (socket as Duplex & { _httpMessage?: ServerResponse })._httpMessage?.headersSent
   if (!socket.writable || begun) return void socket.destroy()
   const text = JSON.stringify(body)
@@ -87,7 +90,7 @@ function answerBare(socket: Duplex, { status, headers, body }: ErrorAnswer) {
     'X-Request-Id': randomUUID(),
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : text}`)
 }
 
 /** What is left of a body that nobody wants any more is read to nowhere, for a while. */
@@ -166,7 +169,8 @@ export function createHttpServer({
   server.on('checkExpectation', serve)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const answer = presentError(new DomainError(...(parserErrors[error.code ?? ''] ?? noHttp)))
-    answerBare(socket, { ...answer, headers: { ...Object.fromEntries(headers), ...answer.headers } })
+    const allHeaders = { ...Object.fromEntries(headers), ...answer.headers }
+    answerBare(socket, { ...answer, headers: allHeaders }, asksForHead(error as { rawPacket?: Buffer }))
   })
 
   return {

@@ -276,5 +276,15 @@ it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
   },
 )
 
+it('a HEAD whose address is too long is refused without a body', async () => {
+  const status = await new Promise((resolve, reject) => {
+    const request = http.request(`${app.url}/version?${'x'.repeat(40_000)}`, { method: 'HEAD' }, (response) =>
+      response.resume().on('end', () => resolve(response.statusCode)),
+    )
+    request.on('error', reject).end()
+  })
+  expect(status).toBe(431)
+})
+
 it('nobody learned of any of this from the log', () =>
   expect(app.log.lines.filter(({ level }) => level === 'error')).toEqual([]))
