@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execute } from '@graphql-tools/executor'
 import { type ExecutionResult, parse } from 'graphql'
-import pg from 'pg'
 import { statement } from '../src/domain/ports.ts'
 import { schema } from '../src/graphql/schema.ts'
 import { startService } from './harness/authz-service.ts'
@@ -38,12 +37,7 @@ const findOwner = statement<{ id: string }>('proof_owner', "select id from users
 async function seed(parts: Parts, gateway: Gateway, rows: number) {
   const token = await signIn(gateway, await signUp(gateway, 'rich'))
   const [owner] = await parts.database.query(findOwner)
-  const riches = await enrich(parts, parts.database, owner!.id, rows)
-  const client = new pg.Client({ connectionString: parts.databaseUrl })
-  await client.connect()
-  await client.query('vacuum analyze')
-  await client.end()
-  return { ...riches, token }
+  return { ...(await enrich(parts, owner!.id, rows)), token }
 }
 
 const send = ({ url }: Gateway, { document, path, isOwn }: Ask, token: string): Promise<Exchange> => {
