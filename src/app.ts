@@ -119,7 +119,7 @@ export interface App {
 }
 
 /** Each holds some megabytes at most, and keeps the process busy while it is made. */
-const largeAnswerGate = { places: 2, queue: 40, patience: 1_500, what: 'Large answers' }
+const largeAnswerGate = { places: 2, queue: 400, patience: 1_500, what: 'Large answers' }
 const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
 
 const SECRET_HEADER = /^(token|bearer)\s+(\S+)\s*$/i

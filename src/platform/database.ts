@@ -27,7 +27,7 @@ const REACH_TIMEOUT = 2_000
 
 /** The part of the connections that lists never take, how many lists may wait for each connection, and for how long. */
 const KEPT_FROM_LISTS = 0.3
-const MOST_WAITING = 20
+const MOST_WAITING = 100
 const LIST_PATIENCE = 1_500
 
 /** Of texts and JSON, as they may become in an answer. */
