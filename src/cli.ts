@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import { command } from './cli/command.ts'
+import { addJobsCommand } from './cli/jobs-command.ts'
 import { addKeysCommands } from './cli/keys-commands.ts'
 import { FAILURE, green, print, printJson, red, say, table, WRONG_USAGE } from './cli/output.ts'
 import { readPassword } from './cli/read-password.ts'
@@ -193,6 +194,7 @@ command(program, 'gc', 'Forgets what has expired and removes the blocks that no 
   })
 
 addRelayCommand(program)
+addJobsCommand(program)
 addVerifyCommand(program)
 
 function explain(error: unknown): { text: string; code: number } {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import type { Log } from '../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
+import { redactDeadLetters, subjectOf } from './job-statements.ts'
 
 const schema = 'jobs'
 const TROUBLE = 'The job queue had trouble; it goes on by itself'
@@ -22,6 +23,10 @@ const abandoned = { expireInSeconds: EXPIRE, heartbeatSeconds: HEARTBEAT }
 /** Seconds. */
 const DAY = 86_400
 const KEPT_DEAD = 365 * DAY
+/** What nobody has carried out by then is deleted without a trace: far longer than all attempts take. */
+const KEPT_WAITING = 30 * DAY
+/** Characters. */
+const LONGEST_REASON = 300
 /** Milliseconds. Updating the queue's own tables takes longest. */
 const CONNECT_TIMEOUT = 5_000
 const ANSWER_TIMEOUT = 30_000
@@ -29,36 +34,43 @@ const ANSWER_TIMEOUT = 30_000
 const TIDY_EVERY = 300
 
 /**
+ * A mail arrives soon after a short outage, and a long one does not lose it: it is tried every half minute for a quarter of an
+ * hour, and from then on every ten minutes for a day.
+ */
+const mailRetries = { retryLimit: 180, retryDelay: 5, retryBackoff: true, retryDelayMax: 30 }
+const later = { retries: 30, pause: 600 }
+/** After how many retries the jobs of a queue have longer pauses, in seconds. */
+const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'account-mail': later }
+
+/**
  * Every queue: who handles it is said where the process is put together. The queue counts an attempt before it hands the job
  * out, so that one that kills its process counts, too. Attempts come ever more rarely, and end: a job that failed for the
  * last time goes to the queue of its dead letters, which must stand before it here.
  */
 const queues = {
-  /** Jobs that were given up, for an operator to look at: `select * from jobs.job where name = 'dead-letter'`. */
+  /** Jobs that were given up, for an operator to look at: `annal jobs`. They keep nothing that tells of a person but identifiers. */
   'dead-letter': { retentionSeconds: KEPT_DEAD },
   /** `{deliveryId}`: a delivery whose job was given up; its order is to end. */
-  'abandoned-delivery': { retryLimit: 50, retryDelay: 30, retryBackoff: true, retryDelayMax: 3_600, ...abandoned },
-  /** `{template, orderId}`: one mail about an order. */
-  mail: {
-    retryLimit: 200,
-    retryDelay: 5,
+  'abandoned-delivery': {
+    retryLimit: 50,
+    retryDelay: 30,
     retryBackoff: true,
-    retryDelayMax: 30,
+    retryDelayMax: 3_600,
     ...abandoned,
     deadLetter: 'dead-letter',
   },
+  /** `{template, orderId}`: one mail about an order. */
+  mail: { ...mailRetries, ...abandoned, retentionSeconds: KEPT_WAITING, deadLetter: 'dead-letter' },
   /**
    * One mail about an account; see `domain/account/account-mail.ts`. The payload may hold an address, so a job that is
-   * done is soon deleted, and one that cannot be done within a day, too: its dead letter is a line of the log.
+   * done or given up is soon deleted, and its dead letter has no address.
    */
   'account-mail': {
-    retryLimit: 200,
-    retryDelay: 5,
-    retryBackoff: true,
-    retryDelayMax: 30,
+    ...mailRetries,
     ...abandoned,
     deleteAfterSeconds: 60,
-    retentionSeconds: 86_400,
+    retentionSeconds: KEPT_WAITING,
+    deadLetter: 'dead-letter',
   },
   /** `{deliveryId}`: the next attempt of a webhook delivery. Its lane is the network app. */
   'webhook-delivery': {
@@ -76,7 +88,7 @@ const queues = {
     retryBackoff: true,
     retryDelayMax: 3_600,
     ...abandoned,
-    retentionSeconds: 30 * DAY,
+    retentionSeconds: KEPT_WAITING,
     deadLetter: 'dead-letter',
   },
   /** `{assetId}`: the thumbnail of an asset. What cannot be made soon is not made: it holds up nobody. */
@@ -124,6 +136,10 @@ const open = (databaseUrl: string, options: object) =>
     ...options,
   } as ConstructorOptions)
 
+/** What an operator is shown of a failure. */
+const describeError = (error: unknown) =>
+  (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
+
 /** Makes or updates the queue's own tables. Several processes may do so at once. */
 export async function installJobs(databaseUrl: string): Promise<void> {
   const boss = open(databaseUrl, { supervise: false, max: 1 })
@@ -156,8 +172,25 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   await boss.start()
   // At once, too: a process that soon dies would never look for what others left behind.
   boss.supervise().catch(onTrouble)
+  const redact = () => boss.getDb().executeSql(redactDeadLetters).catch(onTrouble)
+  // Also those of jobs whose process died in their last attempt.
+  redact()
   const loops: JobLoop[] = []
-  const beats: NodeJS.Timeout[] = []
+  const beats: NodeJS.Timeout[] = [setInterval(redact, TIDY_EVERY * 1_000)]
+
+  async function fail(queue: QueueName, job: JobWithMetadata<object>, error: unknown) {
+    const isLast = job.retryCount >= job.retryLimit
+    const about = { err: error, queue, job: job.id, attempt: job.retryCount + 1, subject: subjectOf(job.data) }
+    if (isLast) log.error(about, 'A job failed for the last time and is given up')
+    else log.warn(about, 'A job failed and is tried again')
+    await boss.fail(queue, job, { message: describeError(error) })
+    if (isLast) return void (await redact())
+    const longer = longerPauses[queue]
+    if (!longer || job.retryCount < longer.retries || job.retryDelayMax === longer.pause) return
+    // Holds from the next pause on.
+    await boss.update(queue, undefined, { id: job.id, retryBackoff: true, retryDelayMax: longer.pause })
+  }
+
   return {
     async work(queue, { concurrency, laneConcurrency, pollEvery = 1 }, handler) {
       const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
@@ -175,11 +208,8 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
             await handler(job.data as never)
             await boss.complete(queue, job)
           } catch (error) {
-            const about = { err: error, queue, job: job.id, attempt: job.retryCount + 1 }
-            if (job.retryCount < job.retryLimit) log.warn(about, 'A job failed and is tried again')
-            else log.error(about, 'A job failed for the last time and is given up')
             // What cannot be said now is found out when the job's time is over.
-            await boss.fail(queue, job).catch(onTrouble)
+            await fail(queue, job, error).catch(onTrouble)
           } finally {
             inHand.delete(job)
           }

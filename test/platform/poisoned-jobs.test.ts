@@ -94,6 +94,7 @@ describe('a job that can never be done', () => {
       'account-mail': {
         bad: { template: 'no-such-mail' },
         good: { template: 'password-changed', ...nobody, requestId: randomUUID(), at: now },
+        isKept: true,
       },
       'forget-key': { bad: { userId: '../nobody' }, good: nobody, isKept: true },
       thumbnail: { bad: { assetId: 'none' }, good: { assetId: randomUUID() } },
@@ -105,7 +106,7 @@ describe('a job that can never be done', () => {
       await ended(poison, 'failed')
       await ended(other, 'completed')
       const told = app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === poison)
-      expect(told, queue).toMatchObject([{ level: 'error', fields: { queue, attempt: 1 } }])
+      expect(told, queue).toMatchObject([{ level: 'error', fields: { queue, attempt: 1, subject: bad } }])
       const dead = await app.sql(`select data from jobs.job where name = 'dead-letter' and source_id = $1::uuid`, [
         poison,
       ])

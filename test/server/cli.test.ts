@@ -133,6 +133,45 @@ describe('annal', () => {
     expect(await annal(['relay'])).toMatchObject({ code: 0, stderr: expect.stringMatching(/No commit waits/) })
   })
 
+  it('shows what waits in the background and what failed for good, and lets it be tried again', async () => {
+    const jobs = async (...args: string[]) => {
+      const { code, stdout } = await annal(['jobs', '--json', ...args])
+      return { code, ...JSON.parse(stdout) }
+    }
+    expect(await jobs()).toEqual({ code: 0, retried: 0, waiting: [], failed: [], deadLetters: [] })
+    const bury = async (data: object) => {
+      const { rows } = await database.query(
+        `with made as (select enqueue('dead-letter', $1::jsonb) as id) select id from made`,
+        [data],
+      )
+      await database.query(
+        `update jobs.job set source_name = 'account-mail', source_retry_count = 180,
+           source_output = '{"message": "The mail server did not take a mail (ESOCKET)."}' where id = $1`,
+        [rows[0].id],
+      )
+      return rows[0].id as string
+    }
+    const subject = { template: 'password-changed', userId: '01890000-0000-7000-8000-000000000000' }
+    const whole = await bury(subject)
+    const cut = await bury({ ...subject, template: 'email-changed', isCut: true })
+    const shown = await annal(['jobs'])
+    expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('2 jobs failed for good.') })
+    expect(shown.stdout).toMatch(/^account-mail +failed +2 +\S+ +The mail server did not take a mail \(ESOCKET\)\.$/m)
+    expect(shown.stdout).toMatch(new RegExp(`^${whole} +account-mail +\\S+ +181 +yes +\\{.*"password-changed"`, 'm'))
+    expect(shown.stdout).toMatch(new RegExp(`^${cut} +account-mail +\\S+ +181 +no +\\{.*"email-changed"`, 'm'))
+
+    expect(await annal(['jobs', '--retry', 'no-id'])).toMatchObject({ code: 2, stdout: '' })
+    expect(await jobs('--retry', cut)).toMatchObject({ code: 1, retried: 0 })
+    expect(await jobs('--retry', whole)).toMatchObject({
+      ...{ code: 0, retried: 1, deadLetters: [{ id: cut }] },
+      waiting: [{ queue: 'account-mail', count: 1, last_error: null }],
+    })
+    const { rows } = await database.query(
+      `delete from jobs.job where name in ('account-mail', 'dead-letter') returning data`,
+    )
+    expect(rows).toContainEqual({ data: subject })
+  })
+
   it('finds what contradicts the books', async () => {
     expect(await annal(['check'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^I1 +holds/) })
     await database.query(`insert into idempotency_keys (scope, payload_hash, result) values ('a', 'b', uuidv7()::text)`)

@@ -37,3 +37,9 @@ export const findAwaiting = statement<AddresseeRow>(
      and not exists (select from users o where lower(o.email) = lower($1) and o.email_verified)
    order by created_at desc, id desc limit 3`,
 )
+
+/** A row when $2 seconds have passed since $1. */
+export const isOver = statement<{ over: true }>(
+  'account_mail_over',
+  'select true as over where now() >= $1::timestamptz + make_interval(secs => $2::int)',
+)

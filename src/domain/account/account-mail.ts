@@ -1,9 +1,15 @@
 /** Mails about an account: what they say, and to whom. Words are the composer's, the way out is the mailer's. */
 import { toId } from '../ids.ts'
 import type { AccountMessage, ComposeMail, Database, Log, Mailer } from '../ports.ts'
-import { type AddresseeRow, findAddressee, findAddresseeByEmail, findAwaiting } from './account-mail-statements.ts'
+import {
+  type AddresseeRow,
+  findAddressee,
+  findAddresseeByEmail,
+  findAwaiting,
+  isOver,
+} from './account-mail-statements.ts'
 import { addressCounts } from './address-sql.ts'
-import { lifetimes, type OneTimeTokens } from './one-time-token.ts'
+import { lifetimes, type OneTimeTokens, type Purpose } from './one-time-token.ts'
 
 interface Request {
   /** UUID, sortable by time: mails and tokens that are made for it again are the same. */
@@ -52,8 +58,23 @@ export function createAccountMail(deps: Dependencies) {
   const { database, tokens, mailer, compose, log, publicUrl, verifiesAddresses } = deps
   const find = async (userId: string) => (await database.query(findAddressee, [userId]))[0]
   const findByEmail = async (email: string) => (await database.query(findAddresseeByEmail, [email]))[0]
-  const linkTo = (page: string, userId: string, token: string) =>
-    `${publicUrl}/account/${page}/${toId('user', userId)}/${token}`
+
+  /**
+   * A link, and the address that it is for. Undefined when a newer or a used one stands, and when as long as it is good for
+   * has passed since it was asked for: who asked has given up or asked again, and expects no such mail any more.
+   */
+  async function issueLink(purpose: Purpose, job: Job<'password-reset' | 'email-verification'>, userId: string) {
+    const { template, requestId, at } = job
+    const [late] = await database.query(isOver, [at, lifetimes[purpose]])
+    if (late) {
+      const about = { template, request: requestId, user: toId('user', userId) }
+      log.error(about, 'A mail did not get away while its link would have been good, and is not sent')
+      return undefined
+    }
+    const issued = await tokens.issue(purpose, userId, requestId)
+    if (!issued) return undefined
+    return { address: issued.email, link: `${publicUrl}/account/${template}/${toId('user', userId)}/${issued.token}` }
+  }
 
   const counts = ({ email_held: emailHeld, email_verified: emailVerified }: AddresseeRow) =>
     addressCounts({ emailHeld, emailVerified }, verifiesAddresses)
@@ -70,14 +91,13 @@ export function createAccountMail(deps: Dependencies) {
   }
 
   const letters: { [T in AccountMailJob['template']]: (job: Job<T>) => Promise<Letter[]> } = {
-    async 'password-reset'({ email, requestId }) {
-      const to = await findByEmail(email)
-      const issued = to && (await tokens.issue('PASSWORD_RESET', to.id, requestId))
+    async 'password-reset'(job) {
+      const to = await findByEmail(job.email)
+      const issued = to && (await issueLink('PASSWORD_RESET', job, to.id))
       if (!issued) return []
-      const link = linkTo('password-reset', to.id, issued.token)
+      const { address, link } = issued
       const minutes = lifetimes.PASSWORD_RESET / 60
-      const message = { template: 'password-reset', username: to.username, link, minutes } as const
-      return [{ to, address: issued.email, message }]
+      return [{ to, address, message: { template: 'password-reset', username: to.username, link, minutes } }]
     },
 
     async 'password-changed'({ userId, at }) {
@@ -96,12 +116,12 @@ export function createAccountMail(deps: Dependencies) {
       const written: Letter[] = []
       for (const to of waiting) {
         if (to.email_verified && to.pending_email === null) continue
-        const issued = await tokens.issue('EMAIL_VERIFICATION', to.id, job.requestId)
+        const issued = await issueLink('EMAIL_VERIFICATION', job, to.id)
         if (!issued) continue
-        const link = linkTo('email-verification', to.id, issued.token)
+        const { address, link } = issued
         const hours = lifetimes.EMAIL_VERIFICATION / 3600
         const message = { template: 'email-verification', username: to.username, link, hours } as const
-        written.push({ to, address: issued.email, message, part: to.id })
+        written.push({ to, address, message, part: to.id })
       }
       return written
     },
@@ -110,7 +130,7 @@ export function createAccountMail(deps: Dependencies) {
   return {
     /**
      * Carries out a job of the queue `account-mail`. Nobody is told anything when there is no such account, when it is
-     * deleted, or when a newer or used link stands. Raises UNAVAILABLE when the mail did not get away: the queue tries
+     * deleted, when a newer or used link stands, or when it is too late for a link. Raises UNAVAILABLE when the mail did not get away: the queue tries
      * again, and then the same mail carries the same link and the same id.
      */
     async handle(job: AccountMailJob): Promise<void> {

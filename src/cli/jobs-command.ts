@@ -1,0 +1,71 @@
+/** `annal jobs`. */
+import { type Command, CommanderError } from 'commander'
+import { command } from './command.ts'
+import { FAILURE, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
+import { withInstallation } from './with-installation.ts'
+
+interface JobsFlags {
+  /** True: all of them. */
+  retry?: true | string
+  json?: true
+}
+
+/** Of the jobs that were given up, how many are listed. */
+const LISTED = 100
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+async function readJobs(retry: true | string | undefined) {
+  if (typeof retry === 'string' && !UUID.test(retry)) {
+    throw new CommanderError(WRONG_USAGE, 'annal.jobs', 'Give the id of a job as `annal jobs` shows it.')
+  }
+  const { countDead, countWaiting, findDead, retryJobs } = await import('../platform/job-statements.ts')
+  return withInstallation(async ({ database }) => {
+    const [due] = retry ? await database.query(retryJobs, [retry === true ? null : retry]) : []
+    return {
+      retried: due?.count ?? 0,
+      waiting: await database.query(countWaiting),
+      failed: await database.query(countDead),
+      deadLetters: await database.query(findDead, [LISTED]),
+    }
+  })
+}
+
+type Jobs = Awaited<ReturnType<typeof readJobs>>
+
+function printJobs({ waiting, failed, deadLetters }: Jobs) {
+  const rows = [
+    ...waiting.map((row) => ({ ...row, state: 'waiting' })),
+    ...failed.map((row) => ({ ...row, state: 'failed' })),
+  ].map(({ queue, state, count, oldest, last_error: error }) => [
+    ...[queue, state, String(count), oldest.toISOString(), error ?? '-'],
+  ])
+  print(table([['queue', 'state', 'jobs', 'oldest', 'last error'], ...rows]))
+  if (deadLetters.length === 0) return say(green('No job failed for good.'))
+  const lines = deadLetters.map(({ id, queue, failed_at, attempts, can_be_retried, subject }) => [
+    ...[id, queue, failed_at.toISOString(), String(attempts), can_be_retried ? 'yes' : 'no', JSON.stringify(subject)],
+  ])
+  print(table([['job', 'queue', 'given up', 'attempts', 'can be retried', 'subject'], ...lines]))
+  const total = failed.reduce((sum, { count }) => sum + count, 0)
+  say(red(`${total} ${total === 1 ? 'job' : 'jobs'} failed for good.`))
+  if (total > lines.length) say(`The newest ${lines.length} are listed.`)
+}
+
+export function addJobsCommand(program: Command): void {
+  command(program, 'jobs', 'Shows which background jobs wait, and which failed for good and why.')
+    .option('--retry [job]', 'tries at once what waits for its next attempt, and anew what failed for good; or one job')
+    .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters"}')
+    .addHelpText(
+      'after',
+      `
+A mail about an account that failed for good keeps no address: one that went to a given address cannot be tried again.`,
+    )
+    .action(async ({ retry, json }: JobsFlags) => {
+      const jobs = await readJobs(retry)
+      const found = !retry || retry === true || jobs.retried > 0
+      if (!found) process.exitCode = FAILURE
+      if (json) return printJson(jobs)
+      printJobs(jobs)
+      if (!found) say(red('There is no such job that could be tried again.'))
+      else if (retry) say(`${jobs.retried} ${jobs.retried === 1 ? 'job is' : 'jobs are'} tried again now.`)
+    })
+}

@@ -1,0 +1,88 @@
+/** What operators see of the job queue, whose tables are the library's own. */
+import { statement } from '../domain/ports.ts'
+
+/** Facts of a payload that are identifiers and kinds, never an address or content. Of a dead letter they are all that stays. */
+const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId'] as const
+/** Stands in a dead letter that lost something, and so cannot be carried out any more. */
+const CUT = 'isCut'
+
+/** What a job is about, for the log and for operators. */
+export const subjectOf = (data: object): object =>
+  Object.fromEntries(Object.entries(data).filter(([name]) => facts.some((fact) => fact === name)))
+
+const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
+
+/** Takes everything out of dead letters that could tell of a person. */
+export const redactDeadLetters = `
+  update jobs.job set data = jsonb_build_object('${CUT}', true) ||
+    (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}))
+  where name = 'dead-letter' and data - ${kept} <> '{}'`
+
+const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}->'value'->>'message')`
+
+export interface WaitingJobsRow {
+  queue: string
+  count: number
+  oldest: Date
+  next_attempt_at: Date
+  /** Of the one that was tried last. */
+  last_error: string | null
+}
+
+export const countWaiting = statement<WaitingJobsRow>(
+  'jobs_waiting',
+  `select name as queue, count(*)::int as count, min(created_on) as oldest, min(start_after) as next_attempt_at,
+     (array_agg(${reasonSql('output')} order by started_on desc) filter (where output is not null))[1] as last_error
+   from jobs.job where state < 'completed' and name <> 'dead-letter' and name not like '\\_\\_%'
+   group by name order by name`,
+)
+
+export interface DeadJobsRow {
+  queue: string
+  count: number
+  oldest: Date
+  last_error: string | null
+}
+
+export const countDead = statement<DeadJobsRow>(
+  'jobs_dead_count',
+  `select coalesce(source_name, '-') as queue, count(*)::int as count, min(created_on) as oldest,
+     (array_agg(${reasonSql('source_output')} order by created_on desc))[1] as last_error
+   from jobs.job where name = 'dead-letter' group by source_name order by source_name`,
+)
+
+export interface DeadJobRow {
+  id: string
+  queue: string
+  subject: Record<string, string>
+  failed_at: Date
+  attempts: number
+  error: string | null
+  /** Whether it still holds all it takes. */
+  can_be_retried: boolean
+}
+
+/** The newest: $1 how many at most. */
+export const findDead = statement<DeadJobRow>(
+  'jobs_dead',
+  `select id::text, coalesce(source_name, '-') as queue, data - '${CUT}' as subject, created_on as failed_at,
+     coalesce(source_retry_count, 0) + 1 as attempts, ${reasonSql('source_output')} as error,
+     source_name is not null and not data ? '${CUT}' and data - ${kept} = '{}' as can_be_retried
+   from jobs.job where name = 'dead-letter' order by created_on desc, id desc limit $1`,
+)
+
+/** Has what waits for its next attempt tried now, and what was given up tried anew: all of it, or the one with id $1. */
+export const retryJobs = statement<{ count: number }>(
+  'jobs_retry',
+  `with due as (
+     update jobs.job set start_after = now() where state = 'retry' and ($1::uuid is null or id = $1::uuid) returning id
+   ), buried as (
+     delete from jobs.job
+     where name = 'dead-letter' and source_name is not null and not data ? '${CUT}' and data - ${kept} = '{}'
+       and ($1::uuid is null or id = $1::uuid)
+     returning source_name, data, group_id
+   ), anew as materialized (
+     select enqueue(source_name, data, group_id) as id from buried
+   )
+   select ((select count(*) from due) + (select count(id) from anew))::int as count`,
+)

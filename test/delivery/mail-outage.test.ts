@@ -1,0 +1,160 @@
+/** A mail server that is away for long. */
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { retryJobs } from '../../src/platform/job-statements.ts'
+import { startJobs } from '../../src/platform/jobs.ts'
+import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
+import { eventually } from '../support/eventually.ts'
+import type { SignedIn, TestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+let mails: AccountMails
+let app: TestApp
+beforeAll(async () => {
+  mails = await createAccountMails()
+  app = mails.app
+})
+
+beforeEach(() => {
+  mails.sink.mood = 'refuse'
+})
+
+const changePassword = (user: SignedIn) =>
+  user.rest('POST', 'auth/users/set_password/', {
+    json: { current_password: PASSWORD, new_password: 'staple battery horse' },
+  })
+const askReset = (email: string) => app.rest('POST', 'auth/users/reset_password/', { json: { email } })
+
+interface Job {
+  id: string
+  data: Record<string, unknown>
+  retry_count: number
+  retry_delay_max: number
+}
+
+/** The job of this mail, as soon as it waits after so many retries. */
+const waitingJob = async (template: string, retries = 0): Promise<Job> =>
+  (
+    await eventually(
+      () =>
+        app.sql<Job>(
+          `select id::text, data, retry_count, retry_delay_max from jobs.job
+           where name = 'account-mail' and state = 'retry' and data->>'template' = $1 and retry_count >= $2`,
+          [template, retries],
+        ),
+      (rows) => rows.length === 1,
+    )
+  )[0]!
+
+/** Lets the pause until the next attempt pass. It is the retry with this number; the last one if there are to be no more. */
+const tryAgain = ({ id }: Job, retry: number, isLast = false) =>
+  app.sql(
+    `update jobs.job set start_after = now(), retry_count = $2 - 1, retry_limit = case when $3 then $2 else retry_limit end
+     where id = $1::uuid`,
+    [id, retry, isLast],
+  )
+
+const toldOf = (job: Job) => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === job.id)
+
+const deadLetterOf = async ({ id }: Job) =>
+  (
+    await eventually(
+      () =>
+        app.sql<{ id: string; data: object; error: string }>(
+          `select id::text, data, source_output->>'message' as error from jobs.job where name = 'dead-letter' and source_id = $1::uuid
+           and not data ? 'email'`,
+          [id],
+        ),
+      (rows) => rows.length === 1,
+    )
+  )[0]!
+
+describe('while the mail server is away', () => {
+  it('a mail is tried every half minute at first, then every ten minutes for at least a day, and arrives once', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const job = await waitingJob('password-changed')
+    expect(job.retry_delay_max).toBe(30)
+    await tryAgain(job, 29)
+    expect((await waitingJob('password-changed', 29)).retry_delay_max).toBe(30)
+    await tryAgain(job, 30)
+    await eventually(
+      () => waitingJob('password-changed', 30),
+      (waiting) => waiting.retry_delay_max === 600,
+    )
+    await tryAgain(job, 31)
+    await waitingJob('password-changed', 31)
+    const [after] = await app.sql(
+      `select start_after >= started_on + interval '600 seconds' as rarely,
+         (retry_limit - retry_count) * retry_delay_max >= 86400 as for_a_day,
+         keep_until > now() + interval '7 days' as kept from jobs.job where id = $1::uuid`,
+      [job.id],
+    )
+    expect(after).toEqual({ rarely: true, for_a_day: true, kept: true })
+    mails.sink.mood = 'accept'
+    await tryAgain(job, 32)
+    await mails.awaitMails(user.email, 'password-changed')
+    await mails.idle()
+    expect(mails.mailsTo(user.email, 'password-changed')).toHaveLength(1)
+  })
+
+  it('a link is not mailed any more once as long as it is good for has passed, which is told', async () => {
+    const user = await app.newUser()
+    expect((await askReset(user.email)).status).toBe(201)
+    const job = await waitingJob('password-reset')
+    await app.sql(
+      `update jobs.job set data = data || jsonb_build_object('at', now() - interval '30 minutes') where id = $1::uuid`,
+      [job.id],
+    )
+    mails.sink.mood = 'accept'
+    await tryAgain(job, 1)
+    await mails.idle()
+    expect(mails.mailsTo(user.email, 'password-reset')).toEqual([])
+    const fields = { template: 'password-reset', request: job.data.requestId, user: user.publicId }
+    expect(app.log.lines).toContainEqual({ level: 'error', message: expect.stringContaining('is not sent'), fields })
+    expect((await askReset(user.email)).status).toBe(201)
+    await mails.awaitLink(user.email, 'password-reset')
+  })
+})
+
+describe('a notice that never got away', () => {
+  it('is told in the log and kept as a dead letter, which can be carried out again', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const job = await waitingJob('password-changed')
+    await tryAgain(job, 180, true)
+    const dead = await deadLetterOf(job)
+    expect(dead).toMatchObject({ data: job.data, error: expect.stringContaining('mail server') })
+    expect(job.data).toMatchObject({ template: 'password-changed', userId: user.id })
+    expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { attempt: 181, subject: job.data } })
+    mails.sink.mood = 'accept'
+    expect(await app.installation.database.query(retryJobs, [dead.id])).toEqual([{ count: 1 }])
+    await mails.awaitMails(user.email, 'password-changed')
+    expect(await app.installation.database.query(retryJobs, [dead.id])).toEqual([{ count: 0 }])
+  })
+
+  it('leaves no address, neither in its dead letter nor in the log', async () => {
+    const user = await app.newUser()
+    const newEmail = `new-${randomUUID()}@example.org`
+    const json = { current_password: PASSWORD, new_email: newEmail }
+    expect((await user.rest('POST', 'auth/users/set_email/', { json })).status).toBe(204)
+    const job = await waitingJob('email-changed')
+    expect(job.data).toMatchObject({ email: user.email, newEmail })
+    await tryAgain(job, 180, true)
+    const { template, requestId, at, userId } = job.data
+    const { id, data } = await deadLetterOf(job)
+    expect(data).toEqual({ template, requestId, at, userId, isCut: true })
+    expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { subject: { template, userId } } })
+    expect(JSON.stringify(app.log.lines)).not.toContain('@example.org')
+    expect(await app.installation.database.query(retryJobs, [id])).toEqual([{ count: 0 }])
+  })
+
+  it('leaves no address either when its process died in the last attempt', async () => {
+    await app.sql(`select enqueue('dead-letter', '{"template": "password-reset", "email": "left@example.org"}')::text`)
+    const other = await startJobs(app.installation)
+    const left = () =>
+      app.sql<{ data: object }>(`select data from jobs.job where name = 'dead-letter' and data::text like '%left@%'`)
+    await eventually(left, (rows) => rows.length === 0)
+    await other.stop()
+  })
+})
