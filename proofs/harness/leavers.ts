@@ -30,6 +30,8 @@ export interface Told {
 
 /** A tenth as many of everything else that an account may ask for. */
 const OTHERS = 10
+/** Sign-ins at most: once the account is gone each is a wrong guess, and no more are looked at from who has no session. */
+const GUESSES = 4
 
 const orderCall = ({ buyer, apiKey }: Store, app: App): Call => ({
   method: 'POST',
@@ -211,7 +213,7 @@ function wishesOf(
       count: few,
       ask: (index) => ask(index, registerCall(leaver.token, `late ${index} of ${leaver.username}`)),
     },
-    'sign in': { count: few, ask: (index) => ask(index, signInCall(leaver.username)) },
+    'sign in': { count: Math.min(few, GUESSES), ask: (index) => ask(index, signInCall(leaver.username)) },
   }
 }
 
