@@ -3,7 +3,8 @@
  * their rows are held over the end, at gateways whose clocks are 10 minutes wrong. Nothing is paid at or after the end.
  */
 import pg from 'pg'
-import { expireOrders } from '../src/domain/store/order-statements.ts'
+import { statement } from '../src/domain/ports.ts'
+import { expireOrders, payOrder } from '../src/domain/store/order-statements.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
 import {
   confirmOnce,
@@ -114,10 +115,12 @@ async function tryMoment({ context, parts, store }: Scene, moment: number, round
   return { ids, reasons }
 }
 
-const waiting = {
-  name: 'proof_waiting',
-  text: `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and application_name ~ '^(gateway-|careless)'`,
-}
+/** Confirms that wait. The gateways' own sweeps may wait for the same rows. $1 the statement that pays. */
+const findWaiting = statement<{ count: number }>(
+  'proof_waiting',
+  `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and (
+     application_name ~ '^careless' or application_name ~ '^gateway-' and query <> '' and starts_with($1, query))`,
+)
 
 type Confirm = (id: string, index: number) => Promise<Outcome>
 
@@ -138,7 +141,7 @@ async function holdOver(
     else await holder.query('select from wallets where user_id = $1 for update', [store.buyer.id])
     const confirms = Promise.all(ids.map(confirm))
     await until(`${ids.length} confirms wait for ${table}`, async () => {
-      const [row] = await parts.database.query<{ count: number }>(waiting)
+      const [row] = await parts.database.query(findWaiting, [payOrder.text])
       return row?.count === ids.length || undefined
     })
     await sleepUntil(parts.database, deadline, 0.05)
@@ -156,7 +159,7 @@ async function raceSweeper({ context, parts, store }: Scene) {
   const deadline = await moveDeadline(parts.database, ids, 2)
   let isOver = false
   const sweeper = async () => {
-    while (!isOver) await parts.database.query(expireOrders)
+    while (!isOver) await parts.database.query(expireOrders, [[], null])
   }
   const sweepers = [sweeper(), sweeper()]
   await sleepUntil(parts.database, deadline, -1)

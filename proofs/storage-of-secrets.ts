@@ -19,7 +19,7 @@ import { until } from './harness/wait.ts'
 const ARGON2 = /^\$argon2id\$v=19\$m=65536,t=2,p=1\$([\w+/]{22})\$[\w+/]{43}$/
 /** Two hashes, and what five hundred connections take. */
 const MOST_GROWTH = 2 * 64 + 64
-const QUEUE = 200
+const QUEUE = 120
 const ACCOUNTS = 25
 const RESETS_EACH = 4
 
