@@ -12,6 +12,9 @@ export const subjectOf = (data: object): object =>
 
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
+/** Whether a dead letter still holds all it takes to carry it out. */
+const wholeSql = `source_name is not null and not data ? '${CUT}' and data - ${kept} = '{}'`
+
 /** Takes everything out of dead letters that could tell of a person. */
 export const redactDeadLetters = `
   update jobs.job set data = jsonb_build_object('${CUT}', true) ||
@@ -67,7 +70,7 @@ export const findDead = statement<DeadJobRow>(
   'jobs_dead',
   `select id::text, coalesce(source_name, '-') as queue, data - '${CUT}' as subject, created_on as failed_at,
      coalesce(source_retry_count, 0) + 1 as attempts, ${reasonSql('source_output')} as error,
-     source_name is not null and not data ? '${CUT}' and data - ${kept} = '{}' as can_be_retried
+     ${wholeSql} as can_be_retried
    from jobs.job where name = 'dead-letter' order by created_on desc, id desc limit $1`,
 )
 
@@ -78,7 +81,7 @@ export const retryJobs = statement<{ count: number }>(
      update jobs.job set start_after = now() where state = 'retry' and ($1::uuid is null or id = $1::uuid) returning id
    ), buried as (
      delete from jobs.job
-     where name = 'dead-letter' and source_name is not null and not data ? '${CUT}' and data - ${kept} = '{}'
+     where name = 'dead-letter' and ${wholeSql}
        and ($1::uuid is null or id = $1::uuid)
      returning source_name, data, group_id
    ), anew as materialized (

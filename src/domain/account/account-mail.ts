@@ -130,8 +130,8 @@ export function createAccountMail(deps: Dependencies) {
   return {
     /**
      * Carries out a job of the queue `account-mail`. Nobody is told anything when there is no such account, when it is
-     * deleted, when a newer or used link stands, or when it is too late for a link. Raises UNAVAILABLE when the mail did not get away: the queue tries
-     * again, and then the same mail carries the same link and the same id.
+     * deleted, when a newer or used link stands, or when it is too late for a link. Raises UNAVAILABLE when the mail did
+     * not get away: the queue tries again, and then the same mail carries the same link and the same id.
      */
     async handle(job: AccountMailJob): Promise<void> {
       // The table gives each template its own job; an index by a union forgets that.
