@@ -76,14 +76,22 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
 
 type Deliver = (mail: OutgoingMail, message: SendMailOptions) => Promise<void>
 
-/** What a failed attempt says of itself. The answer's text is left out: servers put addresses into it. */
+/** What a failed attempt says of itself. */
 interface SmtpFailure {
   code?: string
   command?: string
   responseCode?: number
+  /** The server's answer. It is never told on: servers put addresses into it. */
+  response?: string
 }
 
-const isRefusedRecipient = ({ command, responseCode = 0 }: SmtpFailure) => command === 'RCPT TO' && responseCode >= 500
+/**
+ * The server knows no such mailbox. It refuses recipients at the same place because of who is sending (554; 5.7: policy, such as
+ * relaying denied; 5.1.7 and 5.1.8: the sender's address): that is an outage, which ends when somebody sets it right.
+ */
+const UNKNOWN_RECIPIENT = /^55[0136](?![ -]5\.(?:7\.|1\.[78]\b))/
+const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>
+  command === 'RCPT TO' && UNKNOWN_RECIPIENT.test(response)
 
 function smtpDelivery(url: string, { log, timeouts }: Required<Pick<MailerOptions, 'log' | 'timeouts'>>): Deliver {
   const transport = lazily(async () =>

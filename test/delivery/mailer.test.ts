@@ -67,7 +67,7 @@ describe('a mail over SMTP', () => {
     expect(ids).toEqual([['<receipt-order_01@annal.example>'], ['<receipt-order_01@annal.example>']])
   })
 
-  it.each(['refuse', 'hang', 'hang-after-data', '451'] as const)(
+  it.each(['refuse', 'hang', 'hang-after-data', '451', '550 5.7.1', '554'] as const)(
     'fails in time when the server does this: %s; and says nothing of whom it was for',
     async (mood) => {
       const { sink, mailer, log } = await overSmtp(mood, SHORT)

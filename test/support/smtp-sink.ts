@@ -19,6 +19,9 @@ export type SmtpMood =
   | '451'
   /** Does not know the recipient. */
   | '550'
+  /** Takes no mail from us, whoever the recipient is. */
+  | '550 5.7.1'
+  | '554'
 
 export interface ReceivedMail {
   from: string
@@ -90,6 +93,8 @@ function serve(socket: Socket, sink: SmtpSink) {
     }
     if (verb === 'RCPT') {
       if (sink.mood === '550') return say(`550 5.1.1 <${pathOf(line)}>: no such person`)
+      if (sink.mood === '550 5.7.1') return say(`550 5.7.1 <${pathOf(line)}>: Relaying denied`)
+      if (sink.mood === '554') return say(`554 <${pathOf(line)}>: Client host rejected`)
       mail.to.push(pathOf(line))
       return say('250 2.1.5 ok')
     }
