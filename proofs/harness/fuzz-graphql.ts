@@ -52,9 +52,10 @@ const byScalar: Record<string, unknown> = {
 
 function goodOf(coordinate: string, type: GraphQLInputType, isOptional: boolean): unknown {
   const known = inputValues[coordinate]?.(asked)
-  if (known instanceof File) return known
-  if (known !== undefined) return known
-  if (Object.hasOwn(inputValues, coordinate) && isOptional) return null
+  // An input that is given as an empty object is filled field by field.
+  const isToBeFilled = isInputObjectType(getNamedType(type)) && !(known instanceof File)
+  if (known !== undefined && !isToBeFilled) return known
+  if (known === undefined && Object.hasOwn(inputValues, coordinate) && isOptional) return null
   if (isNonNullType(type)) return goodOf(coordinate, type.ofType, false)
   if (isListType(type)) return [goodOf(coordinate, type.ofType, false)]
   if (isInputObjectType(type)) {

@@ -11,6 +11,12 @@ const { config, log } = app.installation
 const isRoot = process.getuid?.() === 0
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
+/** A database takes the keys that it is first opened with; here each folder is a first one. */
+const open = async (dir: string) => {
+  await app.sql(`delete from settings where key = 'vault'`)
+  await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
+}
+
 const scratch = await mkdtemp(join(tmpdir(), 'annal-modes-'))
 afterAll(() => rm(scratch, { recursive: true, force: true }))
 
@@ -21,7 +27,7 @@ const modes = async (dir: string) => Promise.all(folders.map((name) => modeOf(jo
 describe('the data of an installation', () => {
   it('lies in folders that nobody else enters, from the first start', async () => {
     const dir = join(scratch, 'fresh')
-    await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
+    await open(dir)
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
 
@@ -34,7 +40,7 @@ describe('the data of an installation', () => {
     await chmod(dir, 0o755)
     const secrets = ['keys/postgres.json', 'mail/1.eml', 'postgres.log']
     for (const file of secrets) await writeFile(join(dir, file), 'secret', { mode: 0o644 })
-    await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
+    await open(dir)
 
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
     expect(await modeOf(join(dir, 'postgres'))).toBe('700')
@@ -47,7 +53,7 @@ describe('the data of an installation', () => {
     const dir = join(scratch, 'shared')
     await mkdir(dir)
     await chmod(dir, 0o1777)
-    await (await openInstallation({ ...config, dir }, log, { mayMigrate: true })).close()
+    await open(dir)
     expect(((await stat(dir)).mode & 0o7777).toString(8)).toBe('1777')
     expect(await modes(dir)).toEqual(folders.map(() => '700'))
   })
