@@ -13,9 +13,8 @@ import { statement } from '../../../src/domain/ports.ts'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import { createCustody } from '../../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../../src/platform/database.ts'
-import { startEmbeddedPostgres } from '../../../src/platform/embedded-postgres.ts'
 import { createLocalKeyVault } from '../../../src/platform/local-key-vault.ts'
-import { applyMigrations } from '../../../src/platform/migrations.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
 import { relayKeys } from './anvil.ts'
 
 /** Keeps what was logged at `warn` and above. */
@@ -61,35 +60,24 @@ export interface TestServer {
   stop(): Promise<void>
 }
 
+/** What the worlds of a test file have in common: a folder of keys and files. Their databases are clones of the template. */
 export const startServer = async (): Promise<TestServer> => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-chain-'))
-  const log = createTestLog()
-  const postgres = await startEmbeddedPostgres({ dir, log })
-  await applyMigrations(postgres.url)
   const vault = createLocalKeyVault({ key: undefined, dir })
   const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
-  const admin = createDatabase({ url: postgres.url.replace(/annal$/, 'postgres'), pool: 1, log })
-  let worlds = 0
   return {
     async createWorld() {
-      worlds += 1
-      const name = `world_${worlds}`
-      await admin.query(statement(`create_${name}`, `create database ${name} template annal`))
-      const contentStore = createContentStore({ dir: join(dir, name) })
-      return createWorld(postgres.url.replace(/annal$/, name), contentStore, custody)
+      const database = await createTestDatabase()
+      return createWorld(database, createContentStore({ dir: await mkdtemp(join(dir, 'blocks-')) }), custody)
     },
-    async stop() {
-      await admin.close()
-      await postgres.stop()
-      await rm(dir, { recursive: true, force: true })
-    },
+    stop: () => rm(dir, { recursive: true, force: true }),
   }
 }
 
 const provider = { provider: 'annal-test', publicUrl: 'http://annal.test' }
 const actionNids = { 'action-initial-registration': 'bafkreiregistration', 'action-commit': 'bafkreicommit' }
 
-const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: Custody): World => {
+const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: ContentStore, custody: Custody): World => {
   const log = createTestLog()
   const database = createDatabase({ url: databaseUrl, pool: 4, log })
   const relays: Relay[] = []
@@ -176,6 +164,7 @@ const createWorld = (databaseUrl: string, contentStore: ContentStore, custody: C
     async close() {
       await Promise.all(relays.map((relay) => relay.stop()))
       await database.close()
+      await drop()
     },
   }
 }
