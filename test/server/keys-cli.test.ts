@@ -7,11 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
 import { createCustody } from '../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
-import { prepareDatabase } from '../../src/platform/prepare-database.ts'
 import { runAnnal, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { insertTestUser } from '../support/user.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -20,7 +19,7 @@ const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const USERS = 300
 
 let dir: string
-let server: EmbeddedPostgres
+let testDatabase: TestDatabase
 let database: ConnectedDatabase
 
 const openCustody = () =>
@@ -28,10 +27,8 @@ const openCustody = () =>
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-keys-'))
-  // Stands for a running server: the commands join its database.
-  server = await startEmbeddedPostgres({ dir, log })
-  await prepareDatabase(server.url)
-  database = createDatabase({ url: server.url, pool: 8, log })
+  testDatabase = await createTestDatabase()
+  database = createDatabase({ url: testDatabase.url, pool: 8, log })
   expect(await annal(['keys', 'status'])).toMatchObject({ code: 0 })
   const custody = openCustody()
   for (let made = 0; made < USERS; made += 20)
@@ -40,11 +37,12 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await database?.close()
-  await server?.stop()
+  await testDatabase?.drop()
   await rm(dir, { recursive: true, force: true })
 })
 
-const annal = (args: string[], env: Record<string, string> = {}) => runAnnal(dir, args, { env })
+const annal = (args: string[], env: Record<string, string> = {}) =>
+  runAnnal(dir, args, { env: { DATABASE_URL: testDatabase.url, ...env } })
 
 const status = async (): Promise<{ keys: { id: string; total: number }[] }> =>
   JSON.parse((await annal(['keys', 'status', '--json'])).stdout)
@@ -69,9 +67,9 @@ async function signAll() {
 
 /** Kills a command while it waits for a row in the middle, which we hold. */
 async function killHalfway(args: string[]) {
-  const holder = new pg.Client({ connectionString: server.url })
+  const holder = new pg.Client({ connectionString: testDatabase.url })
   // Within a transaction the list of sessions stays as it was read first.
-  const watcher = new pg.Client({ connectionString: server.url })
+  const watcher = new pg.Client({ connectionString: testDatabase.url })
   await Promise.all([holder.connect(), watcher.connect()])
   const read = async (sql: string, values: unknown[]) => (await watcher.query<{ pid: number }>(sql, values)).rows
   const others = `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> all($1)`
@@ -80,7 +78,7 @@ async function killHalfway(args: string[]) {
     await holder.query('begin')
     await holder.query('select 1 from user_keys order by user_id offset $1 limit 1 for update', [USERS / 2])
     const { rows } = await holder.query('select pg_backend_pid() as pid')
-    const command = startAnnal(dir, args)
+    const command = startAnnal(dir, args, { DATABASE_URL: testDatabase.url })
     const ended = once(command, 'exit')
     await eventually(
       () => read('select pid from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [rows[0].pid]),
