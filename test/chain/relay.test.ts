@@ -3,6 +3,8 @@ import { Contract, JsonRpcProvider } from 'ethers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { recoverSigner } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
+import { storeSigned } from '../../src/chain/relay-statements.ts'
+import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { eventually, sha256Hex, startServer, type TestServer, type World } from './support/world.ts'
 
@@ -140,6 +142,20 @@ describe('the relay', () => {
         'select coalesce(wallet_id::text, book::text) as account, sum(amount)::float8 from entries group by 1',
       ),
     ).toEqual(expect.arrayContaining([owner.id, 'REVENUE', 'GAS'].map((account) => ({ account, sum: 0 }))))
+  })
+
+  it('a commit that is on the chain is never failed, refunded, or signed for another nonce', async () => {
+    await world.addCommits(1, 1)
+    world.relay(chain.url)
+    await eventually(world.statuses, (found) => found.FINAL === 1)
+    const look = () =>
+      world.sql<{ commit_id: string; lane: string }>('select commit_id, lane, nonce, status::text from commit_relays')
+    const [before] = await look()
+    expect(await world.database.query(failCommit, [before!.commit_id, 'a mistake'])).toEqual([])
+    const values = [before!.lane, [before!.commit_id], [99], ['0x99'], [Buffer.from('bytes')], ['1'], ['1']]
+    expect(await world.database.query(storeSigned, values)).toEqual([])
+    expect(await look()).toEqual([before])
+    expect(await world.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])
   })
 
   it('a commit that cannot be built holds up only its own asset', async () => {

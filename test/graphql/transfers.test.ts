@@ -88,6 +88,18 @@ it('tells each movement with its kind, its subject and the balance after it, new
   expect(page.edges.every(({ cursor, node }) => cursor === node.id && /^transfer_/.test(cursor))).toBe(true)
 })
 
+it('tells the balance of each currency after each movement', async () => {
+  const user = await app.newUser({ points: '0.1', num: '5' })
+  await user.register()
+  await user.register()
+  const lines = linesOf(await read(user)).map(({ num, points, balance }) => [num, points, balance.num, balance.points])
+  expect(lines.slice(0, 2)).toEqual([
+    ['-0.179', '0', '4.742', '0'],
+    ['-0.079', '-0.1', '4.921', '0'],
+  ])
+  expect(lines.slice(2).map(([, , num, points]) => [num, points])).toContainEqual(['5', '0.1'])
+})
+
 it.each(['down', 'up'] as const)('pages %s without a gap, and the balances stay right', async (direction) => {
   const user = await userWithGrants(7)
   const lines: Line[] = []

@@ -8,14 +8,14 @@ import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
 import { permission } from './permission.ts'
 
+/** What keeps a rule that no test is to notice the loss of: another keeper of the same rule stands behind it. */
+const otherKeepers: Record<string, string> = {
+  'chain.final-displaced':
+    'the count of nonces falls with the block, and the gap is closed by sending again what was in it',
+  'chain.receipt-without-log': 'nothing is signed while there is no code at the registry’s address',
+}
+
+const all: Mutant[] = [...permission, ...money, ...chain, ...deadlines, ...delivery, ...doors, ...erasure, ...keys]
+
 /** Every mutant, by area. A new rule comes with its mutant. */
-export const mutants: Mutant[] = [
-  ...permission,
-  ...money,
-  ...chain,
-  ...deadlines,
-  ...delivery,
-  ...doors,
-  ...erasure,
-  ...keys,
-]
+export const mutants: Mutant[] = all.map((mutant) => ({ ...mutant, instead: otherKeepers[mutant.id] }))

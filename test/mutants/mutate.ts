@@ -5,6 +5,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { applyMutant, type Mutant } from './mutant.ts'
@@ -61,7 +62,7 @@ async function tryMutant(dir: string, mutant: Mutant): Promise<Outcome> {
   writeFileSync(path, applyMutant(mutant, original))
   try {
     // What does not parse would be noticed for the wrong reason.
-    if (path.endsWith('.ts')) execFileSync(join(ROOT, 'node_modules/.bin/node'), ['--check', path], { stdio: 'pipe' })
+    if (path.endsWith('.ts')) stripTypeScriptTypes(readFileSync(path, 'utf8'))
     const { failed, hangs } = await runTests(dir, mutant.tests)
     return hangs ? 'hangs' : failed ? 'noticed' : 'not noticed'
   } finally {
