@@ -187,6 +187,13 @@ describe('A paid order', () => {
     const { headers, body } = sale.receiver.calls[1]!
     expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2)
     for (const secret of [sale.secret, next]) new Webhook(secret).verify(body, headers as Record<string, string>)
+
+    await app.sql(`update network_apps set previous_secret_expires_at = now() where previous_secret is not null`)
+    await passTime(sale)
+    await attempted(sale, 3)
+    const last = sale.receiver.calls[2]!
+    expect(String(last.headers['webhook-signature']).split(' ')).toHaveLength(1)
+    new Webhook(next).verify(last.body, last.headers as Record<string, string>)
   })
 })
 

@@ -71,6 +71,7 @@ export const deadlines: Mutant[] = [
       'A throttle refuses the one that is too many.',
       `if (count > limit.count)`,
       `if (count > limit.count + 1)`,
+      ['rest/limits.test.ts', 'rest/emails.test.ts', 'rest/passwords.test.ts'],
     ],
   ]),
 ]

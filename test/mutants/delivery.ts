@@ -69,8 +69,8 @@ export const delivery: Mutant[] = [
       [
         'delivery.kept-secret',
         'An answer that repeats a secret is kept without it.',
-        `.replaceAll(secret, '[removed]')`,
-        ``,
+        `text = text.replaceAll(secret, '[removed]').replaceAll(JSON.stringify(secret).slice(1, -1), '[removed]')`,
+        `text = text.trimEnd()`,
       ],
     ],
   ),
