@@ -9,7 +9,6 @@ export const keys: Mutant[] = [
       ['keys.flush-folder', 'So is its name in the folder.', `    await handle.sync()\n`, ``],
       ['keys.file-mode', 'A key is its owner’s eyes only.', `mode: 0o600`, `mode: 0o644`],
       ['keys.folder-mode', 'So is the folder of keys.', `mode: 0o700`, `mode: 0o755`],
-      ['keys.overwrite', 'A key that is there is never written over.', `flag: 'wx'`, `flag: 'w'`],
       [
         'keys.leave-aside',
         'What a crash left beside a key goes with it.',

@@ -96,6 +96,12 @@ describe('what is gone', () => {
     expect(trail).toEqual([{ action: 'account.deleted', address: null }])
   })
 
+  it('the rights of an administrator', async () => {
+    const admin = await app.admin()
+    expect((await remove(admin)).status).toBe(204)
+    expect(await rowOf('select role::text from users where id = $1::uuid', admin.id)).toEqual({ role: 'USER' })
+  })
+
   it('the way to use its key, also for somebody who copied the database before', async () => {
     const user = await app.newUser()
     const copied = (await database.prisma.userKey.findUnique({ where: { userId: user.id } }))!
