@@ -34,7 +34,7 @@ const SMALL_VALUE = 100
 const PUNCTUATION = 6
 
 /** What one answer may hold: a hundred assets with their latest commits are some 2,500 values. */
-export const answerLimits = { values: 5_000, bytes: 9_500_000 } as const
+export const answerLimits = { values: 5_000, bytes: 8_100_000 } as const
 
 /** From so many bytes on an answer keeps a process busy, so that few are made at once. */
 export const LARGE_ANSWER = 1_000_000
