@@ -1,6 +1,7 @@
 /** F24: uploads that lie, never end, are malformed or call themselves paths are refused soon, and cost memory and disk nothing. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { uploadFields } from './harness/broken-body.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'
 import { createGateway } from './harness/gateway.ts'
 import { holdingsOf } from './harness/holdings.ts'
@@ -34,15 +35,6 @@ function* endless(head: string, mebibytes: number, isChunked: boolean, onLimit: 
     yield wrapped
   }
 }
-
-const graphqlHead =
-  field(
-    'operations',
-    JSON.stringify({
-      query: 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }',
-      variables: { file: null },
-    }),
-  ) + field('map', '{"0":["variables.file"]}')
 
 interface Liar {
   name: string
@@ -165,7 +157,7 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
     })
 
   const headOf = ({ byGraphQL, name }: Pick<Liar, 'byGraphQL' | 'name'>) =>
-    byGraphQL ? graphqlHead + fileHead('0', name) : fileHead('asset_file', name)
+    byGraphQL ? uploadFields + fileHead('0', name) : fileHead('asset_file', name)
 
   async function lie(token: string, liar: Liar): Promise<{ answer: RawAnswer; wait: number }> {
     let wrongAt = performance.now()

@@ -8,7 +8,8 @@ const json = { 'content-type': 'application/json' }
 const form = { 'content-type': formType }
 const chunked = { 'transfer-encoding': 'chunked' }
 
-const upload =
+/** The fields that come before the file of an upload by GraphQL. */
+export const uploadFields =
   field(
     'operations',
     JSON.stringify({
@@ -19,7 +20,7 @@ const upload =
 
 /** A form that goes with the path: GraphQL's own, or fields and a file that assets take. */
 const opening = (path: string) =>
-  path === '/graphql' ? upload + fileHead('0', 'a.png') : field('caption', 'x') + fileHead('asset_file', 'a.png')
+  path === '/graphql' ? uploadFields + fileHead('0', 'a.png') : field('caption', 'x') + fileHead('asset_file', 'a.png')
 
 /** Each makes a body for a path. */
 export const brokenBodies: Record<string, (path: string, random: Random) => BrokenBody> = {

@@ -2,31 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import type { Intake } from '../domain/asset/uploads.ts'
+import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { parseJsonObject } from './parse-json-object.ts'
 import { readUploadForm } from './read-upload-form.ts'
 import type { NodeContext } from './yoga.ts'
 
-export interface RequestBodyOptions {
-  /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
-  readText: (req: IncomingMessage, maxBytes: number) => Promise<string>
-  /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR; `whole` rejects with these and with what the takers raise. */
-  readForm: (
-    req: IncomingMessage,
-    parts: {
-      maxBytes: number
-      maxFileBytes: number
-      maxFiles: number
-      onField(name: string, value: string): void
-      /** Undefined: nobody asked for it. */
-      onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
-    },
-  ) => { whole: Promise<void>; cancel(): void }
-  /** Of everything but files. */
-  maxBytes: number
-  maxFileBytes: number
-}
+export type RequestBodyOptions = BodyReaders<IncomingMessage>
 
 const transportStatus: Partial<Record<DomainError['code'], number>> = { PAYLOAD_TOO_LARGE: 413, PARSE_ERROR: 400 }
 

@@ -1,16 +1,16 @@
 /** Pages for people: plain HTML, and forms that are sent to the page's own address. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { PageAnswer, PageRequest, Pages } from '../pages/page.ts'
 import type { DirectRoute } from './define-route.ts'
 import { refusalOf } from './execute.ts'
-import type { BodyReaders } from './read-body.ts'
 import { refusalHeaders, statuses } from './status.ts'
 
 /** A form of ours is a few words. */
 const MAX_FORM_BYTES = 10_000
 
-type ReadText = BodyReaders['readText']
+type ReadText = BodyReaders<IncomingMessage>['readText']
 
 /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
 async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSearchParams> {

@@ -1,32 +1,12 @@
 /** Reads a body in any of the three encodings that callers send, however they label it. */
 import type { IncomingMessage } from 'node:http'
-import type { Intake } from '../domain/asset/uploads.ts'
+import type { BodyReaders, Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { parseJson as parseJsonText } from '../domain/json-input.ts'
 import { createFields, type Fields } from './fields.ts'
 import { readMultipart } from './read-multipart.ts'
 
-export interface BodyReaders {
-  /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
-  readText: (req: IncomingMessage, maxBytes: number) => Promise<string>
-  /** Raises PAYLOAD_TOO_LARGE, PARSE_ERROR; `whole` rejects with these and with what the takers raise. */
-  readForm: (
-    req: IncomingMessage,
-    parts: {
-      maxBytes: number
-      maxFileBytes: number
-      maxFiles: number
-      onField(name: string, value: string): void
-      /** Undefined: nobody asked for it. */
-      onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
-    },
-  ) => { whole: Promise<void> }
-  /** Of everything but files. */
-  maxBytes: number
-  maxFileBytes: number
-}
-
-export interface BodyOptions extends BodyReaders {
+export interface BodyOptions extends BodyReaders<IncomingMessage> {
   /** Names of the fields in which a file is taken; others with a file are refused where there is none, else ignored. */
   files: readonly string[]
   /** Name under which a JSON list is read; without one it is refused. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import createRouter from 'find-my-way'
 import type { Context } from '../context.ts'
+import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
@@ -10,7 +11,7 @@ import { isDryRun } from './dry-run.ts'
 import { type Answer, assertRoutes, type Executor, executeRoute, refusalOf } from './execute.ts'
 import { lenientFields } from './lenient-fields.ts'
 import { sendPage } from './page-routes.ts'
-import { type BodyReaders, readBody } from './read-body.ts'
+import { readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
 export interface RestDependencies extends Executor {
@@ -21,7 +22,7 @@ export interface RestDependencies extends Executor {
   /** For what goes wrong before there is a context. */
   fallback: Pick<Context, 'log'>
   publicUrl: string
-  body: BodyReaders
+  body: BodyReaders<IncomingMessage>
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PUT'] as const

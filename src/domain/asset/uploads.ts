@@ -31,6 +31,26 @@ export interface Intake {
   close(): Promise<void>
 }
 
+/** How the doors read a body; `Request` is the server's. Each raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+export interface BodyReaders<Request> {
+  readText: (req: Request, maxBytes: number) => Promise<string>
+  /** `whole` rejects with these and with what the takers raise. */
+  readForm: (
+    req: Request,
+    parts: {
+      maxBytes: number
+      maxFileBytes: number
+      maxFiles: number
+      onField(name: string, value: string): void
+      /** Undefined: nobody asked for it. */
+      onFile(name: string, file: Parameters<Intake['hold']>[0]): Promise<void> | undefined
+    },
+  ) => { whole: Promise<void>; cancel(): void }
+  /** Of everything but files. */
+  maxBytes: number
+  maxFileBytes: number
+}
+
 /** Seconds after which somebody may try again whose other uploads are under way. */
 const PATIENCE = 10
 
