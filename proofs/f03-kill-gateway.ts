@@ -10,7 +10,7 @@ import { createDatabase } from '../src/platform/database.ts'
 import { gates, killAt, namedPoints, type Scene } from './f03-crash-points.ts'
 import { nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
 import { createGates, startChainProxy } from './harness/gates.ts'
-import { createGateway } from './harness/gateway.ts'
+import { createGateway, type Gateway } from './harness/gateway.ts'
 import { countDatabase, idsOf, judgeChain, judgeDatabase, quiesce } from './harness/judgement.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -27,15 +27,12 @@ export async function proveKillGateway(context: ProofContext): Promise<ProofResu
   const control = await catchTwoSteps(context, parts)
 
   const proxies = [await startChainProxy(context, parts.rpcUrl), await startChainProxy(context, parts.rpcUrl)]
-  const gateways = await Promise.all(
-    proxies.map(({ url }, index) =>
-      createGateway(context, `gateway-${index}`, {
-        ...parts.env,
-        CHAIN_RPC_URL: url,
-        DATABASE_URL: `${parts.databaseUrl}?application_name=gateway-${index}`,
-      }),
-    ),
-  )
+  const gateways: Gateway[] = []
+  for (const [index, { url }] of proxies.entries()) {
+    const name = `gateway-${index}`
+    const own = { CHAIN_RPC_URL: url, DATABASE_URL: await parts.urlAs(name) }
+    gateways.push(await createGateway(context, name, { ...parts.env, ...own }))
+  }
   // One after the other: the first one writes what both need.
   for (const gateway of gateways) await gateway.start()
 

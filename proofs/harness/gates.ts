@@ -16,7 +16,7 @@ export interface Gate {
 export interface Gates {
   /** Makes gateways wait at a gate until `open`. */
   close(name: string): Promise<void>
-  /** The gateway that waits there and its backend, if one does. The application's name is the gateway's. */
+  /** The gateway that waits there and its backend, if one does: by the role that it signs in as, else by its application's name. */
   findWaiting(name: string): Promise<{ gateway: string; backend: number } | undefined>
   open(name: string): Promise<void>
   /** Ends a backend: what its open transaction did is undone. */
@@ -52,7 +52,8 @@ export async function createGates(
     },
     async findWaiting(name) {
       const { rows } = await client.query<{ gateway: string; backend: number }>(
-        `select a.application_name as gateway, a.pid as backend from pg_locks l join pg_stat_activity a using (pid)
+        `select case when a.usename = current_user then a.application_name else a.usename end as gateway, a.pid as backend
+         from pg_locks l join pg_stat_activity a using (pid)
          where l.locktype = 'advisory' and l.classid = $1 and l.objid = $2 and not l.granted limit 1`,
         [space, keys.get(name)],
       )

@@ -21,6 +21,8 @@ export interface Parts {
   env: Record<string, string>
   /** The URL of another database on the same server. */
   urlOf(name: string): string
+  /** The service's database for a gateway that signs in as a role of this name, by which its sessions are known. */
+  urlAs(name: string): Promise<string>
   /** A copy of the service's database, which nobody may be connected to. */
   copyDatabase(name: string): Promise<string>
 }
@@ -75,6 +77,13 @@ export async function startParts(context: ProofContext, blockSeconds = 1): Promi
       LIMIT_SIGN_INS_PER_IP: '1000000',
       LIMIT_RESETS_PER_IP: '1000000',
       LIMIT_OPEN_ORDERS_PER_USER: '1000000',
+    },
+    async urlAs(name) {
+      const url = new URL(postgres.url)
+      await database.query({ name: `role_${name}`, text: `create role "${name}" superuser login password '${name}'` })
+      url.username = name
+      url.password = name
+      return url.href
     },
     async copyDatabase(name) {
       const admin = createDatabase({ url: urlOf('postgres'), pool: 1, log: silent })

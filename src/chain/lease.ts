@@ -34,10 +34,12 @@ const answerTimeout = 10_000
 const defaultDuration = 20_000
 
 /**
+ * The session's name is set here, because one in DATABASE_URL would go before one that it is opened with.
  * A holder that is frozen or without power in the middle of a transaction holds its lease locked until the server notices:
  * by its own clock, and by a connection that answers nothing.
  */
-const sessionSettings = (duration: number) => `
+const sessionSettings = (holder: string, duration: number) => `
+  set application_name = '${sessionOf(holder)}';
   set idle_in_transaction_session_timeout = ${duration / 2}; set lock_timeout = 2000;
   set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 2; set tcp_user_timeout = 20000`
 
@@ -73,7 +75,6 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
   const connect = async () => {
     const created = new pg.Client({
       connectionString: databaseUrl,
-      application_name: sessionOf(holder),
       connectionTimeoutMillis: connectTimeout,
       query_timeout: answerTimeout,
       statement_timeout: statementTimeout,
@@ -83,7 +84,7 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
     created.on('error', (error) => drop(created, error))
     created.on('end', () => drop(created))
     await created.connect()
-    await created.query(sessionSettings(duration))
+    await created.query(sessionSettings(holder, duration))
     client = created
     return created
   }

@@ -18,7 +18,9 @@ export interface ConnectedDatabase extends Database {
 const CONNECT_TIMEOUT = 3_000
 const LOCK_TIMEOUT = 5_000
 const STATEMENT_TIMEOUT = 8_000
-/** The server keeps to the one above; this one is for a server, or a way to it, that says nothing any more. */
+/** A process that is frozen in the middle of a transaction holds its rows locked, and those who wait for them, no longer than this. */
+const IDLE_IN_TRANSACTION_TIMEOUT = 5_000
+/** The server keeps to the statement's; this one is for a server, or a way to it, that says nothing any more. */
 const ANSWER_TIMEOUT = 9_000
 /** Until an idle connection is asked whether anybody is there. */
 const KEEP_ALIVE = 10_000
@@ -36,8 +38,8 @@ const PAGE_BYTES = 4_000_000
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
-/** Classes: connection exception, insufficient resources, operator intervention; and the driver's own words. */
-const down = /^(08|53|57)/
+/** Classes: connection exception, insufficient resources, operator intervention; a session that idled in a transaction; and the driver's own words. */
+const down = /^(08|53|57|25P03)/
 const gone =
   /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
@@ -76,6 +78,7 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
     keepAliveInitialDelayMillis: KEEP_ALIVE,
     statement_timeout: STATEMENT_TIMEOUT,
     lock_timeout: LOCK_TIMEOUT,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
     query_timeout: ANSWER_TIMEOUT,
     application_name: 'annal',
   })
@@ -112,6 +115,11 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
         throw translate(error)
       })
       let broken: Error | undefined
+      // The pool listens to idle connections only. One that is lost between two statements would end the process.
+      const lose = (error: Error) => {
+        broken ??= error
+      }
+      client.on('error', lose)
       try {
         await client.query('begin')
         const result = await work(async (wanted, values = []) => (await client.query(asQuery(wanted, values))).rows)
@@ -128,6 +136,7 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
         throw translate(error)
       } finally {
         client.release(broken)
+        client.off('error', lose)
       }
     },
     isReachable: () =>

@@ -97,6 +97,15 @@ describe('a lease', () => {
     await successor.close()
   })
 
+  it('is kept also where DATABASE_URL gives its sessions another name', async () => {
+    const databaseUrl = `${world.databaseUrl}?application_name=gateway`
+    const holder = createLease({ databaseUrl, log: world.log })
+    const other = createLease({ databaseUrl, log: world.log })
+    expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
+    expect((await epochOf('lane')).epoch).toBe('1')
+    await Promise.all([holder.close(), other.close()])
+  })
+
   it('is kept as long as its holder lives, and given up when it closes', async () => {
     const holder = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     const other = createLease({ databaseUrl: world.databaseUrl, log: world.log })

@@ -3,6 +3,7 @@ import { deadlines } from './deadlines.ts'
 import { delivery } from './delivery.ts'
 import { doors } from './doors.ts'
 import { erasure } from './erasure.ts'
+import { frozen } from './frozen.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
@@ -17,7 +18,17 @@ const otherKeepers: Record<string, string> = {
   'chain.receipt-without-log': 'nothing is signed while there is no code at the registry’s address',
 }
 
-const all: Mutant[] = [...permission, ...money, ...chain, ...deadlines, ...delivery, ...doors, ...erasure, ...keys]
+const all: Mutant[] = [
+  ...permission,
+  ...money,
+  ...chain,
+  ...deadlines,
+  ...delivery,
+  ...doors,
+  ...erasure,
+  ...frozen,
+  ...keys,
+]
 
 /** Every mutant, by area. A new rule comes with its mutant. */
 export const mutants: Mutant[] = all.map((mutant) => ({ ...mutant, instead: otherKeepers[mutant.id] }))

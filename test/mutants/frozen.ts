@@ -1,0 +1,34 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+export const frozen: Mutant[] = [
+  ...mutantsOf(
+    'src/platform/database.ts',
+    ['platform/frozen-transaction.test.ts'],
+    [
+      [
+        'frozen.idle-transaction',
+        'Whoever is frozen in the middle of a transaction does not keep its rows.',
+        `    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,\n`,
+        '',
+      ],
+      [
+        'frozen.lost-connection',
+        'A connection that is lost between two statements does not end the process.',
+        `      client.on('error', lose)\n`,
+        '',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/lease.ts',
+    ['chain/relay-frozen.test.ts'],
+    [
+      [
+        'frozen.session-name',
+        'A lease is kept by its holder’s session, whatever name DATABASE_URL gives to sessions.',
+        `\n  set application_name = '\${sessionOf(holder)}';`,
+        '',
+      ],
+    ],
+  ),
+]

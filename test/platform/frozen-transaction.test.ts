@@ -1,0 +1,78 @@
+/** What a process does to others that is frozen while it has rows locked, and what becomes of it afterwards. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { statement } from '../../src/domain/ports.ts'
+import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+import { createTestLog } from '../support/test-log.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+let testDatabase: TestDatabase
+let database: ConnectedDatabase
+const endings: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = createDatabase({ url: testDatabase.url, pool: 2, log: createTestLog() })
+})
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end()
+})
+afterAll(async () => {
+  await database?.close()
+  await testDatabase?.drop()
+})
+
+const write = statement<{ value: string }>(
+  'test_others_write',
+  `insert into settings (key, value) values ('row', 'of others')
+   on conflict (key) do update set value = excluded.value returning value`,
+)
+
+const startHolder = async () => {
+  const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'transaction-holder.ts')]
+  const child = spawn(process.execPath, [...args, testDatabase.url], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  endings.push(() => {
+    child.kill('SIGKILL')
+    return ended
+  })
+  const lines = createInterface(child.stdout)
+  const next = async () => ((await once(lines, 'line')) as [string])[0]
+  expect(await next()).toBe('held')
+  return { child, next, ended }
+}
+
+it('a process that is frozen in the middle of a transaction does not keep its rows, and goes on when it wakes', async () => {
+  await database.query(write)
+  const { child, next, ended } = await startHolder()
+  child.kill('SIGSTOP')
+  const written = await eventually(() => database.query(write).catch(({ code }) => code), Array.isArray, 30_000)
+  expect(written).toEqual([{ value: 'of others' }])
+
+  child.kill('SIGCONT')
+  const told = next()
+  child.stdin.write('go on\n')
+  expect(await told).toBe('UNAVAILABLE of others')
+  expect(await ended).toEqual([0, null])
+})
+
+it('a connection that is lost between two statements of a transaction ends the transaction, not the process', async () => {
+  await database.query(write)
+  const pid = statement<{ pid: number }>('test_pid', 'select pg_backend_pid() as pid')
+  const end = statement<{ ended: boolean }>('test_end', 'select pg_terminate_backend($1, 5000) as ended')
+  const lost = database.transaction(async (query) => {
+    const [own] = await query(pid)
+    expect(await database.query(end, [own!.pid])).toEqual([{ ended: true }])
+    // What was said of it has been read by then, too.
+    await database.query(pid)
+    await query(write)
+  })
+  await expect(lost).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(await database.query(write)).toEqual([{ value: 'of others' }])
+})
