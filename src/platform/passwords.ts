@@ -5,24 +5,25 @@ import { createBoundedQueue } from './bounded-queue.ts'
 /** The library's `Algorithm.Argon2id`; its const enum does not survive type stripping. */
 const ARGON2ID = 2
 
-/** 64 MiB, two passes, one lane (OWASP's second recommendation with more memory). */
-const options = { algorithm: ARGON2ID, memoryCost: 65_536, timeCost: 2, parallelism: 1 } as const
+/** KiB (64 MiB), filled twice in one lane: OWASP's second recommendation with more memory. */
+const MEMORY_COST = 65_536
 
 /** Each hash takes 64 MiB and a core for a while: two at once, the rest waits for some seconds at most, and a longer queue is refused. */
 const AT_ONCE = 2
 const MAX_WAITING = 120
 
-export function createPasswordHasher(): PasswordHasher {
+export function createPasswordHasher({ memoryCost = MEMORY_COST } = {}): PasswordHasher {
+  const options = { algorithm: ARGON2ID, memoryCost, timeCost: 2, parallelism: 1 } as const
   const queued = createBoundedQueue({ name: 'Signing in', atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
-  // Verified when there is no account, so that both answers take the same time.
-  const decoy = hash('an account that does not exist', options)
 
   return {
     hash: (password) => queued(() => hash(password, options)),
     verify: (encoded, password) =>
       queued(async () => {
-        const matches = await verify(encoded ?? (await decoy), password, options)
-        return encoded !== undefined && matches
+        if (encoded !== undefined) return verify(encoded, password, options)
+        // No account: the same work, so that the answer takes the same time.
+        await hash(password, options)
+        return false
       }),
   }
 }

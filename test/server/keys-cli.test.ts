@@ -72,7 +72,8 @@ async function killHalfway(args: string[]) {
   const watcher = new pg.Client({ connectionString: testDatabase.url })
   await Promise.all([holder.connect(), watcher.connect()])
   const read = async (sql: string, values: unknown[]) => (await watcher.query<{ pid: number }>(sql, values)).rows
-  const others = `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> all($1)`
+  const others = `select pid from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> all($1)`
   try {
     const ours = (await read(others, [[]])).map(({ pid }) => pid)
     await holder.query('begin')

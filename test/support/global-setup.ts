@@ -2,41 +2,52 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { createPasswordHasher } from '../../src/platform/passwords.ts'
 import { prepareDatabase } from '../../src/platform/prepare-database.ts'
+import { startChain } from '../chain/support/anvil.ts'
 import { createTestLog } from './test-log.ts'
-import { PASSWORD } from './user.ts'
+import { createTestHasher, PASSWORD } from './user.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The migrated database that is cloned. Nobody may connect to it: a template must have no sessions. */
     templateUrl: string
     rpcUrl: string
-    /** Of `PASSWORD`: hashing takes a tenth of a second, and seeded users are many. */
+    /** Of `PASSWORD`: seeded users are many. */
     passwordHash: string
   }
 }
 
-/** Milliseconds from block to block. */
-const BLOCK_TIME = 40
+/** Seconds from block to block. */
+const BLOCK_TIME = '0.04'
+
+/** Its data is thrown away: nothing has to outlast the machine. */
+async function makeForgetful(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('alter system set fsync = off')
+  await client.query('alter system set full_page_writes = off')
+  await client.query('select pg_reload_conf()')
+  await client.end()
+}
 
 export default async function setup(project: TestProject) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-test-'))
   const log = createTestLog()
-  const [postgres, anvil, passwordHash] = await Promise.all([
+  const [postgres, chain, passwordHash] = await Promise.all([
     startEmbeddedPostgres({ dir, log }),
-    startEmbeddedAnvil({ dir, log, blockTime: BLOCK_TIME }),
-    createPasswordHasher().hash(PASSWORD),
+    startChain({ args: ['--block-time', BLOCK_TIME] }),
+    createTestHasher().hash(PASSWORD),
   ])
+  await makeForgetful(postgres.url)
   await prepareDatabase(postgres.url)
   project.provide('templateUrl', postgres.url)
-  project.provide('rpcUrl', anvil.rpcUrl)
+  project.provide('rpcUrl', chain.url)
   project.provide('passwordHash', passwordHash)
   return async () => {
-    await Promise.all([postgres.stop(), anvil.stop()])
+    await Promise.all([postgres.stop(), chain.stop()])
     await rm(dir, { recursive: true, force: true })
   }
 }

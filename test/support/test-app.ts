@@ -17,7 +17,7 @@ import { createGraphQL, type GraphQL } from './graphql-client.ts'
 import { type Answer, createRest, type FormValue, type Rest } from './rest-client.ts'
 import { createTestDatabase } from './test-database.ts'
 import { createTestLog, type TestLog } from './test-log.ts'
-import { insertTestUser, type TestUser, type UserOptions } from './user.ts'
+import { createTestHasher, insertTestUser, type TestUser, type UserOptions } from './user.ts'
 
 /** A user whose requests carry their token. */
 export interface SignedIn extends TestUser {
@@ -106,7 +106,10 @@ export async function createTestApp({
   const doors: Door[] = []
   const server = createHttpServer({ doors, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
-  const installation = await openInstallation(config, log, { mayMigrate: false })
+  const installation = {
+    ...(await openInstallation(config, log, { mayMigrate: false })),
+    passwords: createTestHasher(),
+  }
   const { database } = installation
   const chain = await connectChain(installation, url)
   const app = createApp({

@@ -41,7 +41,7 @@ const clockSql = (database: string) => `
 export async function createTestDatabase({ withClock = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const template = new URL(inject('templateUrl')).pathname.slice(1)
-  await onServer((client) => client.query(`create database ${name} template ${template}`))
+  await onServer((client) => client.query(`create database ${name} template ${template} strategy file_copy`))
   if (withClock) await onServer((client) => client.query(clockSql(name)), name)
   return {
     url: withDatabase(inject('templateUrl'), name),

@@ -1,12 +1,16 @@
-/** People, made without the tenth of a second that hashing a password takes. */
+/** People, made without the time that hashing a password takes. */
 import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { inject } from 'vitest'
 import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
 import { toId } from '../../src/domain/ids.ts'
 import { type Custody, type Database, statement } from '../../src/domain/ports.ts'
+import { createPasswordHasher } from '../../src/platform/passwords.ts'
 
 /** Every seeded user's. */
 export const PASSWORD = 'correct horse battery'
+
+/** The real one, with little memory: at its full cost the suite would mostly hash. */
+export const createTestHasher = () => createPasswordHasher({ memoryCost: 1_024 })
 
 /** Who sends a request. */
 export interface TestActor {
