@@ -7,6 +7,7 @@ import type { Gate, Log } from '../domain/ports.ts'
 import { maskError } from './mask-error.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
 import { useStaleTokens } from './stale-token.ts'
+import { useAnswerBytes } from './use-answer-bytes.ts'
 import { useCaller } from './use-caller.ts'
 import { useCsrfGuard } from './use-csrf-guard.ts'
 import { useDocumentLimits } from './use-document-limits.ts'
@@ -56,6 +57,7 @@ export function createGraphQLHandler({
       useStaleTokens(schema),
       useStreams(),
       useReplayHeader(),
+      useAnswerBytes(),
       useErrorVocabulary(),
     ],
     parserAndValidationCache: {

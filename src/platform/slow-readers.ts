@@ -14,18 +14,24 @@ export interface SlowReaderOptions {
   patienceWhenFull: number
   /** Bytes that may wait to be read, on all connections together. */
   room: number
+  /** Bytes that never wait for longer than a look: above them nobody is borne with. */
+  most: number
 }
 
 export const slowReaderDefaults: SlowReaderOptions = {
   patience: 20_000,
   patienceWhenFull: 1_000,
   room: 16_000_000,
+  most: 32_000_000,
 }
 
 /** Milliseconds. */
-const LOOK_EVERY = 500
+const LOOK_EVERY = 200
 
-/** What the system has not taken of what was written last. Node judges the progress of writes by it, too. */
+/**
+ * What the system has not taken of what was written last. Node judges the progress of writes by it, too, and tells nobody:
+ * `writableLength` stays what it is until the last byte of a write is taken, however long the write.
+ */
 const queueOf = (socket: Socket) =>
   (socket as Socket & { _handle?: { writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 
@@ -52,7 +58,7 @@ function waitingOn(socket: Socket, { answers }: Watched): number {
 export function cutSlowReaders(
   server: Server,
   log: Log,
-  { patience, patienceWhenFull, room }: SlowReaderOptions = slowReaderDefaults,
+  { patience, patienceWhenFull, room, most }: SlowReaderOptions = slowReaderDefaults,
 ): void {
   const connections = new Map<Socket, Watched>()
 
@@ -64,18 +70,23 @@ export function cutSlowReaders(
   function look() {
     const now = performance.now()
     let waiting = 0
+    const holders: { socket: Socket; watched: Watched; held: number }[] = []
     for (const [socket, watched] of connections) {
       const queue = queueOf(socket)
       if (queue === 0 || queue !== watched.queue) Object.assign(watched, { queue, since: now })
       else if (now - watched.since >= patience) cut(socket, watched, now)
-      waiting += waitingOn(socket, watched)
+      const held = waitingOn(socket, watched)
+      if (held === 0) continue
+      waiting += held
+      holders.push({ socket, watched, held })
     }
     if (waiting <= room) return
-    const slowest = [...connections].sort(([, a], [, b]) => a.since - b.since)
-    for (const [socket, watched] of slowest) {
-      if (waiting <= room || now - watched.since < patienceWhenFull) return
-      if (socket.destroyed) continue
-      waiting -= waitingOn(socket, watched)
+    // A part of a file that waits for long gives back less than a large document that waits since the last look.
+    const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + LOOK_EVERY)
+    for (const { socket, watched, held } of holders.sort((a, b) => weightOf(b) - weightOf(a))) {
+      if (waiting <= room) return
+      if (waiting <= most && now - watched.since < patienceWhenFull) continue
+      waiting -= held
       cut(socket, watched, now)
     }
   }

@@ -91,6 +91,36 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/graphql/use-answer-bytes.ts',
+    ['parity/answers-that-wait.test.ts'],
+    [
+      [
+        'doors.answer-bytes',
+        'An answer that waits for its reader is held once.',
+        `text.length <= SHORT ? text`,
+        `text.length >= 0 ? text`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/slow-readers.ts',
+    ['platform/slow-readers.test.ts'],
+    [
+      [
+        'doors.most-waiting',
+        'There is a bound on what waits to be read, whoever waits.',
+        `if (waiting <= most && now`,
+        `if (now`,
+      ],
+      [
+        'doors.who-holds-most',
+        'Who holds most is cut off first.',
+        `held * (now - watched.since + LOOK_EVERY)`,
+        `now - watched.since + held * 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/event/stream-limits.ts',
     ['parity/streams.test.ts'],
     [

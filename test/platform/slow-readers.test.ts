@@ -14,14 +14,15 @@ const LARGE = 32 * MEGABYTE
 
 let server: HttpServer | undefined
 const clients: Socket[] = []
+const endlessRoom = { room: 1_000 * MEGABYTE, most: 1_000 * MEGABYTE }
 
 afterEach(async () => {
   for (const client of clients.splice(0)) client.destroy()
   await server?.drain(100)
 })
 
-async function* endless() {
-  for (;;) yield Buffer.alloc(MEGABYTE)
+async function* endless(bytes: number) {
+  for (;;) yield Buffer.alloc(bytes)
 }
 
 interface Held {
@@ -33,7 +34,8 @@ async function start(slowReaders: SlowReaderOptions) {
   const held: Held[] = []
   const answers: Record<string, (res: ServerResponse) => unknown> = {
     '/document': (res) => res.end(Buffer.alloc(LARGE)),
-    '/file': (res) => pipeline(Readable.from(endless()), res).catch(() => undefined),
+    '/file': (res) => pipeline(Readable.from(endless(MEGABYTE)), res).catch(() => undefined),
+    '/film': (res) => pipeline(Readable.from(endless(MEGABYTE / 32)), res).catch(() => undefined),
     '/events': (res) => res.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(':\n\n'),
   }
   server = createHttpServer({
@@ -65,7 +67,7 @@ async function start(slowReaders: SlowReaderOptions) {
 }
 
 it.each(['/document', '/file'])('who does not read %s is cut off, and who has nothing to read is not', async (path) => {
-  const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, room: 1_000 * MEGABYTE })
+  const { held, ask, url } = await start({ patience: 300, patienceWhenFull: 300, ...endlessRoom })
   const told: string[] = []
   get(`${url}/events`, (response) => response.on('data', (part) => told.push(String(part))))
   await eventually(
@@ -87,7 +89,7 @@ it.each(['/document', '/file'])('who does not read %s is cut off, and who has no
 })
 
 it('who asks for more and more at once without reading is cut off', async () => {
-  const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, room: 1_000 * MEGABYTE })
+  const { held, port } = await start({ patience: 1_000_000, patienceWhenFull: 1_000_000, ...endlessRoom })
   const client = connect(port, '127.0.0.1', () => client.write('GET /document HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100)))
   client.on('error', () => undefined).pause()
   clients.push(client)
@@ -98,14 +100,39 @@ it('who asks for more and more at once without reading is cut off', async () => 
   expect(held.length).toBeLessThan(20)
 })
 
-it('when much waits to be read those who have not read for longest are cut off sooner, until there is room', async () => {
-  const room = 3.5 * LARGE
-  const { held, ask } = await start({ patience: 1_000_000, patienceWhenFull: 50, room })
+const waitingOn = (held: Held[]) =>
+  held.reduce((sum, { req }) => sum + (req.socket.destroyed ? 0 : req.socket.writableLength), 0)
+
+it.each([
+  ['much', 'who has not read for longest', { patienceWhenFull: 50, room: 3.5 * LARGE, most: 1_000 * MEGABYTE }],
+  ['too much', 'even who has just begun', { patienceWhenFull: 1_000_000, room: LARGE, most: 3.5 * LARGE }],
+])('when %s waits to be read %s is cut off sooner, until there is room', async (_, __, options) => {
+  const { held, ask } = await start({ patience: 1_000_000, ...options })
   for (let i = 0; i < 6; i++) ask('/document')
-  const waiting = () => held.reduce((sum, { req }) => sum + (req.socket.destroyed ? 0 : req.socket.writableLength), 0)
   await eventually(
-    () => [held.length, waiting()] as const,
-    ([count, bytes]) => count === 6 && bytes <= room,
+    () => [held.length, waitingOn(held)] as const,
+    ([count, bytes]) => count === 6 && bytes <= 3.5 * LARGE,
   )
   expect(held.filter(({ req }) => !req.socket.destroyed)).toHaveLength(3)
+})
+
+it('who holds little is not cut off for those who hold much', async () => {
+  const { held, ask } = await start({
+    patience: 1_000_000,
+    patienceWhenFull: 1_000_000,
+    room: LARGE,
+    most: 1.5 * LARGE,
+  })
+  ask('/film')
+  await eventually(
+    () => waitingOn(held),
+    (bytes) => bytes > 0,
+  )
+  for (let i = 0; i < 3; i++) ask('/document')
+  await eventually(
+    () => [held.length, waitingOn(held)] as const,
+    ([count, bytes]) => count === 4 && bytes <= 1.5 * LARGE,
+  )
+  expect(held.map(({ req }) => req.socket.destroyed).filter(Boolean)).toHaveLength(2)
+  expect(held[0]!.req.socket.destroyed).toBe(false)
 })

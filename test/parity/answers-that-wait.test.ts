@@ -1,0 +1,77 @@
+import { connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const app = await createTestApp()
+const user = await app.newUser()
+const { id } = await user.register({ public_access: 'true' })
+// More than the system keeps for a connection by itself, and longer than a text may be now.
+await app.sql(`update assets set meta = to_jsonb(repeat('"', 1900000))::text`)
+
+const query = JSON.stringify({ query: `{ asset(id: "${id}") { meta } }` })
+
+/** What is held for sure, in bytes. */
+function inUse(): number {
+  collectGarbage()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+it.each([
+  ['GraphQL', `POST /graphql HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${query.length}`, query],
+  ['REST', `GET /api/v3/assets/${id}/ HTTP/1.1`, ''],
+])('while a %s answer waits for its reader it takes no more memory than its own length', async (_, head, body) => {
+  const { hostname, port } = new URL(app.url)
+  const ask = (read: (bytes: number) => void) => {
+    const socket = connect(Number(port), hostname)
+    socket.on('data', (part) => read(part.length)).write(`${head}\r\nHost: annal.test\r\n\r\n${body}`)
+    return socket
+  }
+  const end = async (socket: ReturnType<typeof ask>) => {
+    socket.destroy()
+    await eventually(
+      () => socket.closed,
+      (closed) => closed,
+    )
+  }
+  let length = 0
+  const reader = ask((bytes) => {
+    length += bytes
+  })
+  await eventually(
+    () => length,
+    (bytes) => bytes > 7_600_000,
+  )
+  await end(reader)
+
+  let before = Number.POSITIVE_INFINITY
+  await eventually(
+    () => {
+      const last = before
+      before = inUse()
+      return last - before
+    },
+    (freed) => freed < 100_000,
+  )
+  const idler = ask(() => idler.pause())
+  try {
+    await eventually(
+      () => idler.bytesRead > 0,
+      (hasBegun) => hasBegun,
+    )
+    const taken = await eventually(
+      () => (inUse() - before) / length,
+      (share) => share < 1.5,
+    )
+    expect(taken).toBeGreaterThan(0.3)
+    expect(idler.closed).toBe(false)
+  } finally {
+    await end(idler)
+  }
+})
