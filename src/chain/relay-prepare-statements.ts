@@ -51,6 +51,14 @@ export const hasKey = statement<{ user_id: string }>(
   'select user_id from user_keys where user_id = $1::uuid',
 )
 
+/** Has the content store keep the trees of the commits that the part `from` holds. */
+export const pinTreesSql = (from: string) => `
+   insert into pins (cid, asset_id, kind)
+   select c.tree_cid, c.asset_id, 'TREE'
+   from ${from} join commits c on c.id = ${from}.commit_id join assets a on a.id = c.asset_id
+   where a.deleted_at is null
+   on conflict do nothing`
+
 /** Signatures and pins of commits that are ready: $1 commits, $2 signatures. */
 export const storePrepared = statement(
   'relay_store_prepared',
@@ -60,11 +68,7 @@ export const storePrepared = statement(
      where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
      returning r.commit_id
    )
-   insert into pins (cid, asset_id, kind)
-   select c.tree_cid, c.asset_id, 'TREE'
-   from signed join commits c on c.id = signed.commit_id join assets a on a.id = c.asset_id
-   where a.deleted_at is null
-   on conflict do nothing`,
+   ${pinTreesSql('signed')}`,
 )
 
 /**

@@ -19,6 +19,8 @@ export interface PreparerOptions {
   custody: Custody
   log: Log
   stopping: AbortSignal
+  /** Whether the chain has a commit already, which is then taken down. Raises while the chain cannot tell. */
+  takeFromChain(leaseName: string, commitId: string): Promise<boolean>
   /** Told when commits became ready. */
   onReady(): void
 }
@@ -59,7 +61,9 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
       throw new Error(`The content store has the tree under ${cid}, the commit says ${row.tree_cid}.`)
   }
 
-  const fail = async (row: UnpreparedRow, reason: string) => {
+  /** Refunds a commit that nobody can sign, unless it was signed and sent before a backup brought the database back. */
+  const giveUp = async (row: UnpreparedRow, reason: string) => {
+    if (await options.takeFromChain(leaseName, row.commit_id)) return
     log.error({ commit: row.commit_id }, `A commit failed and is refunded: ${reason}`)
     await lease.write(leaseName, failCommit, [row.commit_id, reason])
   }
@@ -67,11 +71,15 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   /** The account was deleted since the row was read: what was accepted for it was signed or failed with that. */
   const isOvertaken = async (row: UnpreparedRow) => (await database.query(hasKey, [row.author_id])).length === 0
 
+  /** What cannot be signed is sought on the chain at each try. Returns whether there is nothing left to do. */
+  const settleWithoutKey = async (row: UnpreparedRow, error: LostKeyError): Promise<boolean> => {
+    if (await isOvertaken(row)) return true
+    if (!error.isForGood && row.attempts < lastTryWithoutKey) return options.takeFromChain(leaseName, row.commit_id)
+    await giveUp(row, 'the author’s key does not open any more')
+    return true
+  }
+
   const putOff = async (row: UnpreparedRow, error: unknown) => {
-    if (error instanceof LostKeyError) {
-      if (await isOvertaken(row)) return
-      if (row.attempts >= lastTryWithoutKey) return fail(row, 'the author’s key does not open any more')
-    }
     const reason = explain(error)
     const longest = isOutage(error) ? longestOutagePause : longestPause
     await lease.write(leaseName, postpone, [row.commit_id, reason, firstPause, longest])
@@ -86,6 +94,17 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     }
   }
 
+  const makeReady = async (row: UnpreparedRow, tree: Promise<void> | undefined, ready: [string, string][]) => {
+    const reason = whyHopeless(row)
+    if (reason) return giveUp(row, reason)
+    await tree
+    try {
+      ready.push([row.commit_id, await pace.turn(() => signTree(custody, row))])
+    } catch (error) {
+      if (!(error instanceof LostKeyError && (await settleWithoutKey(row, error)))) throw error
+    }
+  }
+
   /** Returns how many commits it has dealt with. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(leaseName))) return 0
@@ -95,14 +114,8 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     const ready: [string, string][] = []
     for (const [index, row] of rows.entries()) {
       if (stopping.aborted) break
-      const reason = whyHopeless(row)
-      if (reason) {
-        await fail(row, reason)
-        continue
-      }
       try {
-        await trees[index]
-        ready.push([row.commit_id, await pace.turn(() => signTree(custody, row))])
+        await makeReady(row, trees[index], ready)
       } catch (error) {
         if (!stopping.aborted) await putOff(row, error)
       }

@@ -2,10 +2,19 @@
  * Asks the chain itself what became of a commit, before anything is signed for it once more: a receipt may be missing at a
  * node that is behind, and a database may have been restored from before the commit was sent.
  */
+import { unavailable } from '../domain/errors.ts'
 import { statement } from '../domain/ports.ts'
 import type { ChainCommit } from './registry.ts'
 import type { RelayParts } from './relay-lane.ts'
+import { findLastNonce, markFound } from './relay-statements.ts'
 import { quantity, RpcError } from './rpc.ts'
+import { readView } from './view.ts'
+
+/** What seeking needs, which is there before any lane is. */
+export type SeekParts = Pick<
+  RelayParts,
+  'database' | 'lease' | 'rpc' | 'log' | 'readCommits' | 'recorders' | 'confirmations'
+>
 
 /** A commit as the database has it. */
 interface Sought {
@@ -40,7 +49,7 @@ const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitDa
  * second), so an event whose transaction is another commit's does not count.
  */
 export const seekCommits = async (
-  parts: RelayParts,
+  parts: SeekParts,
   commitIds: readonly string[],
 ): Promise<Map<string, ChainCommit>> => {
   const found = new Map<string, ChainCommit>()
@@ -59,6 +68,53 @@ export const seekCommits = async (
     found.set(sought.commit_id, own)
   }
   return found
+}
+
+/**
+ * Seeks unsigned commits on the chain, and takes down as included what lies there deep enough. Returns all that are there. It
+ * writes under the lease of that name, which is held.
+ */
+export const noteFound = async (
+  parts: SeekParts,
+  leaseName: string,
+  headNumber: number,
+  commitIds: readonly string[],
+): Promise<{ found: ReadonlySet<string>; noted: ReadonlySet<string> }> => {
+  const events = await seekCommits(parts, commitIds)
+  const noted = new Set<string>()
+  for (const [commitId, event] of events) {
+    if (headNumber - event.blockNumber < parts.confirmations) continue
+    const { transactionHash: hash, blockNumber, blockHash, recorder, commitData } = event
+    const transaction = await parts.rpc.call<{ nonce: string } | null>('eth_getTransactionByHash', hash)
+    if (!transaction) continue
+    parts.log.warn({ commit: commitId, transaction: hash }, 'A commit was on the chain already; it is not signed again')
+    const place = [recorder, Number(transaction.nonce), hash, blockNumber, blockHash]
+    await parts.lease.write(leaseName, markFound, [commitId, ...place, commitData?.assetTreeSignature ?? null])
+    noted.add(commitId)
+  }
+  return { found: new Set(events.keys()), noted }
+}
+
+/**
+ * Whether the chain has a commit that cannot be signed here; then it is taken down as included. Asked before such a commit is
+ * refunded: a database that came back from a backup may not know that it was signed and sent. Raises UNAVAILABLE while the
+ * chain cannot tell for good: it is away, the block is not deep enough, or something of ours waits in the pool.
+ */
+export const takeFromChain = async (parts: SeekParts, leaseName: string, commitId: string): Promise<boolean> => {
+  const recorders = [...parts.recorders]
+  const { head, counts, pendingCounts } = await readView(parts.rpc, recorders)
+  const { found, noted } = await noteFound(parts, leaseName, head.number, [commitId])
+  if (noted.has(commitId)) return true
+  const notYet = (why: string) => unavailable('The chain', new Error(why))
+  if (found.has(commitId)) throw notYet('the block of the commit is not deep enough yet')
+  for (const account of recorders) {
+    const [last] = await parts.database.query(findLastNonce, [account])
+    const known = Math.max(counts.get(account) ?? 0, (last?.nonce ?? -1) + 1)
+    const pending = pendingCounts.get(account) ?? 0
+    if (Number.isFinite(pending) && pending > known)
+      throw notYet(`transactions of ${account} that the database does not know wait to be included`)
+  }
+  return false
 }
 
 /** A contract that fails when it is asked for its commits has none to tell; a node that is behind is asked again. */

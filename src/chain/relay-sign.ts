@@ -4,16 +4,9 @@ import { encodeCommitData } from './commit-data.ts'
 import { chooseFees } from './fees.ts'
 import { encodeCommit } from './registry-abi.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
-import { seekCommits } from './relay-seek.ts'
+import { noteFound } from './relay-seek.ts'
 import type { Outgoing } from './relay-send.ts'
-import {
-  type CandidateRow,
-  findCandidates,
-  findLastNonce,
-  markFound,
-  rememberAhead,
-  storeSigned,
-} from './relay-statements.ts'
+import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay-statements.ts'
 import { RpcError } from './rpc.ts'
 import { type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
@@ -91,21 +84,10 @@ const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, row
   const isNew = lane.strangersSince !== undefined
   const doubtful = rows.filter((row) => row.doubtful || isNew)
   if (doubtful.length === 0) return rows
-  const found = await seekCommits(
-    parts,
-    doubtful.map(({ commit_id }) => commit_id),
-  )
-  for (const [commitId, event] of found) {
-    if (view.head.number - event.blockNumber < parts.confirmations) continue
-    const { transactionHash: hash, blockNumber, blockHash, recorder } = event
-    const transaction = await parts.rpc.call<{ nonce: string } | null>('eth_getTransactionByHash', hash)
-    if (!transaction) continue
-    parts.log.warn({ commit: commitId, transaction: hash }, 'A commit was on the chain already; it is not signed again')
-    const values = [commitId, recorder, Number(transaction.nonce), hash, blockNumber, blockHash]
-    await parts.lease.write(lane.name, markFound, values)
-    // It may be deep enough for long, on a chain that rests.
-    lane.seen = ''
-  }
+  const ids = doubtful.map(({ commit_id }) => commit_id)
+  const { found, noted } = await noteFound(parts, lane.name, view.head.number, ids)
+  // They may be deep enough for long, on a chain that rests.
+  if (noted.size > 0) lane.seen = ''
   return rows.filter(({ commit_id }) => !found.has(commit_id))
 }
 

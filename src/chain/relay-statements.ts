@@ -4,7 +4,7 @@
  * `commit_relays_open_idx` have them: what is settled, which is nearly everything, is never looked at.
  */
 import { statement } from '../domain/ports.ts'
-import { predecessorSql } from './relay-prepare-statements.ts'
+import { pinTreesSql, predecessorSql } from './relay-prepare-statements.ts'
 
 /** The order makes the planner go by the indexes, also while its statistics are stale. */
 export const hasOpenCommits = statement<{ open: boolean }>(
@@ -182,12 +182,18 @@ export const rememberAhead = statement<never>(
    on conflict (key) do update set value = excluded.value`,
 )
 
-/** A commit that was on the chain before it was signed here: $1 it, $2 account, $3 nonce, $4 hash, $5 block, $6 its hash. */
+/**
+ * A commit that was on the chain before it was signed here: $1 it, $2 account, $3 nonce, $4 hash, $5 block, $6 its hash, $7 the
+ * signature of the tree as the chain tells it. What makes a commit ready otherwise is made up for.
+ */
 export const markFound = statement<never>(
   'relay_mark_found',
-  `update commit_relays set status = 'INCLUDED', lane = $2, nonce = $3, transaction_hash = $4, block_number = $5,
-     block_hash = $6, updated_at = now()
-   where commit_id = $1::uuid and status = 'PENDING' and lane is null`,
+  `with found as (
+     update commit_relays set status = 'INCLUDED', lane = $2, nonce = $3, transaction_hash = $4, block_number = $5,
+       block_hash = $6, tree_signature = coalesce(tree_signature, $7), trouble = null, updated_at = now()
+     where commit_id = $1::uuid and status = 'PENDING' and lane is null returning commit_id
+   )
+   ${pinTreesSql('found')}`,
 )
 
 /** Their block is gone: $1 commits. One that was found on the chain, and whose bytes we never had, is to be signed. */

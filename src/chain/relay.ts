@@ -16,6 +16,7 @@ import { createLane, forgetSettled, type Lane, type RelayParts } from './relay-l
 import { createPreparer } from './relay-prepare.ts'
 import { closeGap } from './relay-recover.ts'
 import { replaceStuck } from './relay-replace.ts'
+import { takeFromChain } from './relay-seek.ts'
 import { send, sendAgain } from './relay-send.ts'
 import { signNext } from './relay-sign.ts'
 import { findInFlight, findOpenLanes, hasOpenCommits } from './relay-statements.ts'
@@ -84,7 +85,22 @@ export function createRelay(options: RelayOptions): Relay {
     registry: null,
     headNumber: null,
   }
-  const preparer = createPreparer({ ...options, lease, stopping: stopping.signal, onReady: () => wake() })
+  const { readCommits } = registry
+  const { confirmations } = options
+  const preparer = createPreparer({
+    ...options,
+    lease,
+    stopping: stopping.signal,
+    async takeFromChain(leaseName, commitId) {
+      const recorders = new Set(lanes.map(({ address }) => address))
+      const seekParts = { database, lease, rpc, log, readCommits, recorders, confirmations }
+      const isThere = await takeFromChain(seekParts, leaseName, commitId)
+      // It may be deep enough for long, on a chain that rests.
+      if (isThere) for (const lane of lanes) lane.seen = ''
+      return isThere
+    },
+    onReady: () => wake(),
+  })
   let running: Promise<void> | undefined
   let parts: RelayParts | undefined
   let hasLookedOnce = false
@@ -109,7 +125,7 @@ export function createRelay(options: RelayOptions): Relay {
       lanes.push(createLane(lane))
     }
     Object.assign(state, { chainId, registry: address })
-    const { describe, confirmations } = options
+    const { describe } = options
     const shared = {
       database,
       lease,
@@ -118,7 +134,7 @@ export function createRelay(options: RelayOptions): Relay {
       describe,
       confirmations,
       maxFeePerGas,
-      readCommits: registry.readCommits,
+      readCommits,
     }
     const recorders = new Set(lanes.map((lane) => lane.address))
     const receiptPatience = options.receiptPatience ?? 10_000

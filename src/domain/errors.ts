@@ -92,6 +92,12 @@ export class DomainError extends Error {
  */
 export class LostKeyError extends Error {
   override readonly name = 'LostKeyError'
+  /** Whether it was destroyed on purpose: then no backup may bring it back. */
+  readonly isForGood: boolean
+  constructor(message: string, { isForGood = false, ...options }: ErrorOptions & { isForGood?: boolean } = {}) {
+    super(message, options)
+    this.isForGood = isForGood
+  }
 }
 
 export const notAuthenticated = () =>

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
+import { LostKeyError } from '../../src/domain/errors.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { type ChainProxy, startProxy } from './support/proxy.ts'
 import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
@@ -170,6 +171,42 @@ describe('a database that was restored from before its commits were sent', () =>
     await eventually(world.statuses, final(3))
     expect(await signatures()).toEqual([])
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
+  })
+
+  it.each([
+    ['whose author’s key was left behind', false],
+    ['whose author’s key was destroyed with the account', true],
+  ])('finds also those %s, instead of giving their price back', async (_, isForGood) => {
+    const [asset] = await world.addCommits(1, 2)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, final(2))
+    await first.stop()
+    const signed = await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')
+    await restore()
+    await world.sql('update commit_relays set tree_signature = null, attempts = 90')
+    await world.sql('delete from pins')
+    const sign = () => Promise.reject(new LostKeyError('There is no counterpart.', { isForGood }))
+    world.relay(chain.url, { ...options, custody: { ...world.custody, sign } })
+    await eventually(world.statuses, final(2))
+    expect(await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')).toEqual(signed)
+    expect(await world.sql(`select 1 from transfers where reference like 'refund:%'`)).toEqual([])
+    expect(await world.sql(`select 1 from pins where kind = 'TREE'`)).toHaveLength(2)
+    expect(await onChain(asset!)).toEqual(['change 1', 'change 2'])
+  })
+
+  it('gives nothing back while the chain cannot be asked', async () => {
+    await world.addCommits(1, 1)
+    await world.sql('update commit_relays set attempts = 90')
+    const sign = () => Promise.reject(new LostKeyError('There is no counterpart.'))
+    proxy.intercept = () => ({ kind: 'answer', body: 'no node here' })
+    world.relay(proxy.url, { ...options, custody: { ...world.custody, sign } })
+    await eventually(
+      () => world.sql<{ trouble: string | null }>('select trouble from commit_relays'),
+      ([row]) => row?.trouble?.includes('The chain') === true,
+    )
+    proxy.intercept = () => undefined
+    await world.sql('update commit_relays set next_attempt_at = now()')
+    await eventually(world.statuses, (seen) => seen.FAILED === 1)
   })
 
   it('does not take somebody else’s copy of a commit for its own', async () => {

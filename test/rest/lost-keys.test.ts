@@ -39,6 +39,7 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
     lease: lease as Lease,
     log: app.log,
     stopping: stopping.signal,
+    takeFromChain: async () => false,
     onReady() {},
   })
   const running = preparer.run()
