@@ -1,6 +1,6 @@
 /** The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close. */
 import { createDepositWatcher, type DepositWatcher } from './chain/deposits.ts'
-import { createKeyPair, signText } from './chain/keys.ts'
+import { createKeyPair, createRelayAccount, signText } from './chain/keys.ts'
 import { createRegistry, type Registry } from './chain/registry.ts'
 import { createRelay, type Relay } from './chain/relay.ts'
 import type { Config } from './config.ts'
@@ -34,7 +34,7 @@ import { createPictureMaker } from './platform/picture-maker.ts'
 import { prepareDatabase } from './platform/prepare-database.ts'
 import { closeFolders } from './platform/private-folders.ts'
 import { createSafe } from './platform/safe.ts'
-import { assertVaultBelongs } from './platform/vault-identity.ts'
+import { assertKeysHeld, assertVaultBelongs } from './platform/vault-identity.ts'
 
 export interface Installation {
   config: Config
@@ -84,7 +84,14 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
   })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
   const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log })
-  await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate }).catch(async (error: unknown) => {
+  const openVault = async () => {
+    await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
+    const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
+    // Commands tell an operator what is wrong, also then.
+    if (mayMigrate) await assertKeysHeld(database, vault.ring, config.dir)
+    return vault
+  }
+  const vault = await openVault().catch(async (error: unknown) => {
     await database.close()
     await postgres?.stop()
     throw error
@@ -92,7 +99,6 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
   const notices = createEventNotices({ url: databaseUrl, database, log })
   // Where mail goes that no server is configured for.
   const mailDir = `${config.dir}/mail`
-  const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
   return {
     config,
     log,
@@ -123,6 +129,10 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
     },
   }
 }
+
+/** Addresses of the relay accounts that are configured. */
+export const relayAddresses = ({ chain }: Config): string[] =>
+  (chain.relayKeys ?? [developmentKey]).map((key) => createRelayAccount(key).address)
 
 const noDeposits: DepositWatcher = { start() {}, async stop() {} }
 

@@ -41,6 +41,12 @@ export const decodeGetCommits = (answer: string): number[] =>
 /** The log filter of an asset's commits: only the hash of its identifier is in the log. */
 export const commitTopics = (nid: string): [string, null, string] => [commitEvent.topicHash, null, id(nid)]
 
+/** The log filter of everything that one of these accounts wrote. */
+export const recorderTopics = (recorders: readonly string[]): [string, string[]] => [
+  commitEvent.topicHash,
+  recorders.map((recorder) => `0x${recorder.slice(2).toLowerCase().padStart(64, '0')}`),
+]
+
 export const decodeCommitLog = (log: { topics: string[]; data: string }): { recorder: string; commitData: string } => {
   const values = registry.decodeEventLog(commitEvent, log.data, log.topics)
   return { recorder: values.recorder as string, commitData: values.commitData as string }

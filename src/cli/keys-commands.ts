@@ -1,5 +1,6 @@
 /** `annal keys`. */
 import type { Command } from 'commander'
+import { DomainError } from '../domain/errors.ts'
 import type { KeyRotation } from '../domain/keys/key-rotation.ts'
 import { command } from './command.ts'
 import { FAILURE, green, print, printJson, red, say, table } from './output.ts'
@@ -71,6 +72,24 @@ Can be interrupted: the next run goes on with what is left. With keys as variabl
         say(green('Nothing is left under an earlier key. It may be destroyed: annal keys destroy-earlier'))
       else if (!isNew && !rewrapped)
         say('Set a new KEY_ENCRYPTION_KEY, and the earlier one as KEY_ENCRYPTION_KEY_PREVIOUS.')
+    })
+
+  command(keys, 'give-up', 'Says that a key is lost for good, so that servers start without it.')
+    .argument('<key>', 'as the refused start names it')
+    .addHelpText(
+      'after',
+      `
+What it wrapped stays shut: commits of those accounts wait for three days and are refunded, and nothing is signed for them.
+Should the key be found again, it opens everything as before.`,
+    )
+    .action(async (key: string) => {
+      const { giveKeyUp } = await import('../platform/vault-identity.ts')
+      await withInstallation(async ({ database, keyRing }) => {
+        const { current, earlier } = await keyRing.ids()
+        if ([current, ...earlier].includes(key)) throw new DomainError('CONFLICT', `The vault holds the key ${key}.`)
+        await giveKeyUp(database, key)
+      })
+      say(`Servers start without ${key}.`)
     })
 
   command(keys, 'destroy-earlier', 'Destroys earlier keys, once nothing is left under them.')

@@ -32,11 +32,9 @@ async function verify(nid: string, { rpcUrl, registry: address, gateway, recorde
   }
   return withInstallation(async (installation) => {
     const { config, contentStore } = installation
-    const { connectChain } = await import('../installation.ts')
-    const { createRelayAccount } = await import('../chain/keys.ts')
-    const { developmentKey } = await import('../platform/embedded-anvil.ts')
+    const { connectChain, relayAddresses } = await import('../installation.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
-    const ours = (config.chain.relayKeys ?? [developmentKey]).map((key) => createRelayAccount(key).address)
+    const ours = relayAddresses(config)
     const options: VerifyOptions = { nid, registry: chain.registry, files: contentStore, recorders: recorders ?? ours }
     try {
       return await verifyHistory(options)

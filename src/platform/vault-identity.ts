@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Database, statement } from '../domain/ports.ts'
+import { type Database, type KeyRing, statement } from '../domain/ports.ts'
 import { readOrCreate } from './key-ring.ts'
 
 const SETTING = 'vault'
@@ -46,3 +46,45 @@ export async function assertVaultBelongs({ database, dir, mayRemember }: Options
       `Share or restore its ANNAL_DIR/keys. If that is this folder, from a backup without the file vault-id, write ${known.value} into it.`,
   )
 }
+
+const givenUpSetting = (keyId: string) => `vault:given-up:${keyId}`
+
+/** Keys that wrap accounts' keys, each found by one step in the index; but for those that are held ($1) or were given up ($2: how the settings begin). */
+const findLackingKeys = statement<{ id: string; accounts: number }>(
+  'vault_lacking',
+  `with recursive used (id) as (
+     select min(vault_key_id) from user_keys
+     union all
+     select (select min(vault_key_id) from user_keys where vault_key_id > used.id) from used where used.id is not null
+   )
+   select id, (select count(*)::int from user_keys where vault_key_id = id) as accounts
+   from used where id <> all ($1::text[]) and not exists (select from settings where key = $2 || id)`,
+)
+
+const rememberGivenUp = statement<never>(
+  'vault_give_up',
+  `insert into settings (key, value) values ($1, clock_timestamp()::text) on conflict (key) do nothing`,
+)
+
+/**
+ * Raises when accounts' keys are wrapped by a key that the vault lacks: a folder that is older than the database's last rotation,
+ * or another KEY_ENCRYPTION_KEY. Nothing of them opens then, and what waits for them would be given up in time.
+ */
+export async function assertKeysHeld(
+  database: Pick<Database, 'query'>,
+  keyRing: Pick<KeyRing, 'ids'>,
+  dir: string,
+): Promise<void> {
+  const { current, earlier } = await keyRing.ids()
+  const lacking = await database.query(findLackingKeys, [[current, ...earlier], givenUpSetting('')])
+  if (lacking.length === 0) return
+  const keys = lacking.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`)
+  throw new Error(
+    `The key vault in ${join(dir, 'keys')} lacks keys that wrap the keys of accounts: ${keys.join(', ')}. Restore the newest backup of ANNAL_DIR/keys, ` +
+      `or name them in KEY_ENCRYPTION_KEY_PREVIOUS. What is lost for good is given up by: npm run annal -- keys give-up ${lacking[0]!.id}`,
+  )
+}
+
+/** Lets servers start though the key is lost. What it wrapped stays shut until the key is found again. */
+export const giveKeyUp = (database: Pick<Database, 'query'>, keyId: string) =>
+  database.query(rememberGivenUp, [givenUpSetting(keyId)])

@@ -41,3 +41,30 @@ it('a database takes the vault it is first opened with, and no other', async () 
   writeFileSync(join(dirOf('second'), 'keys/vault-id'), `${id}\n`)
   await (await start(dirOf('second'))).close()
 })
+
+it('a server does not start without a key that wraps accounts’ keys, until it is given up', async () => {
+  const env = { DATABASE_URL: testDatabase.url }
+  const dir = dirOf('first')
+  await (await start(dir)).close()
+  const admin = ['admin', 'create', '--username', 'root', '--email', 'root@example.org']
+  expect(await runAnnal(dir, admin, { env, input: 'correct horse\n' })).toMatchObject({ code: 0 })
+  await (await start(dir)).close()
+  const file = join(dir, 'keys/key-encryption-key')
+  const key = readFileSync(file, 'utf8')
+  writeFileSync(file, 'ab'.repeat(32))
+  const refusal = /lacks keys that wrap the keys of accounts: (local:\w{16}) \(1 account\).*Restore the newest backup/
+  await expect(start(dir)).rejects.toThrow(refusal)
+  // Commands tell what is wrong.
+  const check = await runAnnal(dir, ['check', '--json'], { env })
+  expect(JSON.parse(check.stdout)).toContainEqual(expect.objectContaining({ id: 'S1', holds: false }))
+
+  const id = refusal.exec(String(await start(dir).catch((error: unknown) => error)))![1]!
+  expect(await runAnnal(dir, ['keys', 'give-up', id], { env })).toMatchObject({ code: 0 })
+  await (await start(dir)).close()
+  writeFileSync(file, key)
+  expect(await runAnnal(dir, ['keys', 'give-up', id], { env })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The vault holds'),
+  })
+  await (await start(dir)).close()
+})
