@@ -2,23 +2,19 @@
 /** The operator's commands. Data goes to stdout, talk to stderr; exits with 0, 1 when something is wrong, 2 on wrong usage. */
 import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
+import { addCheckCommands } from './cli/check-command.ts'
 import { command } from './cli/command.ts'
 import { addJobsCommand } from './cli/jobs-command.ts'
 import { addKeysCommands } from './cli/keys-commands.ts'
-import { FAILURE, green, print, printJson, red, say, table, WRONG_USAGE } from './cli/output.ts'
+import { FAILURE, print, printJson, red, say, table, WRONG_USAGE } from './cli/output.ts'
 import { readPassword } from './cli/read-password.ts'
 import { addRelayCommand } from './cli/relay-command.ts'
 import { addVerifyCommand } from './cli/verify-command.ts'
-import { withApp, withInstallation } from './cli/with-installation.ts'
+import { withApp } from './cli/with-installation.ts'
 import { ConfigError, effectiveConfig } from './config.ts'
 import { DomainError } from './domain/errors.ts'
 import { toId } from './domain/ids.ts'
-import { checkInvariants, type Finding } from './domain/invariants.ts'
-import { checkSealed } from './domain/keys/unreadable.ts'
 import { formatAmount } from './domain/money.ts'
-
-/** Of the rows that contradict one invariant, how many are printed. */
-const SHOWN_ROWS = 20
 
 const program = new Command('annal')
   .description('Runs and inspects an Annal installation. Configured by the same variables as the server.')
@@ -32,7 +28,7 @@ const program = new Command('annal')
 Examples:
   $ annal admin create --username root --email root@example.org
   $ annal api-key issue --name shop --json
-  $ annal check && echo "the books are right"
+  $ annal check && echo "everything is right"
   $ annal verify bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
 
 Works beside a running server with the same ANNAL_DIR or DATABASE_URL, and starts the embedded database when none runs.`,
@@ -102,6 +98,17 @@ command(apiKey, 'revoke', 'Ends an API key: the next request that carries it is 
     say('Revoked.')
   })
 
+const sessions = command(program, 'sessions', 'Sessions of accounts.')
+
+command(sessions, 'end', 'Ends sessions and mailed links, as after a restore, which brings back those that had ended.')
+  .requiredOption('--all', 'of everybody')
+  .option('--json', 'prints {"ended"}')
+  .action(async ({ json }) => {
+    const ended = await withApp(({ services }) => services.sessions.endAll())
+    if (json) return printJson({ ended })
+    say(`${ended} ${ended === 1 ? 'session' : 'sessions'} ended. Their owners sign in again.`)
+  })
+
 addKeysCommands(program)
 
 interface GrantFlags {
@@ -139,39 +146,7 @@ command(program, 'grant', 'Gives points to a user.')
     if (attempt.replayed) say('They had been given before with this key; nothing was added.')
   })
 
-command(
-  program,
-  'check',
-  'Checks the books, the histories and everything that is sealed; exits with 1 when something is wrong.',
-)
-  .option('--json', 'prints every invariant with the first rows that contradict it; "isCut": there are more')
-  .action(async ({ json }) => {
-    const results = await withInstallation(async (installation) => [
-      ...(await checkInvariants(installation.database)),
-      await checkSealed(installation),
-    ])
-    const broken = results.filter(({ rows }) => rows.length > 0)
-    if (broken.length) process.exitCode = FAILURE
-    if (json) {
-      return printJson(
-        results.map(({ invariant: { id, sentence }, rows, isCut }) => ({
-          id,
-          sentence,
-          holds: !rows.length,
-          rows,
-          isCut,
-        })),
-      )
-    }
-    const countOf = ({ rows, isCut }: Finding) => `${isCut ? 'more than ' : ''}${rows.length}`
-    const verdict = (finding: Finding) => (finding.rows.length ? `${countOf(finding)} wrong` : 'holds')
-    print(table(results.map((finding) => [finding.invariant.id, verdict(finding), finding.invariant.sentence])))
-    for (const { invariant, rows } of broken) {
-      for (const row of rows.slice(0, SHOWN_ROWS)) print(`${invariant.id}  ${JSON.stringify(row)}`)
-      if (rows.length > SHOWN_ROWS) print(`${invariant.id}  and others; --json shows ${rows.length} of them`)
-    }
-    say(broken.length ? red('The database contradicts itself.') : green('Everything holds.'))
-  })
+addCheckCommands(program)
 
 command(program, 'config', 'Prints every variable with its effective value; secrets are not shown.')
   .option('--json', 'prints a list of {"name", "value", "doc"}')

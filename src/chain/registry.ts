@@ -2,9 +2,9 @@
 import type { CommitData } from '../domain/asset/commit-data.ts'
 import type { Database } from '../domain/ports.ts'
 import { parseCommitData } from './commit-data.ts'
-import { commitTopics, decodeCommitLog, decodeGetCommits, encodeGetCommits } from './registry-abi.ts'
+import { commitTopics, decodeCommitLog, decodeGetCommits, encodeGetCommits, recorderTopics } from './registry-abi.ts'
 import { findSetting, rememberSetting } from './registry-statements.ts'
-import { createRpc, quantity, type Rpc, resultOf } from './rpc.ts'
+import { createRpc, quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 
 /** The chain is another one than this installation began on, or than it was told to use. Nothing may be signed. */
 export class WrongChainError extends Error {
@@ -50,6 +50,8 @@ export interface Registry {
   hasCode(address: string): Promise<boolean>
   /** An asset's commits from the chain alone, oldest first. Raises UNAVAILABLE, WrongChainError. */
   readCommits(nid: string): Promise<ChainCommit[]>
+  /** All commits that these accounts wrote, from a block on, oldest first. Raises UNAVAILABLE, WrongChainError. */
+  readAll(recorders: readonly string[], fromBlock: number): AsyncIterable<ChainCommit>
 }
 
 export const registrySetting = (chainId: number) => `registry:${chainId}`
@@ -62,6 +64,10 @@ interface LogReply {
   blockHash: string
   logIndex: string
 }
+
+/** Blocks asked for at once: nodes allow some thousands, ours all of them, and a range that is refused is halved. */
+const firstRange = 2_000
+const largestRange = 100_000
 
 export function createRegistry({ rpcUrl, database, address, chainId: expectedId }: RegistryOptions): Registry {
   const rpc = createRpc({ url: rpcUrl })
@@ -95,6 +101,11 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
     return row?.value
   }
 
+  const readRange = async (at: string, recorders: readonly string[], from: number, to: number) => {
+    const filter = { address: at, fromBlock: quantity(from), toBlock: quantity(to), topics: recorderTopics(recorders) }
+    return (await rpc.call<LogReply[]>('eth_getLogs', filter)).map(readLog)
+  }
+
   return {
     rpc,
     configuredAddress: address,
@@ -122,6 +133,23 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
         .flatMap((outcome) => resultOf<LogReply[]>(outcome))
         .map(readLog)
         .sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+    },
+    async *readAll(recorders, fromBlock) {
+      const at = await findAddress(await readChainId())
+      if (!at) return
+      const head = Number(await rpc.call<string>('eth_blockNumber'))
+      for (let from = fromBlock, range = firstRange; from <= head; ) {
+        const to = Math.min(from + range - 1, head)
+        try {
+          yield* await readRange(at, recorders, from, to)
+        } catch (error) {
+          if (!(error instanceof RpcError) || to === from) throw error
+          range = Math.max(Math.floor(range / 2), 1)
+          continue
+        }
+        from = to + 1
+        range = Math.min(range * 2, largestRange)
+      }
     },
   }
 }

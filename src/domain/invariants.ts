@@ -212,7 +212,17 @@ export interface Finding {
   rows: object[]
   /** Whether there are more rows than these. */
   isCut: boolean
+  /** What its rows tell is worth knowing, and nothing is wrong. */
+  isNote?: boolean
 }
+
+/** A look of another kind, told like an invariant: at most `MOST_ROWS` of the rows that it found. */
+export const findingOf = (id: string, sentence: string, rows: object[], isNote = false): Finding => ({
+  invariant: { id, sentence },
+  rows: rows.slice(0, MOST_ROWS),
+  isCut: rows.length > MOST_ROWS,
+  isNote,
+})
 
 export const MOST_ROWS = 100
 

@@ -116,6 +116,8 @@ export interface ContentStore {
   size(cid: string): Promise<number>
   /** Raises NOT_FOUND. */
   readBlock(cid: string): Promise<Uint8Array>
+  /** Whether every block of it is there. Raises UNAVAILABLE. */
+  isWhole(cid: string): Promise<boolean>
   /** The file's blocks as a CAR stream, depth first. */
   exportCar(cid: string): AsyncIterable<Uint8Array>
   /**
@@ -149,6 +151,15 @@ export interface KeyVault {
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
   /** Destroys the owner's counterpart: what was wrapped for the owner opens never again. May be called again. */
   forget(owner: string): Promise<void>
+  /**
+   * Writes down for good that the owner was deleted, which a database that comes back from a backup does not know. From then
+   * on nothing can be wrapped for the owner. May be called again.
+   */
+  markDeleted(owner: string): Promise<void>
+  /** Owners that have a counterpart, in no order. */
+  owners(): AsyncIterable<string>
+  /** Owners that were marked as deleted, in no order. */
+  deletedOwners(): AsyncIterable<string>
   /** A key of 32 bytes for one purpose: for signatures of our own links. It stays the same when keys are rotated. */
   derive(purpose: string): Uint8Array
 }

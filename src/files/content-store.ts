@@ -75,6 +75,24 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       return blocks.get(parseCid(cid))
     },
 
+    async isWhole(cid) {
+      const seen = new Set<string>()
+      const stack = [parseCid(cid)]
+      for (let next = stack.pop(); next; next = stack.pop()) {
+        const name = blockName(next)
+        if (seen.has(name)) continue
+        seen.add(name)
+        // Leaves are not read.
+        const links =
+          next.code === raw.code
+            ? await ifThere(blocks.length(next)).then((length) => (length === undefined ? undefined : []))
+            : await ifThere(blocks.get(next)).then((bytes) => bytes && linksOf(next!, bytes))
+        if (!links) return false
+        stack.push(...links)
+      }
+      return true
+    },
+
     async *exportCar(cid) {
       yield* carOf(parseCid(cid), blocks.get)
     },
@@ -113,6 +131,13 @@ const openFile = async (blocks: BlockDirectory, cid: CID) => {
   throw notFound('File')
 }
 
+/** Undefined for a block that is missing. */
+const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
+    throw error
+  })
+
 /** Adds the names of all blocks of a DAG. A missing block has nothing below it to keep; leaves are not read. */
 const mark = async (blocks: BlockDirectory, root: CID, kept: Set<string>) => {
   const stack = [root]
@@ -121,10 +146,7 @@ const mark = async (blocks: BlockDirectory, root: CID, kept: Set<string>) => {
     if (kept.has(name)) continue
     kept.add(name)
     if (cid.code === raw.code) continue
-    const bytes = await blocks.get(cid).catch((error) => {
-      if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
-      throw error
-    })
+    const bytes = await ifThere(blocks.get(cid))
     if (bytes) stack.push(...linksOf(cid, bytes))
   }
 }

@@ -177,6 +177,13 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
       return readBlock(parseCid(cid))
     },
 
+    async isWhole(cid) {
+      const path = `/ipfs/${parseCid(cid)}`
+      const look = (signal: AbortSignal) => kubo.files.stat(path, { ...offline, withLocal: true, signal })
+      const found = await ask(look).catch(ifMissing)
+      return found !== undefined && found.local !== false
+    },
+
     async *exportCar(cid) {
       yield* carOf(parseCid(cid), readBlock)
     },
@@ -235,6 +242,6 @@ const refusal = (error: unknown) => {
 }
 
 /** Its blocks are gone, or were never imported: there is nothing to hold. */
-const ifMissing = (error: unknown) => {
+const ifMissing = (error: unknown): undefined => {
   if (!(error instanceof DomainError && error.code === 'NOT_FOUND')) throw error
 }

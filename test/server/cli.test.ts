@@ -92,6 +92,26 @@ describe('annal', () => {
     expect(short).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('at least 8 characters') })
   })
 
+  it('ends everybody’s sessions and mailed links, and says so in their trails', async () => {
+    const credentials = ['--username', 'signed-in', '--email', 'signed-in@example.org', '--json']
+    const { id } = JSON.parse((await annal(['admin', 'create', ...credentials], { input: 'correct horse\n' })).stdout)
+    await database.query(
+      `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+       select id, 'PASSWORD_RESET', uuidv7(), sha256('x'), email, now() + interval '1 hour' from users where username = 'signed-in'`,
+    )
+    expect(await annal(['sessions', 'end'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--all') })
+    const { rows: before } = await database.query('select id from access_tokens')
+    expect(JSON.parse((await annal(['sessions', 'end', '--all', '--json'])).stdout)).toEqual({ ended: before.length })
+    const { rows: left } = await database.query(
+      'select user_id from access_tokens union all select user_id from one_time_tokens',
+    )
+    expect(left).toEqual([])
+    const { rows: told } = await database.query(
+      `select action from audit_entries e join users u on u.id = e.user_id where u.username = 'signed-in' order by e.id desc limit 1`,
+    )
+    expect([id, told]).toEqual([expect.stringMatching(/^user_/), [{ action: 'session.revoked' }]])
+  })
+
   it('issues an API key and keeps only its hash', async () => {
     const { code, stdout } = await annal(['api-key', 'issue', '--name', 'shop', '--json'])
     expect(code).toBe(0)

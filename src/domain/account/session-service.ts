@@ -7,6 +7,7 @@ import { assertMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import {
   countSessions,
+  endSessions,
   readSession,
   readSessions,
   readSessionsUp,
@@ -103,6 +104,19 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
       const current = await this.find(actor, toId('session', actor.tokenId))
       if (!current) throw authenticationFailed()
       return current
+    },
+
+    /**
+     * Ends everybody's sessions and mailed links: a database that came back from a backup has those again that had ended
+     * since. Returns how many sessions.
+     */
+    async endAll(): Promise<number> {
+      let ended = 0
+      for (;;) {
+        const [batch] = await database.query(endSessions)
+        ended += batch!.sessions
+        if (batch!.tokens === 0) return ended
+      }
     },
 
     /** Writes down which sessions were used since the last time. */

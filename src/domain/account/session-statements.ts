@@ -67,3 +67,24 @@ export const revokeOtherSessions = statement<never>(
    ${rememberSql('$4', '$5', '$1::text', 'counted')}
    select 1`,
 )
+
+/**
+ * So many at once of everybody's sessions and mailed links, and an entry in the trail of each account. Nothing is left when
+ * `tokens` is 0.
+ */
+export const endSessions = statement<{ sessions: number; tokens: number }>(
+  'session_end_all',
+  `with doomed as materialized (
+     select id from access_tokens limit 1000 for update
+   ),
+   ended as (delete from access_tokens t using doomed where t.id = doomed.id returning t.user_id),
+   unlinked as (
+     delete from one_time_tokens o using (
+       select user_id, purpose from one_time_tokens limit 1000
+     ) link where o.user_id = link.user_id and o.purpose = link.purpose returning 1
+   ),
+   owners as (select distinct user_id from ended),
+   ${auditSql({ name: 'audited', from: 'owners', user: 'user_id', action: 'session.revoked' })}
+   select (select count(*) from ended)::int as sessions,
+     ((select count(*) from ended) + (select count(*) from unlinked))::int as tokens`,
+)

@@ -67,6 +67,12 @@ const isOwn = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
 
 export type AssetService = ReturnType<typeof createAssetService>
 
+/**
+ * Whether a file that was just imported may be needed though its registration failed: an answer that got lost may have been a yes,
+ * and the file of an asset that stands already may have been missing, because blocks came back from an older backup.
+ */
+const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
+
 export function createAssetService(deps: Dependencies) {
   const { database, contentStore, chain, notices, idempotency, pricing, funds, limits, uploads, config } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
@@ -254,8 +260,7 @@ export function createAssetService(deps: Dependencies) {
       try {
         return await registerOnce(actor, file, imported, input, attempt)
       } catch (error) {
-        // An answer that got lost may have been a yes.
-        if (error instanceof DomainError && error.code !== 'UNAVAILABLE') await imported.discard()
+        if (error instanceof DomainError && !mayBeNeeded(error)) await imported.discard()
         throw error
       }
     },

@@ -1,7 +1,7 @@
 /** What was sealed and does not open: for `annal check`. Everything that a key wraps is tried, row by row. */
 import { LostKeyError } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
-import { type Finding, MOST_ROWS } from '../invariants.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
 import type { Custody, Database, Safe } from '../ports.ts'
 import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'
@@ -68,14 +68,9 @@ export async function findUnreadable({ database, custody, safe }: Dependencies, 
 }
 
 /** Tells it like an invariant. */
-export async function checkSealed(parts: Dependencies): Promise<Finding> {
-  const rows = await findUnreadable(parts, MOST_ROWS + 1)
-  return {
-    invariant: {
-      id: 'S1',
-      sentence: 'Everything that is sealed opens: keys of accounts, arguments of orders, webhook secrets.',
-    },
-    rows: rows.slice(0, MOST_ROWS),
-    isCut: rows.length > MOST_ROWS,
-  }
-}
+export const checkSealed = async (parts: Dependencies): Promise<Finding> =>
+  findingOf(
+    'S1',
+    'Everything that is sealed opens: keys of accounts, arguments of orders, webhook secrets.',
+    await findUnreadable(parts, MOST_ROWS + 1),
+  )

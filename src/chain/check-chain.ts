@@ -1,0 +1,178 @@
+/**
+ * Holds the database to the chain, for `annal check`: what one has and the other lacks, as after a restore that put together
+ * what is not of one moment. The registry's events are read once, in ranges, and nothing is written.
+ */
+import { type Database, statement } from '../domain/ports.ts'
+import type { ChainCommit, Registry } from './registry.ts'
+import { resultOf } from './rpc.ts'
+
+interface CommitRow {
+  commit_id: string
+  nid: string
+  status: 'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'
+  tree_cid: string
+  /** Unix seconds. */
+  created_at: number
+  committer: string
+  transaction_hash: string | null
+  /** Of everything that was ever signed for it here. */
+  hashes: string[]
+}
+
+const findCommits = statement<CommitRow>(
+  'check_chain_commits',
+  `select c.id as commit_id, a.nid, r.status::text, c.tree_cid, floor(extract(epoch from c.created_at))::int as created_at,
+     w.address as committer, r.transaction_hash,
+     array(select hash from chain_transactions t where t.commit_id = c.id) as hashes
+   from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
+     join wallets w on w.user_id = c.author_id
+   where c.id > $1::uuid order by c.id limit 1000`,
+)
+const findLanes = statement<{ lane: string }>(
+  'check_chain_lanes',
+  'select distinct lane from commit_relays where lane is not null',
+)
+const findFirstBlock = statement<{ block: number | null }>(
+  'check_chain_first',
+  'select min(block_number)::int as block from commit_relays where block_number is not null',
+)
+const findDeposits = statement<{ hash: string; position: number; wallet_id: string; amount: string }>(
+  'check_chain_deposits',
+  `select transaction_hash as hash, position, wallet_id, trim_scale(amount)::text as amount from deposits
+   where (transaction_hash, position) > ($1, $2::int) order by transaction_hash, position limit 500`,
+)
+
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
+const PAGE = 1_000
+const DEPOSITS_PAGE = 500
+
+export interface ChainCheck {
+  database: Database
+  registry: Registry
+  /** Accounts that are configured. What others wrote into the registry is not our concern, but for earlier accounts of ours. */
+  relayAddresses: readonly string[]
+  /** Rows of one kind at most. */
+  most: number
+}
+
+export interface ChainFinding {
+  id: string
+  sentence: string
+  rows: object[]
+  /** Worth knowing, and nothing is wrong. */
+  isNote: boolean
+}
+
+const sentences = {
+  H1: 'Every commit that counts as included or final is on the chain.',
+  H2: 'No commit is on the chain twice.',
+  H3: 'No commit was refunded that is on the chain.',
+  H4: 'The chain has no commit of ours that the database does not know. After a restore: what was made since the backup.',
+  H5: 'Every deposit in the books is on the chain.',
+} as const
+type Id = keyof typeof sentences
+
+/** What tells commits apart on the chain: two of one second may be told alike. */
+const tellOf = (tree: string, time: number, committer: string) => `${tree} ${time} ${committer}`
+
+/** Raises UNAVAILABLE when the chain does not answer. */
+export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
+  const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [], H5: [] }
+  const add = (id: Id, row: object) => void (found[id].length < check.most && found[id].push(row))
+  // Before the database: what is stored is stored before it is sent.
+  const events = await readOurEvents(check)
+  const byHash = new Map(events.map((event) => [event.transactionHash, event]))
+  const byTell = Map.groupBy(events, tellOfEvent)
+  const known = new Map<string, number>()
+  const ours = new Set<string>()
+  const failed: { commit: string; nid: string; tell: string; signed: string[] }[] = []
+
+  for await (const row of commitsOf(check.database)) {
+    const tell = tellOf(row.tree_cid, row.created_at, row.committer)
+    known.set(tell, (known.get(tell) ?? 0) + 1)
+    const hashes = [...row.hashes, ...(row.transaction_hash ? [row.transaction_hash] : [])]
+    const signed = hashes.filter((hash) => byHash.has(hash))
+    for (const hash of signed) ours.add(hash)
+    const subject = { commit: row.commit_id, nid: row.nid }
+    const isPlaced = row.status === 'INCLUDED' || row.status === 'FINAL'
+    if (isPlaced && !byHash.has(row.transaction_hash!) && !(await isMined(check, row.transaction_hash!)))
+      add('H1', {
+        ...subject,
+        transaction: row.transaction_hash,
+        problem: `${row.status}, and the chain does not have it`,
+      })
+    if (row.status === 'FAILED') failed.push({ ...subject, tell, signed })
+  }
+  for (const { tell, signed, ...subject } of failed) {
+    const transaction =
+      signed[0] ?? byTell.get(tell)?.find((event) => !ours.has(event.transactionHash))?.transactionHash
+    if (transaction) add('H3', { ...subject, transaction, problem: 'refunded, and on the chain' })
+  }
+  for (const [tell, same] of byTell) {
+    const wanted = known.get(tell) ?? 0
+    const transactions = same.map(({ transactionHash }) => transactionHash)
+    if (wanted > 0 && same.length > wanted) add('H2', { transactions, problem: `${same.length} times for ${wanted}` })
+    if (wanted > 0) continue
+    for (const event of same) if (!ours.has(event.transactionHash)) add('H4', strangerOf(event))
+  }
+  for await (const row of lostDeposits(check)) add('H5', row)
+  // The chain cannot be made to forget what it has, and nothing is wrong with it.
+  return (Object.keys(sentences) as Id[]).map((id) => ({
+    ...{ id, sentence: sentences[id], rows: found[id], isNote: id === 'H4' },
+  }))
+}
+
+const tellOfEvent = ({ commitData: data, transactionHash }: ChainCommit) =>
+  data ? tellOf(data.assetTreeCid, data.timestampCreated, data.committer) : transactionHash
+
+const strangerOf = ({ transactionHash: transaction, blockNumber: block, commitData }: ChainCommit) => ({
+  transaction,
+  block,
+  ...(commitData && {
+    tree: commitData.assetTreeCid,
+    committer: commitData.committer,
+    at: new Date(commitData.timestampCreated * 1_000).toISOString(),
+    about: commitData.actionResult,
+  }),
+})
+
+async function* commitsOf(database: Database): AsyncGenerator<CommitRow> {
+  for (let after = FIRST_UUID; ; ) {
+    const rows = await database.query(findCommits, [after])
+    yield* rows
+    if (rows.length < PAGE) return
+    after = rows.at(-1)!.commit_id
+  }
+}
+
+async function readOurEvents({ database, registry, relayAddresses }: ChainCheck): Promise<ChainCommit[]> {
+  const lanes = (await database.query(findLanes)).map(({ lane }) => lane)
+  const recorders = new Set([...relayAddresses, ...lanes])
+  const [first] = await database.query(findFirstBlock)
+  const events: ChainCommit[] = []
+  for await (const event of registry.readAll([...recorders], first?.block ?? 0)) events.push(event)
+  return events
+}
+
+/** Asked of what the ranges did not show: it may have been included while they were read. */
+async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean> {
+  const receipt = await registry.rpc.call<{ logs: unknown[] } | null>('eth_getTransactionReceipt', hash)
+  return receipt !== null && receipt.logs.length > 0
+}
+
+async function* lostDeposits({ database, registry }: ChainCheck) {
+  for (let after: [string, number] = ['', -1]; ; ) {
+    const rows = await database.query(findDeposits, after)
+    const receipts = await registry.rpc.batch(
+      rows.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    for (const [index, { hash, wallet_id, amount }] of rows.entries()) {
+      const receipt = resultOf<{ status?: string } | null>(receipts[index])
+      if (receipt?.status !== '0x1')
+        yield { transaction: hash, wallet: wallet_id, amount, problem: 'credited, and the chain does not have it' }
+    }
+    const last = rows.at(-1)
+    if (rows.length < DEPOSITS_PAGE || !last) return
+    after = [last.hash, last.position]
+  }
+}

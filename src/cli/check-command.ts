@@ -1,0 +1,98 @@
+/** `annal check` and `annal mend`. */
+import type { Command } from 'commander'
+import type { Finding } from '../domain/invariants.ts'
+import type { Installation } from '../installation.ts'
+import { command } from './command.ts'
+import { FAILURE, green, print, printJson, red, say, table } from './output.ts'
+import { publicUrlOf, withInstallation } from './with-installation.ts'
+
+/** Of the rows that contradict one invariant, how many are printed. */
+const SHOWN_ROWS = 20
+
+/** Nothing where no commit ever went to a chain: none is started for the question. */
+async function checkAgainstChain(installation: Installation): Promise<Finding[]> {
+  const { database, config } = installation
+  const { findSetting } = await import('../chain/registry-statements.ts')
+  if ((await database.query(findSetting, ['chain:id'])).length === 0) return []
+  const { connectChain, relayAddresses } = await import('../installation.ts')
+  const { findingOf, MOST_ROWS } = await import('../domain/invariants.ts')
+  const { checkChain } = await import('../chain/check-chain.ts')
+  const chain = await connectChain(installation, publicUrlOf(installation))
+  try {
+    const parts = { database, registry: chain.registry, relayAddresses: relayAddresses(config) }
+    const findings = await checkChain({ ...parts, most: MOST_ROWS + 1 })
+    return findings.map(({ id, sentence, rows, isNote }) => findingOf(id, sentence, rows, isNote))
+  } finally {
+    await chain.close()
+  }
+}
+
+async function checkAll(installation: Installation): Promise<Finding[]> {
+  const { checkInvariants } = await import('../domain/invariants.ts')
+  const { checkSealed } = await import('../domain/keys/unreadable.ts')
+  const { checkOwners } = await import('../domain/keys/owners.ts')
+  const { checkFiles } = await import('../domain/asset/kept-files.ts')
+  return [
+    ...(await checkInvariants(installation.database)),
+    await checkSealed(installation),
+    ...(await checkOwners(installation)),
+    await checkFiles(installation),
+    ...(await checkAgainstChain(installation)),
+  ]
+}
+
+function printFindings(findings: Finding[]) {
+  const countOf = ({ rows, isCut }: Finding) => `${isCut ? 'more than ' : ''}${rows.length}`
+  const verdict = (finding: Finding) => {
+    if (finding.rows.length === 0) return 'holds'
+    return `${countOf(finding)} ${finding.isNote ? 'to know' : 'wrong'}`
+  }
+  print(table(findings.map((finding) => [finding.invariant.id, verdict(finding), finding.invariant.sentence])))
+  for (const { invariant, rows } of findings) {
+    for (const row of rows.slice(0, SHOWN_ROWS)) print(`${invariant.id}  ${JSON.stringify(row)}`)
+    if (rows.length > SHOWN_ROWS) print(`${invariant.id}  and others; --json shows ${rows.length} of them`)
+  }
+}
+
+export function addCheckCommands(program: Command): void {
+  command(
+    program,
+    'check',
+    'Checks the books and histories, and that keys, files and chain are those of the database; exits with 1 when something is wrong.',
+  )
+    .option(
+      '--json',
+      'prints every invariant with the first rows that contradict it; "isCut": there are more, "isNote": nothing is wrong',
+    )
+    .action(async ({ json }) => {
+      const findings = await withInstallation(checkAll)
+      const isWrong = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
+      if (isWrong) process.exitCode = FAILURE
+      if (json) {
+        return printJson(
+          findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
+            ...{ id, sentence, holds: !rows.length, rows, isCut, isNote },
+          })),
+        )
+      }
+      printFindings(findings)
+      if (isWrong)
+        return say(red('Something is wrong. docs/operations.md tells what each finding means and what to do.'))
+      say(green(findings.some(({ rows }) => rows.length > 0) ? 'Nothing is wrong.' : 'Everything holds.'))
+    })
+
+  command(program, 'mend', 'Puts back what the file store lacks and the database can give: trees and thumbnails.')
+    .option('--json', 'prints {"trees", "thumbnails", "missing"}')
+    .action(async ({ json }) => {
+      const { mendFiles } = await import('../domain/asset/kept-files.ts')
+      const mending = await withInstallation(mendFiles)
+      if (mending.missing.length) process.exitCode = FAILURE
+      if (json) return printJson(mending)
+      const { trees, thumbnails, missing } = mending
+      print(`${trees} ${trees === 1 ? 'tree was' : 'trees were'} put back`)
+      print(`${thumbnails} ${thumbnails === 1 ? 'thumbnail is' : 'thumbnails are'} made anew by a running server`)
+      for (const row of missing) print(JSON.stringify(row))
+      if (missing.length)
+        say(red(`${missing.length} cannot be made of what is here: restore blocks, or send the file again.`))
+    })
+}

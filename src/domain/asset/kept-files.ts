@@ -1,0 +1,91 @@
+/** What the content store must keep, and whether it does: files, trees and thumbnails of assets. */
+import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
+import { type ContentStore, type Database, statement } from '../ports.ts'
+
+interface PinRow {
+  cid: string
+  asset_id: string
+  kind: 'FILE' | 'TREE' | 'THUMBNAIL'
+  nid: string
+}
+
+const nextPins = statement<PinRow>(
+  'kept_pins',
+  `select p.cid, p.asset_id, p.kind::text, a.nid from pins p join assets a on a.id = p.asset_id
+   where (p.cid, p.asset_id) > ($1, $2::uuid) order by p.cid, p.asset_id limit 500`,
+)
+
+/** The text of a tree: $1 tree, $2 asset. */
+const findTree = statement<{ tree: string }>(
+  'kept_tree',
+  `select tree from commits where tree_cid = $1 and asset_id = $2::uuid and tree <> '' limit 1`,
+)
+
+/** Has the thumbnail of an asset ($1) made anew. */
+const askAgain = statement<never>(
+  'kept_thumbnail',
+  'update assets set thumbnail_asked = false where id = $1::uuid and deleted_at is null',
+)
+
+const PAGE = 500
+const FIRST = '00000000-0000-0000-0000-000000000000'
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+}
+
+export interface Mending {
+  /** Trees that were put back. */
+  trees: number
+  /** Thumbnails that a server makes anew. */
+  thumbnails: number
+  /** Files, and whatever else cannot be made of what is here. */
+  missing: object[]
+}
+
+/** What is pinned and not there in whole. Raises UNAVAILABLE. */
+async function* findMissing({ database, contentStore }: Dependencies): AsyncGenerator<PinRow> {
+  let whole = ''
+  for (let after: [string, string] = ['', FIRST]; ; ) {
+    const rows = await database.query(nextPins, after)
+    for (const row of rows) {
+      if (row.cid === whole) continue
+      if (await contentStore.isWhole(row.cid)) whole = row.cid
+      else yield row
+    }
+    const last = rows.at(-1)
+    if (rows.length < PAGE || !last) return
+    after = [last.cid, last.asset_id]
+  }
+}
+
+const tell = ({ nid, kind, cid }: PinRow) => ({ subject: nid, kind: kind.toLowerCase(), cid })
+
+/** Told like an invariant. Raises UNAVAILABLE. */
+export async function checkFiles(parts: Dependencies): Promise<Finding> {
+  const rows: object[] = []
+  for await (const row of findMissing(parts)) if (rows.push(tell(row)) > MOST_ROWS) break
+  return findingOf(
+    'B1',
+    'The file store has every file, tree and thumbnail of an asset. Trees and thumbnails: annal mend. Files: restore newer blocks, or send the file again.',
+    rows,
+  )
+}
+
+/** Puts back what the database can give. May be repeated. Raises UNAVAILABLE, INSUFFICIENT_STORAGE. */
+export async function mendFiles({ database, contentStore }: Dependencies): Promise<Mending> {
+  const mending: Mending = { trees: 0, thumbnails: 0, missing: [] }
+  for await (const row of findMissing({ database, contentStore })) {
+    const [commit] = row.kind === 'TREE' ? await database.query(findTree, [row.cid, row.asset_id]) : []
+    const isTree = commit && contentStore.describe(Buffer.from(commit.tree)).cid === row.cid
+    if (isTree) {
+      await contentStore.putDocument(Buffer.from(commit.tree))
+      mending.trees += 1
+    } else if (row.kind === 'THUMBNAIL' && (await contentStore.isWhole(row.nid))) {
+      await database.query(askAgain, [row.asset_id])
+      mending.thumbnails += 1
+    } else mending.missing.push(tell(row))
+  }
+  return mending
+}
