@@ -110,11 +110,9 @@ function momentOf({ database }: Parts, leaver: Leaver, round: number): Partial<D
   return round % 3 === 1 ? { following: 0.9 } : { until: deletionBegins(database, leaver) }
 }
 
-const openCustody = ({ dir }: ProofContext) =>
-  createCustody({
-    vault: createLocalKeyVault({ dir, key: '11'.repeat(32) }),
-    keyPairs: { createKeyPair, signText },
-  })
+const openVault = ({ dir }: ProofContext) => createLocalKeyVault({ dir, key: '11'.repeat(32) })
+const openCustody = (context: ProofContext) =>
+  createCustody({ vault: openVault(context), keyPairs: { createKeyPair, signText } })
 
 /** It lets calls wait until the account is gone, so that what they bring comes after it: 410, and the money goes back. */
 async function startPatientReceiver(context: ProofContext) {
@@ -176,7 +174,7 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   const late = held.filter(({ points, num }) => Number(points) + Number(num) > 0).length
   const custody = openCustody(context)
   const notices = { announce() {}, listen: () => () => undefined }
-  await createDeletionService({ database, custody, notices, log: silent }).sweep()
+  await createDeletionService({ database, custody, vault: openVault(context), notices, log: silent }).sweep()
   let forfeits = 0
   for (const { id, username } of leavers) {
     const orders = await database.query(findOrders, [id])

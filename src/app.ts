@@ -114,7 +114,10 @@ export interface App {
     webhookDelivery(job: { deliveryId: string }): Promise<void>
     abandonedDelivery(job: { deliveryId: string }): Promise<void>
   }
-  /** Stores the documents that commits refer to, and clears away what an earlier process left behind. */
+  /**
+   * Stores the documents that commits refer to, clears away what an earlier process left behind, and deletes again the
+   * accounts that came back from a backup.
+   */
   prepare(): Promise<void>
 }
 
@@ -328,6 +331,7 @@ export function createApp(deps: Dependencies): App {
     ],
     async prepare() {
       await uploads.sweep()
+      await services.deletions.reapply()
       for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))
     },
   }

@@ -6,7 +6,7 @@ import { connectChain, openInstallation } from './installation.ts'
 import { createHttpServer, type Door } from './platform/http-server.ts'
 import { startJobs } from './platform/jobs.ts'
 import { createLog } from './platform/log.ts'
-import { repeat } from './platform/repeat.ts'
+import { done, repeat } from './platform/repeat.ts'
 import { stopSignal } from './platform/stop-signal.ts'
 import { presentError } from './rest/status.ts'
 
@@ -52,12 +52,26 @@ async function main() {
   const { orders, grants, sessions, thumbnails } = app.services
   const { sweep, collectGarbage } = app.maintenance
   // Each for itself: one that fails keeps nothing else from being done.
-  const tidying = [app.services.deletions.sweep, orders.sweepArguments, sweep, collectGarbage]
+  const { deletions } = app.services
+  // What a backup brought back is found once in a process: backups are restored while none runs.
+  const reapply = async () => ((await deletions.reapply()) ? done : undefined)
+  const forgetAgain = async (cancel: AbortSignal) => {
+    await deletions.forgetAgain(cancel)
+    return done
+  }
+  const tidying = [deletions.sweep, orders.sweepArguments, sweep, collectGarbage]
   const chores = [
     repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again soon'),
     repeat(grants.sweep, 30_000, log, 'Points could not be expired; it is tried again in half a minute'),
     repeat(sessions.recordUse, 60_000, log, 'The use of sessions could not be recorded; it is tried again in a minute'),
     repeat(thumbnails.sweep, 10_000, log, 'Thumbnails could not be asked for; it is tried again soon'),
+    repeat(reapply, 10_000, log, 'A deleted account that came back could not be deleted again; it is tried again soon'),
+    repeat(
+      forgetAgain,
+      1_000,
+      log,
+      'A destroyed key that came back could not be destroyed again; it is tried again soon',
+    ),
     ...tidying.map((step) => repeat(step, 3_600_000, log, 'Tidying up failed; it is tried again in an hour')),
   ]
 

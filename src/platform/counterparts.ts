@@ -3,7 +3,7 @@
  * nothing opens that was wrapped for the owner, whoever holds the key-encryption key and a dump of the database.
  */
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LostKeyError } from '../domain/errors.ts'
 import { createFile, removeFile } from './lasting-file.ts'
@@ -11,11 +11,31 @@ import { createFile, removeFile } from './lasting-file.ts'
 const BYTES = 32
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-export function createCounterparts({ dir }: { dir: string }) {
-  const fileOf = (owner: string) => {
+const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+interface Options {
+  /** Where the counterparts lie. */
+  dir: string
+  /** Where empty files lie that name the owners who were deleted. */
+  deletedDir: string
+}
+
+export function createCounterparts({ dir, deletedDir }: Options) {
+  const place = (folder: string, owner: string) => {
     // It becomes a path.
     if (!uuid.test(owner)) throw new TypeError('An owner is a UUID in lowercase.')
-    return join(dir, owner.slice(-2), owner)
+    return join(folder, owner.slice(-2), owner)
+  }
+  const fileOf = (owner: string) => place(dir, owner)
+
+  async function isDeleted(owner: string): Promise<boolean> {
+    try {
+      await stat(place(deletedDir, owner))
+      return true
+    } catch (error) {
+      if (isMissing(error)) return false
+      throw error
+    }
   }
 
   async function find(owner: string): Promise<Buffer | undefined> {
@@ -24,18 +44,20 @@ export function createCounterparts({ dir }: { dir: string }) {
       if (counterpart.length !== BYTES) throw new LostKeyError(`The counterpart of ${owner} is damaged.`)
       return counterpart
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+      if (isMissing(error)) return undefined
       throw error
     }
   }
 
   return {
+    isDeleted,
     /** The owner's counterpart, or undefined when there is none (any more). */
     find,
     /** The owner's counterpart, made where there is none. On the disk when this resolves. */
     async findOrMake(owner: string): Promise<Buffer> {
       const counterpart = await find(owner)
       if (counterpart) return counterpart
+      if (await isDeleted(owner)) throw new LostKeyError(`${owner} was deleted.`, { isForGood: true })
       await createFile(fileOf(owner), randomBytes(BYTES))
       const made = await find(owner)
       if (!made) throw new Error(`The counterpart of ${owner} was destroyed.`)
@@ -46,5 +68,25 @@ export function createCounterparts({ dir }: { dir: string }) {
      * flash memory keep old blocks all the same, so a medium that leaves the house must be encrypted or destroyed.
      */
     forget: async (owner: string): Promise<void> => removeFile(fileOf(owner)),
+    /** Writes down for good that the owner was deleted. On the disk when this resolves. */
+    async markDeleted(owner: string): Promise<void> {
+      await createFile(place(deletedDir, owner), '')
+    },
+    /** Who has a counterpart, in no order. */
+    owners: () => namesIn(dir),
+    /** Who was marked as deleted, in no order. */
+    deleted: () => namesIn(deletedDir),
+  }
+}
+
+/** Owners that files in the folders of `dir` are named after; half-written files are not among them. */
+async function* namesIn(dir: string): AsyncGenerator<string> {
+  const list = (folder: string) =>
+    readdir(folder).catch((error: unknown) => {
+      if (isMissing(error)) return []
+      throw error
+    })
+  for (const folder of await list(dir)) {
+    for (const name of await list(join(dir, folder))) if (uuid.test(name)) yield name
   }
 }

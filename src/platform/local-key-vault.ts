@@ -26,7 +26,7 @@ export type LocalKeyVault = KeyVault & { ring: KeyRing }
 export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): LocalKeyVault {
   const keysDir = join(dir, 'keys')
   const ring = openKeyRing({ dir: keysDir, key, previousKeys })
-  const counterparts = createCounterparts({ dir: join(keysDir, 'counterparts') })
+  const counterparts = createCounterparts({ dir: join(keysDir, 'counterparts'), deletedDir: join(keysDir, 'deleted') })
   // Made of the first key once and kept: links and retries outlive a rotation, and it tells nothing about that key.
   const root = Buffer.from(
     readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),
@@ -54,10 +54,17 @@ export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): L
     },
     async unwrapFor(owner, keyId, wrapped, context) {
       const counterpart = await counterparts.find(owner)
-      if (!counterpart) throw new LostKeyError(`The key vault holds no counterpart for ${owner}.`)
+      if (!counterpart) {
+        throw new LostKeyError(`The key vault holds no counterpart for ${owner}.`, {
+          isForGood: await counterparts.isDeleted(owner),
+        })
+      }
       return unseal(wrappingKey(ring.find(keyId), owner, counterpart), wrapped, `${keyId}\n${context}`)
     },
     forget: counterparts.forget,
+    markDeleted: counterparts.markDeleted,
+    owners: counterparts.owners,
+    deletedOwners: counterparts.deleted,
     derive: (purpose) => expand(root, purpose),
   }
 }

@@ -5,12 +5,15 @@ export interface Repetition {
   stop(): Promise<void>
 }
 
+/** What work returns that need not be done again. */
+export const done = Symbol('done')
+
 /** Milliseconds between tries of what fails and is usually done more often. */
 const LONGEST_PAUSE = 60_000
 
 /**
  * Does `work` again and again with a pause between; one that fails is told and tried again, ever more rarely: up to a minute
- * apart, or as far as usual. Work of many steps heeds the signal between them.
+ * apart, or as far as usual. Work of many steps heeds the signal between them; work that returns `done` is over.
  */
 export function repeat(
   work: (cancel: AbortSignal) => Promise<unknown>,
@@ -25,7 +28,7 @@ export function repeat(
   let running: Promise<void> = Promise.resolve()
   const run = async () => {
     try {
-      await work(stopping.signal)
+      if ((await work(stopping.signal)) === done) return
       failures = 0
     } catch (error) {
       failures += 1

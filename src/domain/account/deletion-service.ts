@@ -6,9 +6,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { type Actor, assertUser } from '../actor.ts'
 import { failCommit } from '../asset/fail-commit.ts'
 import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
+import { inBatches } from '../in-batches.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
-import type { Custody, Database, FeedNotices, Log } from '../ports.ts'
+import type { Custody, Database, FeedNotices, KeyVault, Log } from '../ports.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
 import {
   closeWallet,
@@ -17,7 +18,9 @@ import {
   eraseAddresses,
   eraseArguments,
   eraseWebhooks,
+  findDeleted,
   findLatecomers,
+  findReturned,
   findUnsigned,
   forfeitLeftOver,
   forgetAnswers,
@@ -40,6 +43,7 @@ export interface ForgetKeyJob {
 interface Dependencies {
   database: Database
   custody: Custody
+  vault: Pick<KeyVault, 'markDeleted' | 'owners' | 'deletedOwners'>
   notices: FeedNotices
   log: Log
 }
@@ -56,7 +60,7 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
 export type DeletionService = ReturnType<typeof createDeletionService>
 
-export function createDeletionService({ database, custody, notices, log }: Dependencies) {
+export function createDeletionService({ database, custody, vault, notices, log }: Dependencies) {
   /** By user: the same wish sent again waits here, and takes no connection that others need. */
   const underWay = new Map<string, Promise<void>>()
 
@@ -131,11 +135,48 @@ export function createDeletionService({ database, custody, notices, log }: Depen
 
   /** Destroys what unwraps the account's key, and the answers its requests got. May be repeated. */
   async function forget({ userId }: ForgetKeyJob): Promise<void> {
+    await vault.markDeleted(userId)
     await custody.forget(userId)
     await database.query(forgetAnswers, [userId])
   }
 
+  async function deleteAgain(userId: string): Promise<void> {
+    await insist(userId).catch((error: unknown) => {
+      // Another process was quicker.
+      if (!(error instanceof DomainError && error.code === 'AUTHENTICATION_FAILED')) throw error
+    })
+    log.warn({ user: userId }, 'A deleted account had come back from a backup; it was deleted again')
+    await forget({ userId })
+  }
+
   return {
+    /**
+     * Deletes again what a backup of the database brought back: the vault remembers who was deleted. An account whose
+     * commits may be on the chain already waits until the relay has looked. Returns whether none is left. Raises UNAVAILABLE,
+     * CONFLICT.
+     */
+    async reapply(): Promise<boolean> {
+      let isDone = true
+      for await (const owners of inBatches(vault.deletedOwners(), PAGE)) {
+        for (const { id, waits } of await database.query(findReturned, [owners])) {
+          if (waits) isDone = false
+          else await deleteAgain(id)
+        }
+      }
+      return isDone
+    },
+
+    /** Destroys again what an old backup of the vault brought back: counterparts of accounts that are deleted. */
+    async forgetAgain(cancel?: AbortSignal): Promise<void> {
+      for await (const owners of inBatches(vault.owners(), PAGE)) {
+        cancel?.throwIfAborted()
+        for (const { id } of await database.query(findDeleted, [owners])) {
+          log.warn({ user: id }, 'The key of a deleted account had come back from a backup; it was destroyed again')
+          await forget({ userId: id })
+        }
+      }
+    },
+
     /**
      * Deletes the actor's account for good; returns its UUID. What was accepted and paid for still reaches the chain.
      * Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED when it is deleted already, CONFLICT while it is in constant use.

@@ -20,6 +20,21 @@ export const findUnsigned = statement<SealedKey & { commitId: string; treeSha256
      k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey" ${unsignedSql}`,
 )
 
+/** Which of these accounts ($1) stand; `waits`: something was accepted for it that is neither signed nor given up. */
+export const findReturned = statement<{ id: string; waits: boolean }>(
+  'deletion_returned',
+  `select u.id, exists (
+     select from commits c join commit_relays r on r.commit_id = c.id
+     where c.author_id = u.id and r.status = 'PENDING' and r.lane is null and r.tree_signature is null) as waits
+   from users u where u.id = any ($1::uuid[]) and u.deleted_at is null`,
+)
+
+/** Which of these accounts ($1) are deleted. */
+export const findDeleted = statement<{ id: string }>(
+  'deletion_deleted',
+  'select id from users where id = any ($1::uuid[]) and deleted_at is not null',
+)
+
 /** One deletion of an account at a time: $1 user. */
 export const waitForTurn = statement<never>(
   'deletion_turn',
