@@ -315,6 +315,7 @@ export function createApp(deps: Dependencies): App {
       limits,
       uploads,
       documents: Object.values(nids),
+      log,
     }),
     publication,
     jobs: {

@@ -6,6 +6,8 @@ import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
 import { type Database, type Seal, statement } from './ports.ts'
+import { plainSweep } from './sweep/plain-sweep.ts'
+import { type ItemRow, isAwakeSql, placeSql, type Sweep } from './sweep/sweep.ts'
 
 const SENDER_BYTES = 16
 const SWEPT_AT_ONCE = 1_000
@@ -46,12 +48,20 @@ const rememberKey = statement<{ kept: true }>(
   `insert into idempotency_keys (scope, payload_hash, result) values ($1, $2, $3)
    on conflict (scope) do nothing returning true as kept`,
 )
-/** At most so many at once: $1. */
-const forgetKeys = statement<{ forgotten: true }>(
+const isOldSql = `created_at < now() - interval '7 days'`
+const itemSql = `encode(scope, 'hex')`
+const byAge = placeSql('created_at', itemSql, ['timestamptz', 'text'])
+/** A page of a sweep. */
+const findOldKeys = statement<ItemRow>(
+  'idempotency_old',
+  `select ${itemSql} as item, ${byAge.place} as place from idempotency_keys
+   where ${isOldSql} and ${byAge.isAfter} and ${isAwakeSql('forget-idempotency-keys', itemSql)}
+   order by created_at, ${itemSql} limit $2`,
+)
+const forgetKeys = statement<{ item: string }>(
   'idempotency_sweep',
-  `delete from idempotency_keys where scope in (
-     select scope from idempotency_keys where created_at < now() - interval '7 days' order by created_at limit $1::int
-   ) returning true as forgotten`,
+  `delete from idempotency_keys where scope = any (array(select decode(key, 'hex') from unnest($1::text[]) key))
+     and ${isOldSql} returning ${itemSql} as item`,
 )
 const keepAnswer = statement<never>('idempotency_keep', 'update idempotency_keys set answer = $2 where scope = $1')
 
@@ -127,7 +137,7 @@ export interface Idempotency {
   recall(attempt: Attempt): Promise<unknown>
   keep(attempt: Attempt, answer: unknown): Promise<void>
   /** Forgets keys of last week. */
-  sweep(): Promise<void>
+  readonly sweep: Sweep
 }
 
 interface Dependencies {
@@ -200,8 +210,6 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
       const { scope } = attempt.mark
       await database.query(keepAnswer, [scope, answers.seal(JSON.stringify(answer), scope.toString('hex'))])
     },
-    async sweep() {
-      while ((await database.query(forgetKeys, [SWEPT_AT_ONCE])).length === SWEPT_AT_ONCE);
-    },
+    sweep: plainSweep('forget-idempotency-keys', findOldKeys, forgetKeys, SWEPT_AT_ONCE),
   }
 }

@@ -38,7 +38,14 @@ const unhit = statement<never>(
   `update limits set count = greatest(0, least(count, $3::int) - 1) where key = $1 and window_end = $2::timestamptz`,
 )
 
-const sweep = statement<never>('limit_sweep', `delete from limits where window_end < now() - interval '1 minute'`)
+const SWEPT_AT_ONCE = 1_000
+/** At most so many at once: $1. What they are about is told to nobody: it may be an address. */
+const sweep = statement<{ forgotten: true }>(
+  'limit_sweep',
+  `delete from limits where key in (
+     select key from limits where window_end < now() - interval '1 minute' limit $1 for update skip locked
+   ) returning true as forgotten`,
+)
 
 const find = statement<{ retry_after: number }>(
   'limit_find',
@@ -73,7 +80,7 @@ export function createLimits({ database }: { database: Database }): Limits {
       await database.query(unhit, [key, windowEnd, count])
     },
     async sweep() {
-      await database.query(sweep)
+      while ((await database.query(sweep, [SWEPT_AT_ONCE])).length === SWEPT_AT_ONCE);
     },
   }
 }

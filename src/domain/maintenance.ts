@@ -1,25 +1,16 @@
 /** What must be tidied now and then. Safe to run in several processes at once. */
+import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Limits } from './limits.ts'
-import { type ContentStore, type Database, statement } from './ports.ts'
+import { findEndedTokens, forgetTokens, nextPins } from './maintenance-statements.ts'
+import type { ContentStore, Database, Log } from './ports.ts'
+import { plainSweep } from './sweep/plain-sweep.ts'
+import type { Sweep } from './sweep/sweep.ts'
+import { createSweeper } from './sweep/sweeper.ts'
 
-const forgetTokens = statement<never>('token_sweep', 'delete from access_tokens where expires_at < now()')
-
-/** What a deletion could not erase yet, because the relay still had to bring it to the chain. */
-const eraseSettled = statement<never>(
-  'deleted_erase',
-  `with gone as (select id from assets where deleted_at is not null),
-   erased as (
-     update commits c set tree = '', message = '', changes = '{}' from gone, commit_relays r
-     where c.asset_id = gone.id and c.tree <> '' and r.commit_id = c.id and r.status in ('FINAL', 'FAILED')
-   )
-   delete from pins using gone where pins.asset_id = gone.id`,
-)
-const nextPins = statement<{ cid: string }>(
-  'pins_after',
-  'select distinct cid from pins where cid > $1 order by cid limit 1000',
-)
+/** Deleted assets of a page: each may have a long history. */
+const ASSETS_AT_ONCE = 50
 
 /** Seconds that a block may lie unpinned: longer than any upload takes from its first block to its pin. */
 const GRACE = 3_600
@@ -31,6 +22,7 @@ export function createMaintenance({
   limits,
   uploads,
   documents,
+  log,
 }: {
   database: Database
   contentStore: ContentStore
@@ -39,7 +31,20 @@ export function createMaintenance({
   uploads: Pick<Uploads, 'sweep'>
   /** Nids that are kept though no asset pins them. */
   documents: string[]
+  log: Pick<Log, 'error'>
 }) {
+  const sweeper = createSweeper({ database, log })
+  const histories: Sweep = {
+    name: 'erase-deleted-assets',
+    find: findUnerased,
+    page: ASSETS_AT_ONCE,
+    async carryOut(query, assets) {
+      const rows = await query(eraseHistories, [assets])
+      return { items: rows.map(({ item }) => item), hasMore: rows.some(({ has_more }) => has_more) }
+    },
+  }
+  const sweeps = [idempotency.sweep, plainSweep('forget-tokens', findEndedTokens, forgetTokens), histories]
+
   async function* pinned() {
     yield* documents
     for (let last = ''; ; ) {
@@ -53,10 +58,9 @@ export function createMaintenance({
 
   return {
     /** Forgets idempotency keys of last week, ended sessions, windows of limits, the rest of deleted assets, and uploads that were broken off. */
-    async sweep(): Promise<void> {
-      await idempotency.sweep()
-      await database.query(forgetTokens)
-      await database.query(eraseSettled)
+    async sweep(cancel?: AbortSignal): Promise<void> {
+      await sweeper.runAll(sweeps, cancel)
+      await sweeper.forgetStale()
       await limits.sweep()
       await uploads.sweep()
     },

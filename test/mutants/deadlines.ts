@@ -25,14 +25,14 @@ export const deadlines: Mutant[] = [
     [
       'deadlines.expire-early',
       'An order stays open until its end.',
-      `\n       and status = 'CREATED' and expires_at <= now() limit`,
-      `\n       and status = 'CREATED' and expires_at <= now() + interval '1 second' limit`,
+      `const isOverdueSql = \`status = 'CREATED' and expires_at <= now()\``,
+      `const isOverdueSql = \`status = 'CREATED' and expires_at <= now() + interval '1 second'\``,
     ],
     [
       'deadlines.expire-late',
       'An order is over at its end.',
-      `\n       and status = 'CREATED' and expires_at <= now() limit`,
-      `\n       and status = 'CREATED' and expires_at < now() limit`,
+      `const isOverdueSql = \`status = 'CREATED' and expires_at <= now()\``,
+      `const isOverdueSql = \`status = 'CREATED' and expires_at < now()\``,
     ],
   ]),
   ...mutantsOf('src/domain/wallet/points-sql.ts', TESTS, [

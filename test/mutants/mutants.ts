@@ -4,6 +4,7 @@ import { delivery } from './delivery.ts'
 import { doors } from './doors.ts'
 import { erasure } from './erasure.ts'
 import { frozen } from './frozen.ts'
+import { isolation } from './isolation.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
@@ -27,6 +28,7 @@ const all: Mutant[] = [
   ...doors,
   ...erasure,
   ...frozen,
+  ...isolation,
   ...keys,
 ]
 

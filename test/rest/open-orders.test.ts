@@ -97,8 +97,8 @@ it('Orders of everybody else expire when one buyer fails, who is left alone for 
   const statusOf = async ({ id }: SignedIn) =>
     (await app.sql('select status::text from orders where buyer_id = $1::uuid', [id]))[0]?.status
   expect([await statusOf(bad), await statusOf(good)]).toEqual(['CREATED', 'EXPIRED'])
-  const told = app.log.lines.filter(({ message }) => message.includes('could not be expired'))
-  expect(told).toMatchObject([{ level: 'error', fields: { user: bad.id, seconds: 5 } }])
+  const told = app.log.lines.filter(({ message }) => message.includes('could not deal with an item'))
+  expect(told).toMatchObject([{ level: 'error', fields: { sweep: 'expire-orders', count: 1 } }])
   await app.sql('drop trigger test_refuse on wallets')
 })
 

@@ -198,10 +198,10 @@ describe('the sweep', () => {
     await app.sql(
       `create trigger test_refuse before update on wallets for each row execute function test_refuse('${bad.id}')`,
     )
-    const complaints = () => app.log.lines.filter(({ message }) => message.includes('could not be expired'))
+    const complaints = () => app.log.lines.filter(({ message }) => message.includes('could not deal with an item'))
     expect(await grants.sweep()).toBe(1)
     expect(await grants.sweep()).toBe(0)
-    expect(complaints()).toMatchObject([{ level: 'error', fields: { user: bad.id, seconds: 30 } }])
+    expect(complaints()).toMatchObject([{ level: 'error', fields: { sweep: 'expire-points', items: [bad.id] } }])
     expect([await remains(bad), await remains(good)]).toEqual([['1'], ['0']])
     await app.sql('drop trigger test_refuse on wallets')
   })

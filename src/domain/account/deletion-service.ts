@@ -11,18 +11,17 @@ import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
 import type { Custody, Database, FeedNotices, KeyVault, Log } from '../ports.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
+import { plainSweep } from '../sweep/plain-sweep.ts'
+import { createSweeper } from '../sweep/sweeper.ts'
 import {
   closeWallet,
   emptyAssets,
   eraseAccount,
-  eraseAddresses,
   eraseArguments,
-  eraseWebhooks,
   findDeleted,
   findLatecomers,
   findReturned,
   findUnsigned,
-  forfeitLeftOver,
   forgetAnswers,
   lockAssets,
   lockMoreAssets,
@@ -33,6 +32,16 @@ import {
   storeSignatures,
   waitForTurn,
 } from './deletion-statements.ts'
+import {
+  eraseAddresses,
+  eraseLeftArguments,
+  eraseWebhooks,
+  findLeftAddresses,
+  findLeftArguments,
+  findLeftOver,
+  findLeftWebhooks,
+  forfeitLeftOver,
+} from './deletion-sweep-statements.ts'
 
 /** A job of the queue `forget-key`. */
 export interface ForgetKeyJob {
@@ -50,7 +59,7 @@ interface Dependencies {
 
 /** How often it is begun anew when the account is in use meanwhile. */
 const TRIES = 20
-/** Wallets emptied by one statement. */
+/** Accounts that the vault remembers, looked up at once. */
 const PAGE = 500
 
 /** 21 characters that nobody can foretell. */
@@ -61,6 +70,13 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 export type DeletionService = ReturnType<typeof createDeletionService>
 
 export function createDeletionService({ database, custody, vault, notices, log }: Dependencies) {
+  const sweeper = createSweeper({ database, log })
+  const sweeps = [
+    plainSweep('forfeit-left-over', findLeftOver, forfeitLeftOver),
+    plainSweep('erase-arguments-of-deleted', findLeftArguments, eraseLeftArguments),
+    plainSweep('erase-webhooks-of-deleted', findLeftWebhooks, eraseWebhooks),
+    plainSweep('erase-addresses-of-deleted', findLeftAddresses, eraseAddresses),
+  ]
   /** By user: the same wish sent again waits here, and takes no connection that others need. */
   const underWay = new Map<string, Promise<void>>()
 
@@ -204,11 +220,8 @@ export function createDeletionService({ database, custody, vault, notices, log }
     forget,
 
     /** Finishes what could not be erased at once, and forfeits what still came in. Safe in several processes at once. */
-    async sweep(): Promise<void> {
-      while ((await database.query(forfeitLeftOver)).length === PAGE);
-      while ((await database.query(eraseArguments, [null])).length === ORDERS_AT_ONCE);
-      await database.query(eraseWebhooks)
-      await database.query(eraseAddresses)
+    async sweep(cancel?: AbortSignal): Promise<void> {
+      await sweeper.runAll(sweeps, cancel)
     },
   }
 }

@@ -86,7 +86,7 @@ export const emptyAssets = statement<never>(
 )
 
 /** The entries that take all a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
-const forfeitSql = (from: string, reference: string) => `
+export const forfeitSql = (from: string, reference: string) => `
    moved as (
      insert into transfers (id, reference) select transfer_id, ${reference} from ${from} where num > 0 or points > 0
    ),
@@ -167,44 +167,13 @@ export const forgetAnswers = statement<never>(
   `delete from idempotency_keys where ${sentBySql('$1::uuid')}`,
 )
 
-/** Money that came in after: what a refund, a deposit or a sale brought to a closed wallet. */
-export const forfeitLeftOver = statement<{ user_id: string }>(
-  'deletion_left_over',
-  `with left_over as materialized (
-     select user_id from wallets where closed_at is not null and (num > 0 or points > 0)
-     order by user_id limit 500 for no key update
-   ),
-   emptied as (
-     update wallets w set num = 0, points = 0 from left_over where w.user_id = left_over.user_id
-     returning w.user_id, uuidv7() as transfer_id, old.num, old.points
-   ),
-   ${forfeitSql('emptied', `'forfeit:' || user_id || ':' || transfer_id`)}
-   select user_id from emptied`,
-)
-
-/** Arguments of settled orders whose buyer left: $1 user, or null for all. Whatever is being settled at this moment has time. */
+/** Arguments of its settled orders, some at a time: $1 user. Whatever is being settled at this moment has time. */
 export const eraseArguments = statement<{ id: string }>(
   'deletion_arguments',
   `with settled as materialized (
-     select o.id from users u join orders o on o.buyer_id = u.id
-     where u.deleted_at is not null and u.id = coalesce($1::uuid, u.id) and o.action_args is not null and o.status not in ('CREATED', 'PENDING')
-     limit ${ORDERS_AT_ONCE} for no key update of o skip locked
+     select id from orders
+     where buyer_id = $1::uuid and action_args is not null and status not in ('CREATED', 'PENDING')
+     limit ${ORDERS_AT_ONCE} for no key update skip locked
    )
    update orders o set ${eraseArgumentsSql('o')} from settled where o.id = settled.id returning o.id`,
-)
-
-/** What requests that were under way wrote into the trail after its addresses were erased. */
-export const eraseAddresses = statement<never>(
-  'deletion_addresses',
-  `update audit_entries e set address = null from users u
-   where u.deleted_at is not null and e.user_id = u.id and e.address is not null`,
-)
-
-/** Receivers of apps whose owner left, once the last sale has been told. */
-export const eraseWebhooks = statement<never>(
-  'deletion_webhooks',
-  `update network_apps a set webhook_url = null, webhook_secret = null, previous_secret = null, previous_secret_expires_at = null
-   from users u
-   where u.deleted_at is not null and a.owner_id = u.id and a.webhook_secret is not null and not exists (
-     select from webhook_deliveries d where d.network_app_id = a.id and d.status = 'PENDING')`,
 )

@@ -3,7 +3,11 @@ import { eventSql } from '../event/event-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { chargeSql } from '../wallet/charge-sql.ts'
+import { COMMITS_AT_ONCE } from './erasure-statements.ts'
 import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
+
+/** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
+const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
 
 /** Whose address $1 is, in any case; $2: whether it must be verified, but for $3, who asks. */
 export const findOwner = statement<{ id: string }>(
@@ -88,7 +92,7 @@ export const insertAsset = statement<{ nid: string }>(
 /**
  * The parts of a writing statement that empty the assets for which a condition holds, and what their commits tell; `gone`
  * tells them: `(id, nid, owner_id)`. Commits that the relay has not prepared keep their tree until it has: they are paid
- * for and belong on the chain.
+ * for and belong on the chain. A sweep erases these, and the rest of a history that is too long for one statement.
  */
 export const emptyAssetsSql = (condition: string) => `
    gone as (
@@ -98,10 +102,12 @@ export const emptyAssetsSql = (condition: string) => `
    ),
    erased as (
      update commits c set tree = '', message = '', changes = '{}' from gone, commit_relays r
-     where c.asset_id = gone.id and r.commit_id = c.id and r.status = 'FINAL'
+     where c.asset_id = gone.id and c.sequence <= ${COMMITS_AT_ONCE} and r.commit_id = c.id and r.status = 'FINAL'
    ),
    unpinned as (
-     delete from pins using gone where pins.asset_id = gone.id
+     delete from pins using gone, lateral (
+       select cid from pins where asset_id = gone.id order by kind = 'TREE' limit ${PINS_AT_ONCE}
+     ) as pinned where pins.asset_id = gone.id and pins.cid = pinned.cid
    )`
 
 /** Takes one asset out of the service: $1 asset. */

@@ -1,7 +1,9 @@
 /** The end of orders that nobody confirms, and of what they were to tell. Safe in several processes at once. */
 import type { Database, FeedNotices, Log } from '../ports.ts'
-import { createSetbacks } from '../setbacks.ts'
-import { eraseOldArguments, expireOrders, findOverdueBuyers, ORDERS_AT_ONCE } from './order-statements.ts'
+import { plainSweep } from '../sweep/plain-sweep.ts'
+import type { Sweep } from '../sweep/sweep.ts'
+import { createSweeper } from '../sweep/sweeper.ts'
+import { eraseOldArguments, expireOrders, findOldArguments, findOverdue, ORDERS_AT_ONCE } from './order-statements.ts'
 
 interface Dependencies {
   database: Database
@@ -11,41 +13,32 @@ interface Dependencies {
 }
 
 export function createOrderExpiry({ database, notices, log, config }: Dependencies) {
-  const setbacks = createSetbacks({ first: 5, longest: 3_600 })
+  const sweeper = createSweeper({ database, log, notices })
 
-  /** Ends some orders, of one buyer or of everybody who does not rest; returns how many. */
-  async function expireSome(buyer: string | null): Promise<number> {
-    const buyers = await database.query(expireOrders, [setbacks.resting(), buyer])
-    for (const { buyer_id } of buyers) notices.announce(buyer_id)
-    return buyers.reduce((sum, { ended }) => sum + ended, 0)
+  const expiry: Sweep = {
+    name: 'expire-orders',
+    find: findOverdue,
+    page: ORDERS_AT_ONCE,
+    async carryOut(query, orders) {
+      const ended = await query(expireOrders, [orders])
+      return { items: ended.map(({ id }) => id), owners: ended.map(({ buyer_id }) => buyer_id) }
+    },
   }
 
-  /** After a batch that failed: each buyer's orders by themselves, so that one who fails holds up nobody. */
-  async function expireOneByOne(): Promise<void> {
-    for (const { buyer_id } of await database.query(findOverdueBuyers, [setbacks.resting()])) {
-      try {
-        await expireSome(buyer_id)
-        setbacks.forget(buyer_id)
-      } catch (error) {
-        const seconds = setbacks.note(buyer_id)
-        log.error({ err: error, user: buyer_id, seconds }, 'Orders of a user could not be expired; tried again later')
-      }
-    }
+  const erasure: Sweep = {
+    ...plainSweep('erase-arguments', findOldArguments, eraseOldArguments, ORDERS_AT_ONCE),
+    values: [config.orderArgumentsDays],
   }
 
   return {
     /** Ends the orders whose time is over. */
     async expire(): Promise<void> {
-      try {
-        while ((await expireSome(null)) === ORDERS_AT_ONCE);
-      } catch {
-        await expireOneByOne()
-      }
+      await sweeper.run(expiry)
     },
 
     /** Erases arguments of orders that are over for long. */
-    async sweepArguments(): Promise<void> {
-      while ((await database.query(eraseOldArguments, [config.orderArgumentsDays])).length === ORDERS_AT_ONCE);
+    async sweepArguments(cancel?: AbortSignal): Promise<void> {
+      await sweeper.run(erasure, cancel)
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Order } from '../../platform/prisma/client.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
+import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
 import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
 import type { Offer } from './order-refusals.ts'
 
@@ -8,7 +9,7 @@ import type { Offer } from './order-refusals.ts'
 export type OrderRow = Omit<Order, 'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid'> &
   Record<'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid', string>
 
-/** Orders that one statement of a sweep ends or empties. */
+/** Orders that one statement ends or empties. */
 export const ORDERS_AT_ONCE = 500
 
 /** What an update of orders sets to erase their arguments: they may carry a live token, and nothing needs them any more. */
@@ -209,25 +210,22 @@ export const cancelOrder = statement<OrderRow>(
    select ${orderColumns('gone')} from gone`,
 )
 
-/** Whose orders are overdue: $1 buyers to leave out. */
-export const findOverdueBuyers = statement<{ buyer_id: string }>(
-  'order_overdue_buyers',
-  `select distinct buyer_id from (
-     select buyer_id from orders
-     where buyer_id <> all ($1::uuid[]) and status = 'CREATED' and expires_at <= now() limit ${ORDERS_AT_ONCE}
-   ) overdue`,
+const isOverdueSql = `status = 'CREATED' and expires_at <= now()`
+const byDeadline = placeSql('expires_at', 'id')
+
+/** A page of a sweep: what was not confirmed in time. */
+export const findOverdue = statement<ItemRow>(
+  'order_overdue',
+  `select id::text as item, ${byDeadline.place} as place from orders
+   where ${isOverdueSql} and ${byDeadline.isAfter} and ${isAwakeSql('expire-orders', 'id::text')}
+   order by expires_at, id limit $2`,
 )
 
-/**
- * Ends what was not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone.
- * $1 buyers to leave out, $2 the only buyer, or null.
- */
-export const expireOrders = statement<{ buyer_id: string; ended: number }>(
+/** Ends these if they were not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone. */
+export const expireOrders = statement<{ id: string; buyer_id: string }>(
   'order_expire',
   `with overdue as materialized (
-     select id, buyer_id from orders
-     where buyer_id <> all ($1::uuid[]) and ($2::uuid is null or buyer_id = $2::uuid)
-       and status = 'CREATED' and expires_at <= now() limit ${ORDERS_AT_ONCE} for update skip locked
+     select id, buyer_id from orders where id = any ($1::uuid[]) and ${isOverdueSql} for update skip locked
    ),
    buyers as materialized (
      select w.user_id from wallets w where w.user_id in (select buyer_id from overdue) order by w.user_id for update
@@ -247,20 +245,28 @@ export const expireOrders = statement<{ buyer_id: string; ended: number }>(
      select gone.buyer_id, feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.id), 'order.expired', gone.id
      from gone join feeds on feeds.user_id = gone.buyer_id
    )
-   select buyer_id, count(*)::int as ended from gone group by buyer_id`,
+   select id, buyer_id from gone`,
 )
 
-/**
- * Erases arguments of paid orders that are over for $1 days, unless their webhook is being called again. Returns those
- * whose arguments were erased.
- */
-export const eraseOldArguments = statement<{ id: string }>(
+/** Paid orders whose webhook is not being called again. */
+const isRestingSql = `o.action_args is not null and o.settled_at is not null
+     and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')`
+const bySettlement = placeSql('o.settled_at', 'o.id')
+
+/** A page of a sweep: orders that are over for $3 days and still have their arguments. */
+export const findOldArguments = statement<ItemRow>(
+  'order_old_arguments',
+  `select o.id::text as item, ${bySettlement.place} as place from orders o
+   where ${isRestingSql} and o.settled_at < now() - make_interval(days => $3::int)
+     and ${bySettlement.isAfter} and ${isAwakeSql('erase-arguments', 'o.id::text')}
+   order by o.settled_at, o.id limit $2`,
+)
+
+/** Erases the arguments of these: $1. */
+export const eraseOldArguments = statement<{ item: string }>(
   'order_arguments_sweep',
   `with over as materialized (
-     select o.id from orders o
-     where o.action_args is not null and o.settled_at is not null and o.settled_at < now() - make_interval(days => $1::int)
-       and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')
-     order by o.settled_at limit ${ORDERS_AT_ONCE} for no key update skip locked
+     select o.id from orders o where o.id = any ($1::uuid[]) and ${isRestingSql} for no key update skip locked
    )
-   update orders o set ${eraseArgumentsSql('o')} from over where o.id = over.id returning o.id`,
+   update orders o set ${eraseArgumentsSql('o')} from over where o.id = over.id returning o.id::text as item`,
 )

@@ -8,7 +8,7 @@ import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
-import { createSetbacks } from '../setbacks.ts'
+import { createSweeper } from '../sweep/sweeper.ts'
 import { type GrantInput, grantInput } from './grant-input.ts'
 import { findGrant, findGrantee, type Grant, insertGrant } from './grant-statements.ts'
 import { closeDueGrants, findDueWallets, holdDueWallet } from './grant-sweep-statements.ts'
@@ -25,25 +25,10 @@ interface Dependencies {
 /** Wallets looked up at once, and grants of one wallet closed at once. */
 const PAGE = 100
 const GRANTS_AT_ONCE = 500
-const FIRST = '00000000-0000-0000-0000-000000000000'
-
 export type GrantService = ReturnType<typeof createGrantService>
 
 export function createGrantService({ database, notices, idempotency, log, verifiesAddresses }: Dependencies) {
-  const setbacks = createSetbacks({ first: 30, longest: 3_600 })
-
-  /** Closes a wallet's grants that are due, some at a time; returns how many. */
-  async function closeDue(userId: string): Promise<number> {
-    for (let closed = 0; ; ) {
-      const [last] = await database.transaction(async (query) => {
-        const [held] = await query(holdDueWallet, [userId])
-        return held ? query(closeDueGrants, [userId, GRANTS_AT_ONCE]) : []
-      })
-      if (last?.taken) notices.announce(userId)
-      closed += last?.closed ?? 0
-      if (!last || last.closed < GRANTS_AT_ONCE) return closed
-    }
-  }
+  const sweeper = createSweeper({ database, log, notices })
 
   return {
     /** A grant by its UUID; null when there is none that the actor may see: their own, or any for an administrator. */
@@ -86,24 +71,21 @@ export function createGrantService({ database, notices, idempotency, log, verifi
      */
     async sweep(): Promise<number> {
       let closed = 0
-      for (let last: { user_id: string; due: string } | undefined; ; ) {
-        const page = await database.query(findDueWallets, [last?.due ?? '-infinity', last?.user_id ?? FIRST, PAGE])
-        for (const { user_id } of page) {
-          if (!setbacks.isDue(user_id)) continue
-          try {
-            closed += await closeDue(user_id)
-            setbacks.forget(user_id)
-          } catch (error) {
-            const seconds = setbacks.note(user_id)
-            log.error(
-              { err: error, user: user_id, seconds },
-              'Points of a wallet could not be expired; tried again later',
-            )
-          }
-        }
-        last = page.at(-1)
-        if (!last || page.length < PAGE) return closed
-      }
+      await sweeper.run({
+        name: 'expire-points',
+        find: findDueWallets,
+        page: PAGE,
+        isOneByOne: true,
+        async carryOut(query, [userId]) {
+          const [held] = await query(holdDueWallet, [userId])
+          const [last] = held ? await query(closeDueGrants, [userId, GRANTS_AT_ONCE]) : []
+          if (!held || !last) return { items: [] }
+          closed += last.closed
+          const owners = last.taken ? [held.user_id] : []
+          return { items: [held.user_id], hasMore: last.closed === GRANTS_AT_ONCE, owners }
+        },
+      })
+      return closed
     },
   }
 }

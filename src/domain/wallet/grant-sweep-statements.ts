@@ -1,13 +1,16 @@
 /** What closes grants whose time is over: one wallet at a time, in one transaction of these two statements. */
 import { eventSql } from '../event/event-sql.ts'
 import { statement } from '../ports.ts'
+import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
 
-/** Wallets with such grants, those that wait longest first: $1 and $2 the last one of the page before, $3 how many. */
-export const findDueWallets = statement<{ user_id: string; due: string }>(
+const byEnd = placeSql('points_expire_at', 'user_id')
+
+/** A page of a sweep: wallets with such grants, those that wait longest first. */
+export const findDueWallets = statement<ItemRow>(
   'grants_due',
-  `select user_id, points_expire_at::text as due from wallets
-   where points_expire_at <= now() and (points_expire_at, user_id) > ($1::timestamptz, $2::uuid)
-   order by points_expire_at, user_id limit $3`,
+  `select user_id::text as item, ${byEnd.place} as place from wallets
+   where points_expire_at <= now() and ${byEnd.isAfter} and ${isAwakeSql('expire-points', 'user_id::text')}
+   order by points_expire_at, user_id limit $2`,
 )
 
 /** Holds the wallet. No row: somebody else is at it, and the next sweep sees to it. $1 user. */

@@ -1,0 +1,55 @@
+/**
+ * What the deletion of an asset leaves for later: commits that the relay still had to bring to the chain, and what of a history
+ * was too long for one statement. Commits are erased in their order; `erased_to` says how far that is.
+ */
+import { statement } from '../ports.ts'
+import { type ItemRow, idPlaceSql, isAwakeSql } from '../sweep/sweep.ts'
+
+/** Commits of an asset that one statement erases. */
+export const COMMITS_AT_ONCE = 500
+
+const isErasedSql = `deleted_at is not null and erased_to < head_sequence`
+const byId = idPlaceSql('id')
+
+/** A page of a sweep: deleted assets whose history is not erased to its end. */
+export const findUnerased = statement<ItemRow>(
+  'asset_unerased',
+  `select id::text as item, ${byId.place} as place from assets
+   where ${isErasedSql} and ${byId.isAfter} and ${isAwakeSql('erase-deleted-assets', 'id::text')}
+   order by id limit $2`,
+)
+
+/** Erases a part of the history of each: $1. What is not settled on the chain yet, and what comes after it, waits. */
+export const eraseHistories = statement<{ item: string; has_more: boolean }>(
+  'asset_erase_histories',
+  `with gone as materialized (
+     select id, erased_to from assets where id = any ($1::uuid[]) and ${isErasedSql} order by id for no key update skip locked
+   ),
+   part as materialized (
+     select c.id, c.asset_id, c.sequence, c.tree_cid, r.status in ('FINAL', 'FAILED') as settled
+     from gone join commits c on c.asset_id = gone.id and c.sequence > gone.erased_to
+         and c.sequence <= gone.erased_to + ${COMMITS_AT_ONCE}
+       left join commit_relays r on r.commit_id = c.id
+   ),
+   reached as materialized (
+     select asset_id, coalesce(min(sequence) filter (where settled is not true) - 1, max(sequence)) as sequence
+     from part group by asset_id
+   ),
+   doomed as materialized (
+     select part.* from part join reached using (asset_id) where part.sequence <= reached.sequence
+   ),
+   erased as (
+     update commits c set tree = '', message = '', changes = '{}' from doomed where c.id = doomed.id and c.tree <> ''
+   ),
+   unpinned as (
+     delete from pins using doomed where pins.asset_id = doomed.asset_id and pins.cid = doomed.tree_cid
+   ),
+   -- What was pinned at the very moment of the deletion.
+   emptied as (
+     delete from pins using reached join assets a on a.id = reached.asset_id and a.head_sequence <= reached.sequence
+     where pins.asset_id = a.id and pins.kind <> 'TREE'
+   )
+   update assets a set erased_to = reached.sequence from reached
+   where a.id = reached.asset_id and a.erased_to < reached.sequence
+   returning a.id::text as item, a.erased_to < a.head_sequence as has_more`,
+)

@@ -1,0 +1,85 @@
+/**
+ * What is tidied again and again, item by item. One shape for all: pages that are bounded, items that fail rest ever longer
+ * while all others go on, and an operator sees them. What carries a sweep out is `sweeper.ts`.
+ */
+import type { Database, Statement } from '../ports.ts'
+
+/** Every sweep, by the name that operators see. */
+export const sweepNames = [
+  'expire-orders',
+  'expire-points',
+  'ask-for-thumbnails',
+  'erase-arguments',
+  'erase-arguments-of-deleted',
+  'erase-webhooks-of-deleted',
+  'erase-addresses-of-deleted',
+  'erase-deleted-assets',
+  'forfeit-left-over',
+  'forget-idempotency-keys',
+  'forget-tokens',
+] as const
+export type SweepName = (typeof sweepNames)[number]
+
+export interface ItemRow {
+  /** Its identifier. */
+  item: string
+  /** Where it stands in the order of its sweep. */
+  place: string
+}
+
+export interface Done {
+  /** The items that something was done with; what somebody else holds at this moment is left out. */
+  items: string[]
+  /** Whether some of them have more to be done than one statement does. */
+  hasMore?: boolean
+  /** Whose feeds of events have grown. */
+  owners?: string[]
+}
+
+export interface Sweep {
+  name: SweepName
+  /**
+   * What is to be dealt with, and does not rest (`isAwakeSql`), in the order of places: $1 the place of the last item of
+   * the page before, or null, $2 how many at most, and from $3 on the `values`.
+   */
+  find: Statement<ItemRow>
+  values?: readonly unknown[]
+  /** Items of a page. */
+  page: number
+  /** Pages of one run; all of them when left out. */
+  mostPages?: number
+  /** Each in a transaction of its own. */
+  isOneByOne?: boolean
+  /** Deals with these items, a bounded part of each, in a transaction that `query` asks in. */
+  carryOut(query: Database['query'], items: readonly string[]): Promise<Done>
+}
+
+/** SQL: whether an item is not waiting for its next attempt. `item` is an expression for its text. */
+export const isAwakeSql = (name: SweepName, item: string): string =>
+  `not exists (select from setbacks s where s.sweep = '${name}' and s.item = ${item} and s.next_attempt_at > now())`
+
+type PlaceType = 'timestamptz' | 'uuid' | 'text'
+const LOWEST: Record<PlaceType, string> = {
+  timestamptz: `'-infinity'`,
+  uuid: `'00000000-0000-0000-0000-000000000000'`,
+  text: `''`,
+}
+
+/** SQL of places in the order of two columns: a row's own, and whether it comes after the place $1. */
+export const placeSql = (
+  first: string,
+  second: string,
+  types: readonly [PlaceType, PlaceType] = ['timestamptz', 'uuid'],
+) => {
+  const part = (index: 0 | 1) => `coalesce(split_part($1, '|', ${index + 1})::${types[index]}, ${LOWEST[types[index]]})`
+  return {
+    place: `${first}::text || '|' || ${second}::text`,
+    isAfter: `(${first}, ${second}) > (${part(0)}, ${part(1)})`,
+  }
+}
+
+/** The same in the order of a UUID. */
+export const idPlaceSql = (id: string) => ({
+  place: `${id}::text`,
+  isAfter: `${id} > coalesce($1::uuid, ${LOWEST.uuid})`,
+})

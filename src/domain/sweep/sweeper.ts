@@ -1,0 +1,130 @@
+/** Carries out sweeps so that one item that fails keeps no other from being dealt with. Safe in several processes at once. */
+import { DomainError } from '../errors.ts'
+import type { Database, FeedNotices, Log } from '../ports.ts'
+import { forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
+import type { Done, Sweep } from './sweep.ts'
+
+/** Items that a line of the log names. */
+const NAMED = 5
+/** Characters of a reason. */
+const LONGEST_REASON = 300
+const STATEMENT_TIMEOUT = '57014'
+
+interface Failure {
+  item: string
+  error: unknown
+}
+
+/** Whether trying other items is of no use. A statement that took too long is the fault of what it was about. */
+const isOutage = (error: unknown) => {
+  if (!(error instanceof DomainError) || error.code !== 'UNAVAILABLE') return false
+  return !(error.cause instanceof Error && 'code' in error.cause && error.cause.code === STATEMENT_TIMEOUT)
+}
+
+const reasonOf = ({ error }: Failure) =>
+  (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
+
+export type Sweeper = ReturnType<typeof createSweeper>
+
+interface Dependencies {
+  database: Database
+  log: Pick<Log, 'error'>
+  /** Of sweeps that write events. */
+  notices?: Pick<FeedNotices, 'announce'>
+}
+
+export function createSweeper({ database, log, notices }: Dependencies) {
+  /**
+   * To the end of what they hold. A transaction that failed lets go of its rows before this raises; after a statement
+   * alone they may still be held for a moment, and would be passed over as somebody else's.
+   */
+  async function carryOutAll(sweep: Sweep, items: readonly string[], done: Set<string>): Promise<void> {
+    for (let part: Done = { items: [], hasMore: true }; part.hasMore; ) {
+      part = await database.transaction((query) => sweep.carryOut(query, items))
+      for (const item of part.items) done.add(item)
+      for (const owner of new Set(part.owners)) notices?.announce(owner)
+    }
+  }
+
+  /** All at once; when that fails, each for itself. Raises UNAVAILABLE while the database is away. */
+  async function carryOut(sweep: Sweep, items: readonly string[], done: Set<string>): Promise<Failure[]> {
+    const failures: Failure[] = []
+    if (!sweep.isOneByOne) {
+      try {
+        await carryOutAll(sweep, items, done)
+        return []
+      } catch (error) {
+        if (isOutage(error)) throw error
+        if (items.length === 1) return [{ item: items[0]!, error }]
+      }
+    }
+    for (const item of items) {
+      try {
+        await carryOutAll(sweep, [item], done)
+      } catch (error) {
+        if (isOutage(error)) throw error
+        failures.push({ item, error })
+      }
+    }
+    return failures
+  }
+
+  /** Puts them off, and tells the log of those that failed for the first time. */
+  async function putOff({ name }: Sweep, failures: readonly Failure[]): Promise<void> {
+    const noted = await database.query(noteSetbacks, [name, failures.map(({ item }) => item), failures.map(reasonOf)])
+    const fresh = new Set(noted.filter(({ attempts }) => attempts === 1).map(({ item }) => item))
+    const told = failures.filter(({ item }) => fresh.has(item))
+    if (told.length === 0) return
+    log.error(
+      { err: told[0]!.error, sweep: name, count: told.length, items: told.slice(0, NAMED).map(({ item }) => item) },
+      'A sweep could not deal with an item; it is tried again, ever more rarely, and "annal jobs" shows it',
+    )
+  }
+
+  /**
+   * Goes through everything once; returns how many items something was done with. `cancel` ends it between two pages.
+   * Raises UNAVAILABLE while the database is away.
+   */
+  async function run(sweep: Sweep, cancel?: AbortSignal): Promise<number> {
+    let total = 0
+    let after: string | null = null
+    for (let pages = 0; pages < (sweep.mostPages ?? Number.POSITIVE_INFINITY); pages += 1) {
+      cancel?.throwIfAborted()
+      const page: { item: string; place: string }[] = await database.query(sweep.find, [
+        after,
+        sweep.page,
+        ...(sweep.values ?? []),
+      ])
+      if (page.length === 0) break
+      const done = new Set<string>()
+      const failures = await carryOut(
+        sweep,
+        page.map(({ item }) => item),
+        done,
+      )
+      for (const { item } of failures) done.delete(item)
+      if (failures.length > 0) await putOff(sweep, failures)
+      if (done.size > 0) await database.query(forgetSetbacks, [sweep.name, [...done]])
+      total += done.size
+      if (page.length < sweep.page) break
+      after = page.at(-1)!.place
+    }
+    return total
+  }
+
+  return {
+    run,
+
+    /** Each for itself: one that cannot even be looked at stops none of the others. Raises what the first of those raised. */
+    async runAll(sweeps: readonly Sweep[], cancel?: AbortSignal): Promise<void> {
+      const troubles: unknown[] = []
+      for (const sweep of sweeps) await run(sweep, cancel).catch((error: unknown) => troubles.push(error))
+      if (troubles.length > 0) throw troubles[0]
+    },
+
+    /** Forgets what failed once and is not there any more. */
+    async forgetStale(): Promise<void> {
+      await database.query(forgetStaleSetbacks)
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+const TESTS = ['platform/sweeps.test.ts']
+
+export const isolation: Mutant[] = [
+  ...mutantsOf('src/domain/sweep/sweeper.ts', TESTS, [
+    [
+      'isolation.others',
+      'An item of a sweep that fails keeps no other from being dealt with.',
+      `        failures.push({ item, error })`,
+      `        throw error`,
+    ],
+    [
+      'isolation.told-once',
+      'An item of a sweep that fails again is not told again.',
+      `filter(({ attempts }) => attempts === 1)`,
+      `filter(({ attempts }) => attempts > 0)`,
+    ],
+    [
+      'isolation.forgotten',
+      'An item that worked in the end is not shown as one that fails.',
+      `if (done.size > 0) await database.query(forgetSetbacks`,
+      `if (done.size > 1e9) await database.query(forgetSetbacks`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/sweep/sweep.ts', TESTS, [
+    [
+      'isolation.rest',
+      'An item that failed is not tried before its pause is over.',
+      `and s.next_attempt_at > now())`,
+      `and s.next_attempt_at < now())`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/sweep/setback-statements.ts', TESTS, [
+    [
+      'isolation.pauses-grow',
+      'The pauses of an item that fails again and again grow.',
+      `2 ^ least(s.attempts, 30)`,
+      `1 ^ least(s.attempts, 30)`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/maintenance.ts', TESTS, [
+    [
+      'isolation.long-history',
+      'A history that is longer than one statement erases is erased to its end.',
+      `hasMore: rows.some(({ has_more }) => has_more)`,
+      `hasMore: false`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/asset/erasure-statements.ts', TESTS, [
+    [
+      'isolation.unsettled',
+      'A commit of a deleted asset keeps its tree until it is settled on the chain.',
+      `filter (where settled is not true)`,
+      `filter (where false)`,
+    ],
+  ]),
+]
