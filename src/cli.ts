@@ -159,8 +159,9 @@ command(program, 'config', 'Prints every variable with its effective value; secr
 command(program, 'gc', 'Forgets what has expired and removes the blocks that no asset needs.')
   .option('--json', 'prints {"removedBlocks"}')
   .action(async ({ json }) => {
-    const removedBlocks = await withApp(async ({ maintenance, services: { deletions } }) => {
+    const removedBlocks = await withApp(async ({ maintenance, services: { deletions, orders } }) => {
       await deletions.sweep()
+      await orders.sweepArguments()
       await maintenance.sweep()
       return maintenance.collectGarbage()
     })

@@ -32,12 +32,14 @@ async function checkAll(installation: Installation): Promise<Finding[]> {
   const { checkSealed } = await import('../domain/keys/unreadable.ts')
   const { checkOwners } = await import('../domain/keys/owners.ts')
   const { checkFiles } = await import('../domain/asset/kept-files.ts')
+  const { findWaitingWork } = await import('./waiting.ts')
   return [
     ...(await checkInvariants(installation.database)),
     await checkSealed(installation),
     ...(await checkOwners(installation)),
     await checkFiles(installation),
     ...(await checkAgainstChain(installation)),
+    ...(await findWaitingWork(installation.database)),
   ]
 }
 
@@ -58,7 +60,7 @@ export function addCheckCommands(program: Command): void {
   command(
     program,
     'check',
-    'Checks the books and histories, and that keys, files and chain are those of the database; exits with 1 when something is wrong.',
+    'Checks the books and histories, that keys, files and chain are those of the database, and that no work waits for an operator; exits with 1 when something is wrong.',
   )
     .option(
       '--json',

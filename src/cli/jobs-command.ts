@@ -10,7 +10,7 @@ interface JobsFlags {
   json?: true
 }
 
-/** Of the jobs that were given up, how many are listed. */
+/** Of the jobs that were given up, and of the items that sweeps cannot deal with, how many are listed. */
 const LISTED = 100
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -19,18 +19,30 @@ async function readJobs(retry: true | string | undefined) {
     throw new CommanderError(WRONG_USAGE, 'annal.jobs', 'Give the id of a job as `annal jobs` shows it.')
   }
   const { countDead, countWaiting, findDead, retryJobs } = await import('../platform/job-statements.ts')
+  const { findSetbacks, retrySetbacks } = await import('../domain/sweep/setback-statements.ts')
   return withInstallation(async ({ database }) => {
     const [due] = retry ? await database.query(retryJobs, [retry === true ? null : retry]) : []
+    const [awake] = retry === true ? await database.query(retrySetbacks) : []
     return {
-      retried: due?.count ?? 0,
+      retried: (due?.count ?? 0) + (awake?.count ?? 0),
       waiting: await database.query(countWaiting),
       failed: await database.query(countDead),
       deadLetters: await database.query(findDead, [LISTED]),
+      setbacks: await database.query(findSetbacks, [LISTED]),
     }
   })
 }
 
 type Jobs = Awaited<ReturnType<typeof readJobs>>
+
+function printSetbacks({ setbacks }: Jobs) {
+  if (setbacks.length === 0) return say(green('No sweep has an item that it cannot deal with.'))
+  const lines = setbacks.map(({ sweep, item, since, attempts, next_attempt_at, trouble }) => [
+    ...[sweep, item, since.toISOString(), String(attempts), next_attempt_at.toISOString(), trouble],
+  ])
+  print(table([['sweep', 'item', 'since', 'attempts', 'next attempt', 'why'], ...lines]))
+  say(red(`${lines.length === LISTED ? 'At least ' : ''}${lines.length} could not be dealt with; all others are.`))
+}
 
 function printJobs({ waiting, failed, deadLetters }: Jobs) {
   const rows = [
@@ -51,9 +63,9 @@ function printJobs({ waiting, failed, deadLetters }: Jobs) {
 }
 
 export function addJobsCommand(program: Command): void {
-  command(program, 'jobs', 'Shows which background jobs wait, and which failed for good and why.')
+  command(program, 'jobs', 'Shows which background work waits, and what of it fails and why.')
     .option('--retry [job]', 'tries at once what waits for its next attempt, and anew what failed for good; or one job')
-    .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters"}')
+    .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters", "setbacks"}')
     .addHelpText(
       'after',
       `
@@ -65,7 +77,8 @@ A mail about an account that failed for good keeps no address: one that went to 
       if (!found) process.exitCode = FAILURE
       if (json) return printJson(jobs)
       printJobs(jobs)
+      printSetbacks(jobs)
       if (!found) say(red('There is no such job that could be tried again.'))
-      else if (retry) say(`${jobs.retried} ${jobs.retried === 1 ? 'job is' : 'jobs are'} tried again now.`)
+      else if (retry) say(`${jobs.retried} ${jobs.retried === 1 ? 'is' : 'are'} tried again now.`)
     })
 }

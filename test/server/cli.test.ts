@@ -158,7 +158,7 @@ describe('annal', () => {
       const { code, stdout } = await annal(['jobs', '--json', ...args])
       return { code, ...JSON.parse(stdout) }
     }
-    expect(await jobs()).toEqual({ code: 0, retried: 0, waiting: [], failed: [], deadLetters: [] })
+    expect(await jobs()).toEqual({ code: 0, retried: 0, waiting: [], failed: [], deadLetters: [], setbacks: [] })
     const bury = async (data: object) => {
       const { rows } = await database.query(
         `with made as (select enqueue('dead-letter', $1::jsonb) as id) select id from made`,
@@ -190,6 +190,26 @@ describe('annal', () => {
       `delete from jobs.job where name in ('account-mail', 'dead-letter') returning data`,
     )
     expect(rows).toContainEqual({ data: subject })
+  })
+
+  it('shows what sweeps cannot deal with and what else waits for an operator, and lets it be tried again', async () => {
+    const item = '01890000-0000-7000-8000-000000000000'
+    await database.query(
+      `insert into setbacks (sweep, item, attempts, next_attempt_at, trouble)
+       values ('expire-orders', $1, 3, now() + interval '1 hour', 'it is locked')`,
+      [item],
+    )
+    const shown = await annal(['jobs'])
+    expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('1 could not be dealt with') })
+    expect(shown.stdout).toMatch(new RegExp(`^expire-orders +${item} +\\S+ +3 +\\S+ +it is locked$`, 'm'))
+    const check = await annal(['check'])
+    expect(check).toMatchObject({ code: 1, stderr: expect.stringContaining('Something is wrong') })
+    expect(check.stdout).toMatch(/^W3 +1 wrong/m)
+    expect(check.stdout).toContain(item)
+    const { stdout } = await annal(['jobs', '--retry', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ retried: 1, setbacks: [{ item }] })
+    const { rows } = await database.query('delete from setbacks returning next_attempt_at <= now() as due')
+    expect(rows).toEqual([{ due: true }])
   })
 
   it('finds what contradicts the books', async () => {

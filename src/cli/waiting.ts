@@ -1,0 +1,25 @@
+/** What waits for an operator, told like what contradicts an invariant: for `annal check`. */
+import { findWaiting } from '../chain/relay-prepare-statements.ts'
+import { toId } from '../domain/ids.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants.ts'
+import type { Database } from '../domain/ports.ts'
+import { findSetbacks } from '../domain/sweep/setback-statements.ts'
+import { findDead } from '../platform/job-statements.ts'
+
+export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
+  const commits = (await query(findWaiting)).map(({ commit_id, nid, attempts, next_attempt_at, trouble }) => ({
+    subject: toId('commit', commit_id),
+    ...{ nid, attempts, next_attempt_at, problem: trouble },
+  }))
+  const jobs = (await query(findDead, [MOST_ROWS + 1])).map(({ id, queue, subject, failed_at, error }) => ({
+    ...{ subject: id, queue, about: subject, failed_at, problem: error },
+  }))
+  const items = (await query(findSetbacks, [MOST_ROWS + 1])).map(({ sweep, item, attempts, since, trouble }) => ({
+    ...{ subject: item, sweep, attempts, since, problem: trouble },
+  }))
+  return [
+    findingOf('W1', 'No commit waits because it could not be made ready for the chain (`annal relay`).', commits),
+    findingOf('W2', 'No background job failed for good (`annal jobs`).', jobs),
+    findingOf('W3', 'No sweep has an item that it cannot deal with (`annal jobs`).', items),
+  ]
+}
