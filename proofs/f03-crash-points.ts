@@ -1,6 +1,8 @@
 /** The moments of F03 at which a gateway is killed. Each is made visible from outside; the product has no hook for it. */
+
+import type { ChainProxy } from './harness/chain-proxy.ts'
 import type { Watch } from './harness/client.ts'
-import type { ChainProxy, Gate, Gates } from './harness/gates.ts'
+import type { Gate, Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import type { Random } from './harness/random.ts'
 import { until } from './harness/wait.ts'
@@ -86,7 +88,10 @@ async function killAtRequest(point: string, scene: Scene): Promise<Gateway> {
   return until(`a request comes to "${point}"`, () => victim, patience)
 }
 
-async function killAtChain(point: string, { proxies, gateways }: Scene): Promise<Gateway> {
+export async function killAtChain(
+  point: string,
+  { proxies, gateways }: Pick<Scene, 'proxies' | 'gateways'>,
+): Promise<Gateway> {
   let victim: Gateway | undefined
   const wanted = point.startsWith('transaction stored') ? 'before' : 'after'
   for (const [index, proxy] of proxies.entries()) {

@@ -68,6 +68,8 @@ export interface CallersOptions {
   /** What to do at the moments of a request to this gateway. */
   watchOf(base: string): Watch
   acknowledged: Acknowledged
+  /** Milliseconds that a caller rests at most between two requests; 100 when missing. */
+  rest?: number | undefined
 }
 
 /** A new account with an asset, made in peace. Raises when something is refused. */
@@ -90,7 +92,7 @@ export async function openAccount(base: string, username: string, acknowledged: 
 
 /** `count` callers, several to an account, until `isOver`. */
 export async function runCallers(count: number, isOver: () => boolean, options: CallersOptions): Promise<void> {
-  const { accounts, choose, watchOf, acknowledged } = options
+  const { accounts, choose, watchOf, acknowledged, rest = 100 } = options
 
   const ask = async (call: Call, expected: number): Promise<Answer | undefined> => {
     const { answer, tries } = await persist(choose, call, watchOf)
@@ -108,7 +110,7 @@ export async function runCallers(count: number, isOver: () => boolean, options: 
     acknowledged.byCaller[index] = mine
     for (let serial = 0; !isOver(); serial += 1) {
       // A pace that leaves the machine to the gateways that start again.
-      await delay(random.below(100))
+      await delay(random.below(rest))
       const id = `c${index}-${serial}`
       const dice = random.next()
       if (dice < 0.12) {

@@ -1,9 +1,7 @@
 /**
- * Crash points without a hook in the product: a trigger in the proof's own database, or a proxy before the chain, makes
- * the gateway wait at a named moment of its work, and says so. There it is killed.
+ * Crash points without a hook in the product: a trigger in the proof's own database makes the gateway wait at a named
+ * moment of its work, and says so. There it is killed.
  */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { ProofContext } from './proof.ts'
 
@@ -66,42 +64,4 @@ export async function createGates(
       await client.query('select pg_terminate_backend($1, 5000)', [backend])
     },
   }
-}
-
-export interface ChainProxy {
-  url: string
-  /**
-   * Called for each request that sends transactions. `before`: nothing reached the node. `after`: the node took it, the
-   * reply is still here. When it returns true, the request is dropped at this point.
-   */
-  ambush: ((moment: 'before' | 'after') => boolean) | undefined
-}
-
-/** Stands between one gateway and the chain. */
-export async function startChainProxy(
-  { afterwards }: Pick<ProofContext, 'afterwards'>,
-  target: string,
-): Promise<ChainProxy> {
-  const proxy: ChainProxy = { url: '', ambush: undefined }
-  const server = createServer(async (request, response) => {
-    try {
-      let body = ''
-      for await (const chunk of request) body += chunk
-      const sends = body.includes('eth_sendRawTransaction')
-      if (sends && proxy.ambush?.('before')) return void request.socket.destroy()
-      const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
-      const text = await answer.text()
-      if (sends && proxy.ambush?.('after')) return void request.socket.destroy()
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
-    } catch {
-      request.socket.destroy()
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return proxy
 }

@@ -17,6 +17,8 @@ export interface Parts {
   databaseUrl: string
   database: ConnectedDatabase
   rpcUrl: string
+  /** Throws the chain away: another one begins at the same address, with the same id and accounts and nothing else. */
+  resetChain(): Promise<void>
   /** The environment of a gateway on these parts. */
   env: Record<string, string>
   /** The URL of another database on the same server. */
@@ -28,28 +30,41 @@ export interface Parts {
 }
 
 /** The platform's binary, which mines every `seconds`. */
-async function startChain({ afterwards }: ProofContext, seconds: number): Promise<string> {
+async function startChain({ afterwards }: ProofContext, seconds: number) {
   const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   const resolve = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')).resolve
-  const args = ['--host', '127.0.0.1', '--port', '0', '--block-time', String(seconds), '--accounts', '1']
-  const child = spawn(resolve(`@foundry-rs/anvil-${platform}/bin/anvil`), args, { stdio: ['ignore', 'pipe', 'ignore'] })
-  const ended = once(child, 'exit')
-  afterwards(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  return new Promise((found, reject) => {
-    ended.then(() => reject(new Error('anvil ended before it listened')))
-    createInterface(child.stdout).on('line', (line) => {
-      const address = /Listening on (\S+)/.exec(line)?.[1]
-      if (address) found(`http://${address}`)
+  const binary = resolve(`@foundry-rs/anvil-${platform}/bin/anvil`)
+  let end = async () => {}
+  const begin = async (port: string) => {
+    const args = ['--host', '127.0.0.1', '--port', port, '--block-time', String(seconds), '--accounts', '2']
+    const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    const ended = once(child, 'exit')
+    end = async () => {
+      child.kill('SIGKILL')
+      await ended
+    }
+    return new Promise<string>((found, reject) => {
+      ended.then(() => reject(new Error('anvil ended before it listened')))
+      createInterface(child.stdout).on('line', (line) => {
+        const address = /Listening on (\S+)/.exec(line)?.[1]
+        if (address) found(`http://${address}`)
+      })
     })
-  })
+  }
+  afterwards(() => end())
+  const url = await begin('0')
+  return {
+    url,
+    async reset() {
+      await end()
+      await begin(new URL(url).port)
+    },
+  }
 }
 
 export async function startParts(context: ProofContext, blockSeconds = 1): Promise<Parts> {
   const { dir, afterwards } = context
-  const rpcUrl = await startChain(context, blockSeconds)
+  const { url: rpcUrl, reset: resetChain } = await startChain(context, blockSeconds)
   const postgres = await startEmbeddedPostgres({ dir, log: silent })
   afterwards(() => postgres.stop())
   await applyMigrations(postgres.url)
@@ -64,6 +79,7 @@ export async function startParts(context: ProofContext, blockSeconds = 1): Promi
     databaseUrl: postgres.url,
     database,
     rpcUrl,
+    resetChain,
     urlOf,
     env: {
       ANNAL_DIR: dir,

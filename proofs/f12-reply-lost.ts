@@ -1,0 +1,92 @@
+/**
+ * F12: the node takes transactions and its reply is lost, gateways are killed between the two, and nodes do not show what became
+ * of what was sent. Every accepted commit is on the chain once, in the order of its asset.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { registrySetting } from '../src/chain/registry.ts'
+import { statement } from '../src/domain/ports.ts'
+import { killAtChain } from './f03-crash-points.ts'
+import { openCarelessAccount, sendCarelessly } from './harness/careless-relay.ts'
+import { losesReplies, withoutReceipts, withoutTraces } from './harness/chain-faults.ts'
+import { startChainProxy } from './harness/chain-proxy.ts'
+import { type ChainScene, openChainScene, readStatuses } from './harness/chain-scene.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { judgeNonces, readSent } from './harness/sent-transactions.ts'
+import { until } from './harness/wait.ts'
+
+const findRegistry = statement<{ value: string }>('proof_registry', 'select value from settings where key = $1')
+
+/** The control: a relay that takes a new nonce after an error must be seen to put commits onto the chain twice. */
+async function catchCareless(context: ProofContext, { parts, rpc }: ChainScene): Promise<string[]> {
+  const [registry] = await parts.database.query(findRegistry, [registrySetting(31337)])
+  const sent: string[] = []
+  const proxy = await startChainProxy(context, parts.rpcUrl, sent)
+  proxy.fault = losesReplies(context.random.fork('control'), 0.4, () => undefined)
+  const wallet = await openCarelessAccount(rpc)
+  const messages = Array.from({ length: 20 }, (_, index) => `careless ${index}`)
+  await sendCarelessly(proxy.url, wallet, registry!.value, messages)
+  const count = async () => Number(await rpc.call<string>('eth_getTransactionCount', wallet.address, 'latest'))
+  const events = await until('the careless relay is through', async () => {
+    const found = await count()
+    return found > messages.length ? found : undefined
+  })
+  context.say(`control: a new nonce on error put ${events} events there for ${messages.length} commits`)
+  return judgeNonces(readSent(sent)).length > 0 ? [] : ['The control was not caught: nothing was signed twice.']
+}
+
+export async function proveReplyLost(context: ProofContext): Promise<ProofResult> {
+  const commits = context.setting('COMMITS', 500)
+  const replies = Math.floor(commits * 0.4)
+  const seconds = context.setting('SECONDS', 75)
+  const kills = context.setting('KILLS', 100)
+  const scene = await openChainScene(context, { callers: 6, rest: 150 })
+  const { parts, acknowledged, gateways, proxies } = scene
+  const reasons: string[] = []
+
+  let lost = 0
+  scene.disturb(losesReplies(context.random.fork('replies'), 0.5, (count) => (lost += count)))
+  await until(
+    'enough replies are lost',
+    () => (lost >= replies && acknowledged.commits.length >= commits ? true : undefined),
+    600_000,
+    100,
+  )
+  scene.disturb(undefined)
+  const afterReplies = await scene.untilIncluded(120_000)
+  context.say(
+    `${lost} replies lost of ${acknowledged.commits.length} commits; all included ${afterReplies.toFixed(0)} ms after`,
+  )
+
+  for (const [name, fault] of [
+    ['no receipts', withoutReceipts],
+    ['no receipts and no events', withoutTraces],
+  ] as const) {
+    scene.disturb(fault)
+    await delay(seconds * 1_000)
+    const statuses = await readStatuses(parts)
+    if (statuses.FAILED) reasons.push(`${statuses.FAILED} commits were given up with "${name}".`)
+    scene.disturb(undefined)
+    const took = await scene.untilIncluded(120_000)
+    context.say(`${name} for ${seconds} s: ${JSON.stringify(statuses)}; all included ${took.toFixed(0)} ms after`)
+  }
+
+  for (let kill = 0; kill < kills; kill += 1) {
+    const victim = await killAtChain('transaction broadcast, reply lost', { proxies, gateways })
+    const restart = victim.start()
+    // Somebody must be up for the next kill.
+    if (gateways.every((gateway) => !gateway.isReady())) await restart
+    else restart.catch(() => undefined)
+    if ((kill + 1) % 10 === 0) context.say(`${kill + 1} of ${kills} kills`)
+  }
+  await until('both gateways are up', () => (gateways.every((gateway) => gateway.isReady()) ? true : undefined), 60_000)
+
+  const judged = await scene.judgeAll()
+  reasons.push(...judged.reasons, ...judgeNonces(readSent(scene.sent)))
+  reasons.push(...(await catchCareless(context, scene)))
+  return conclude({
+    figure: `${judged.lost} lost, ${judged.double} double; ${lost} replies lost, ${kills} kills; ${judged.lines} lines logged`,
+    n: acknowledged.commits.length,
+    faultsInjected: lost + kills + 2,
+    reasons,
+  })
+}

@@ -1,0 +1,147 @@
+/**
+ * F13: transactions that cannot be built, stored or sent leave no gap behind, and a node that lies about nonces makes nobody take a
+ * wrong one: everything else is mined soon, and nothing of the lanes' nonces is lost.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { registrySetting } from '../src/chain/registry.ts'
+import { retryNow } from '../src/chain/relay-prepare-statements.ts'
+import { statement } from '../src/domain/ports.ts'
+import { openAccount, updateCall } from './harness/callers.ts'
+import { openCarelessAccount, sendManaged } from './harness/careless-relay.ts'
+import { everyNth, miscounts } from './harness/chain-faults.ts'
+import type { Fault } from './harness/chain-proxy.ts'
+import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
+import { persist } from './harness/client.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { fillersOf, judgeNonces, readSent } from './harness/sent-transactions.ts'
+
+const EVERY = 7
+/** Milliseconds. */
+const BACK = 30_000
+
+/** Storing a transaction fails every so often, also in the count of those that were undone. */
+const breakStoring = [
+  'create sequence proof_builds',
+  `create function proof_break() returns trigger language plpgsql as $$
+    begin
+      if nextval('proof_builds') % ${EVERY} = 0 then raise 'it could not be stored'; end if;
+      return null;
+    end $$`,
+  'create trigger proof_break before insert on chain_transactions for each statement execute function proof_break()',
+].map((text, index) => statement<never>(`proof_break_${index}`, text))
+const mendStoring = statement<never>('proof_mend', 'drop trigger proof_break on chain_transactions')
+const countBuilds = statement<{ count: number }>('proof_builds', `select last_value::int as count from proof_builds`)
+
+const spoilKey = statement<never>(
+  'proof_spoil_key',
+  `update user_keys set sealed_private_key = sealed_private_key || '\\x00'::bytea
+   where user_id = (select id from users where username = $1)`,
+)
+const mendKey = statement<never>(
+  'proof_mend_key',
+  `update user_keys set sealed_private_key = substr(sealed_private_key, 1, length(sealed_private_key) - 1)
+   where user_id = (select id from users where username = $1)`,
+)
+const countOthers = statement<{ count: number }>(
+  'proof_others_waiting',
+  `select count(*)::int as count from commit_relays r join commits c on c.id = r.commit_id
+     join users u on u.id = c.author_id
+   where r.status in ('PENDING', 'BROADCAST') and c.created_at < now() - interval '30 seconds' and u.username <> $1`,
+)
+const findRegistry = statement<{ value: string }>('proof_registry', 'select value from settings where key = $1')
+
+const refusal = { code: -32000, message: 'internal error' }
+const lies: [name: string, fault: Fault][] = [
+  ['every 7th estimate is cut off', everyNth('eth_estimateGas', EVERY, 'cut')],
+  ['every 7th transaction is refused', everyNth('eth_sendRawTransaction', EVERY, refusal)],
+  ['counts 3 too low', miscounts(-3)],
+  ['counts 0', miscounts(-1_000_000)],
+  ['counts 3 too high', miscounts(3)],
+  ['counts a million too high', miscounts(1_000_000)],
+  ['pending 3 too low', miscounts(-3, ['pending'])],
+  ['pending 3 too high', miscounts(3, ['pending'])],
+]
+
+/** What of these accounts waits in the node for a nonce before it. */
+async function countQueued({ rpc }: ChainScene, account?: string): Promise<number> {
+  const { queued } = await rpc.call<{ queued: Record<string, object> }>('txpool_content')
+  const accounts = Object.entries(queued).filter(([from]) => !account || from.toLowerCase() === account.toLowerCase())
+  return accounts.reduce((sum, [, transactions]) => sum + Object.keys(transactions).length, 0)
+}
+
+/** The control: the library's nonce manager must be seen to leave a gap when a build fails. */
+async function catchManager(context: ProofContext, scene: ChainScene): Promise<string[]> {
+  const [registry] = await scene.parts.database.query(findRegistry, [registrySetting(31337)])
+  const wallet = await openCarelessAccount(scene.rpc)
+  const sent = await sendManaged(scene.parts.rpcUrl, wallet, registry!.value, 20, EVERY)
+  await delay(3_000)
+  const queued = await countQueued(scene, wallet.address)
+  context.say(`control: of ${sent} transactions of a nonce manager ${queued} wait behind a gap`)
+  return queued > 0 ? [] : ['The control was not caught: the nonce manager left no gap.']
+}
+
+/** An account whose key does not open: its commits cannot be built, everybody else's can. */
+async function openUnbuildable({ parts, gateways, acknowledged }: ChainScene) {
+  const account = await openAccount(gateways[0]!.url, 'dave', acknowledged)
+  await parts.database.query(spoilKey, [account.username])
+  return async (serial: number) => {
+    const message = `dave ${serial}`
+    const { answer } = await persist(() => gateways[0]!.url, updateCall(account, message))
+    if (answer.status !== 200) return
+    acknowledged.commits.push(message)
+    acknowledged.byAccount.get(account.username)!.push(message)
+  }
+}
+
+export async function proveNonceGap(context: ProofContext): Promise<ProofResult> {
+  const seconds = context.setting('SECONDS', 40)
+  const scene = await openChainScene(context)
+  const { parts } = scene
+  const reasons: string[] = []
+  const backs: number[] = []
+
+  const unbuildable = await openUnbuildable(scene)
+  for (const each of breakStoring) await parts.database.query(each)
+  let late = 0
+  for (let second = 0; second < Math.max(seconds, 35); second += 1) {
+    await unbuildable(second)
+    await delay(1_000)
+    late += (await parts.database.query(countOthers, ['dave']))[0]!.count
+  }
+  if (late > 0) reasons.push('Commits of others waited for more than 30 s while some could not be built.')
+  const builds = (await parts.database.query(countBuilds))[0]!.count
+  await parts.database.query(mendStoring)
+  await parts.database.query(mendKey, ['dave'])
+  await parts.database.query(retryNow)
+  backs.push(await scene.untilIncluded(4 * BACK))
+  const broken = Math.floor(builds / EVERY)
+  context.say(`${broken} of ${builds} builds could not be stored; all included ${backs[0]!.toFixed(0)} ms after`)
+  if (broken === 0) reasons.push('No build failed: the run is invalid.')
+
+  for (const [name, fault] of context.random.fork('lies').shuffle(lies)) {
+    const before = scene.proxies.reduce((sum, { faults }) => sum + faults, 0)
+    scene.disturb(fault)
+    await delay(seconds * 1_000)
+    scene.disturb(undefined)
+    const struck = scene.proxies.reduce((sum, { faults }) => sum + faults, 0) - before
+    const took = await scene.untilIncluded(4 * BACK)
+    backs.push(took)
+    context.say(`${name}: ${struck} requests, all included ${took.toFixed(0)} ms after`)
+    if (struck === 0) reasons.push(`Nobody met "${name}": the run is invalid.`)
+    if (took > BACK) reasons.push(`After "${name}" it took ${took.toFixed(0)} ms until all was included.`)
+  }
+
+  const judged = await scene.judgeAll()
+  const sent = readSent(scene.sent)
+  const fillers = fillersOf(sent)
+  const gaps = await countQueued(scene)
+  if (gaps > 0) reasons.push(`${gaps} transactions wait behind a gap.`)
+  if (fillers > 0) reasons.push(`${fillers} nonces had to be filled.`)
+  reasons.push(...judged.reasons, ...judgeNonces(sent), ...(await catchManager(context, scene)))
+  return conclude({
+    figure: `${gaps} gaps, ${fillers} nonces filled; all included at most ${(Math.max(...backs) / 1_000).toFixed(1)} s after; ${judged.lines} lines logged`,
+    n: scene.acknowledged.commits.length,
+    faultsInjected: broken + scene.proxies.reduce((sum, { faults }) => sum + faults, 0),
+    reasons,
+  })
+}

@@ -1,0 +1,112 @@
+/**
+ * F14: the base fee rises tenfold after transactions were sent. They are offered anew at the same nonces, both fees higher by a tenth
+ * at least, and are mined soon; never is more offered than the operator allows.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { quantity } from '../src/chain/rpc.ts'
+import { statement } from '../src/domain/ports.ts'
+import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { judgeReplacements, readSent } from './harness/sent-transactions.ts'
+import { until } from './harness/wait.ts'
+
+const GWEI = 1_000_000_000n
+const CAP = 100n
+/** Milliseconds from the rise of the base fee to the inclusion of what was sent before. */
+const BACK = 60_000
+
+const countSent = statement<{ count: number }>(
+  'proof_sent',
+  `select count(*)::int as count from commit_relays where status = 'BROADCAST'`,
+)
+const highestOffer = statement<{ fee: string | null }>(
+  'proof_offer',
+  `select max(t.max_fee_per_gas)::text as fee from chain_transactions t join commit_relays r using (commit_id)
+   where r.status = 'BROADCAST'`,
+)
+
+/** Blocks at this base fee, one a second, until `stop`. */
+function holdBaseFee({ rpc }: ChainScene, fee: bigint) {
+  let isOver = false
+  const holding = (async () => {
+    while (!isOver) {
+      await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(fee))
+      await rpc.call('evm_mine')
+      await delay(1_000)
+    }
+  })()
+  return async () => {
+    isOver = true
+    await holding
+  }
+}
+
+/** The control: offers that rise by a twentieth must be caught, and what is above the cap. */
+const isControlCaught = (scene: ChainScene) => {
+  const [first] = readSent(scene.sent)
+  const { maxFee, tip } = first!
+  const careless = [first!, { ...first!, hash: '0x', maxFee: (maxFee * 105n) / 100n, tip: (tip * 105n) / 100n }]
+  return (
+    judgeReplacements(careless, CAP * GWEI).reasons.length > 0 && judgeReplacements([first!], 1n).reasons.length > 0
+  )
+}
+
+export async function proveStuckFee(context: ProofContext): Promise<ProofResult> {
+  const rounds = context.setting('ROUNDS', 5)
+  const scene = await openChainScene(context, { env: { CHAIN_MAX_FEE_GWEI: String(CAP) } })
+  const { rpc, parts } = scene
+  const reasons: string[] = []
+  const backs: number[] = []
+  const mine = (seconds: number) => rpc.call('evm_setIntervalMining', seconds)
+  const calm = async () => {
+    await rpc.call('anvil_setNextBlockBaseFeePerGas', quantity(GWEI))
+    await rpc.call('evm_mine')
+  }
+
+  for (let round = 0; round < rounds; round += 1) {
+    await mine(0)
+    await until('enough is sent and waits', async () =>
+      (await parts.database.query(countSent))[0]!.count >= 30 ? true : undefined,
+    )
+    const offer = BigInt((await parts.database.query(highestOffer))[0]!.fee!)
+    // Tenfold of what the base fee was: an offer is twice that and a tip.
+    const fee = offer * 5n
+    const stop = holdBaseFee(scene, fee)
+    const took = await scene.untilIncluded(2 * BACK)
+    await stop()
+    backs.push(took)
+    context.say(
+      `round ${round + 1}: ${fee} wei for what was offered ${offer}; all included after ${took.toFixed(0)} ms`,
+    )
+    if (took > BACK) reasons.push(`It took ${took.toFixed(0)} ms until all was included.`)
+    await calm()
+    await mine(1)
+    await scene.untilIncluded(BACK)
+  }
+
+  // Above the cap: what was sent waits, nothing is offered above it, and it goes on when the fee falls.
+  await mine(0)
+  await until('enough is sent and waits', async () =>
+    (await parts.database.query(countSent))[0]!.count >= 30 ? true : undefined,
+  )
+  const stop = holdBaseFee(scene, 2n * CAP * GWEI)
+  await delay(15_000)
+  const waiting = (await parts.database.query(countSent))[0]!.count
+  await stop()
+  if (waiting < 30) reasons.push('Something was included although the base fee was above the cap: the run is invalid.')
+  await calm()
+  await mine(1)
+  backs.push(await scene.untilIncluded(BACK))
+
+  const judged = await scene.judgeAll()
+  const { count, highest, reasons: found } = judgeReplacements(readSent(scene.sent), CAP * GWEI)
+  reasons.push(...judged.reasons, ...found)
+  if (count < 30 * rounds) reasons.push(`Only ${count} transactions were offered anew: the run is invalid.`)
+  if (!isControlCaught(scene)) reasons.push('The control was not caught: offers that hardly rise.')
+  return conclude({
+    figure: `${count} replaced at their nonces, at most ${highest / GWEI} of ${CAP} gwei, mined at most ${(Math.max(...backs) / 1_000).toFixed(1)} s after; ${judged.lines} lines logged`,
+    n: scene.acknowledged.commits.length,
+    faultsInjected: rounds + 1,
+    reasons,
+  })
+}

@@ -1,0 +1,109 @@
+/** What nodes and the way to them do wrong. */
+import { type Fault, isSending, type RpcReply, type RpcRequest } from './chain-proxy.ts'
+import type { Random } from './random.ts'
+
+const page =
+  (status: number, type: string, text: string): Fault =>
+  () => ({ status, type, text })
+
+export const hangs: Fault = () => 'hang'
+export const tooMany = page(
+  429,
+  'application/json',
+  '{"jsonrpc":"2.0","error":{"code":429,"message":"too many requests"}}',
+)
+export const html = page(200, 'text/html', '<html><body>Under maintenance</body></html>')
+
+/** Changes single results on their way back. */
+const rewriting =
+  (change: (call: RpcRequest, result: unknown) => unknown): Fault =>
+  async (calls, pass) =>
+    (await pass()).map((reply) => {
+      const call = calls.find(({ id }) => id === reply.id)
+      return call && reply.result !== undefined ? { ...reply, result: change(call, reply.result) } : reply
+    })
+
+export const onChain = (chainId: number): Fault =>
+  rewriting(({ method }, result) => (method === 'eth_chainId' ? hex(chainId) : result))
+
+/** The node does not show what became of any transaction. */
+export const withoutReceipts: Fault = rewriting(({ method }, result) =>
+  method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash' ? null : result,
+)
+
+/** It does not show events either: that a nonce is used is all it says. */
+export const withoutTraces: Fault = rewriting(({ method, params }, result) => {
+  if (method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash') return null
+  if (method === 'eth_getLogs') return []
+  const isFullBlock = method === 'eth_getBlockByNumber' && params[1] === true
+  return isFullBlock && result ? { ...result, transactions: [] } : result
+})
+
+/** Wrong counts of an account's transactions; `tags` says where, all when it is missing. */
+export const miscounts = (by: number, tags?: readonly string[]): Fault =>
+  rewriting(({ method, params }, result) =>
+    method === 'eth_getTransactionCount' && (!tags || tags.includes(params[1] as string))
+      ? hex(Math.max(Number(result) + by, 0))
+      : result,
+  )
+
+/** The node takes transactions and what it answers is lost, for about this share of the requests. */
+export const losesReplies =
+  (random: Random, share: number, lost: (transactions: number) => void): Fault =>
+  async (calls, pass) => {
+    const transactions = calls.filter(isSending).length
+    if (transactions === 0 || random.next() >= share) return undefined
+    await pass()
+    lost(transactions)
+    return 'cut'
+  }
+
+/** Every `every`th call of this method meets `outcome`. */
+export const everyNth = (method: string, every: number, outcome: 'cut' | { code: number; message: string }): Fault => {
+  let count = 0
+  return async (calls, pass) => {
+    const struck = calls.filter((call) => call.method === method && ++count % every === 0)
+    if (struck.length === 0) return undefined
+    if (outcome === 'cut') return 'cut'
+    const rest = calls.filter((call) => !struck.includes(call))
+    const replies = rest.length > 0 ? await pass(rest) : []
+    return [...replies, ...struck.map(({ id }): RpcReply => ({ jsonrpc: '2.0', id, error: outcome }))]
+  }
+}
+
+/**
+ * A node that is `behind` blocks behind the others, behind the same address for this share of the requests. What it tells
+ * is the chain's state of then; it takes transactions.
+ */
+export const lagging =
+  (random: Random, behind: () => number, share: number): Fault =>
+  async (calls, pass) => {
+    if (random.next() >= share) return undefined
+    const [head] = await pass([{ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }])
+    const newest = Math.max(Number(head!.result) - behind(), 0)
+    const place = (call: RpcRequest): RpcRequest => ({
+      ...call,
+      params: call.params.map((each) => (each === 'latest' || each === 'pending' ? hex(newest) : each)),
+    })
+    const replies = await pass(calls.map(place))
+    return replies.map((reply) => {
+      const call = calls.find(({ id }) => id === reply.id)
+      return call ? beforeBlock(newest, call, reply) : reply
+    })
+  }
+
+const heightOf = (value: unknown) => Number((value as { number?: string; blockNumber?: string })?.blockNumber ?? NaN)
+
+const beforeBlock = (newest: number, { method, params }: RpcRequest, reply: RpcReply): RpcReply => {
+  const { result } = reply
+  const answer = (instead: unknown): RpcReply => ({ jsonrpc: '2.0', id: reply.id, result: instead })
+  if (method === 'eth_blockNumber') return answer(hex(newest))
+  if (method === 'eth_getBlockByNumber' && Number(params[0]) > newest) return answer(null)
+  if (method === 'eth_getTransactionCount' && Number(params[1]) > newest)
+    return { ...answer(undefined), error: { code: -32000, message: 'header not found' } }
+  if (Array.isArray(result)) return answer(result.filter((each) => !(heightOf(each) > newest)))
+  const isLater = typeof result === 'object' && result !== null && heightOf(result) > newest
+  return isLater ? answer(null) : reply
+}
+
+const hex = (value: number) => `0x${value.toString(16)}`

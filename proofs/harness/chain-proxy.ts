@@ -1,0 +1,101 @@
+/** Stands between one gateway and the chain, and does what networks and nodes do, at the proof's choice. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ProofContext } from './proof.ts'
+
+export interface RpcRequest {
+  jsonrpc: '2.0'
+  id: number
+  method: string
+  params: unknown[]
+}
+
+export interface RpcReply {
+  jsonrpc: '2.0'
+  id: number
+  result?: unknown
+  error?: { code: number; message: string }
+}
+
+/** What the caller gets: replies, some other HTTP answer, the end of the connection, or nothing ever. */
+export type Outcome = RpcReply[] | { status: number; type: string; text: string } | 'cut' | 'hang'
+
+/** Decides about one HTTP request. `pass` asks the node, with other calls if they are given. */
+export type Fault = (
+  calls: readonly RpcRequest[],
+  pass: (calls?: readonly RpcRequest[]) => Promise<RpcReply[]>,
+) => Promise<Outcome | undefined> | Outcome | undefined
+
+export interface ChainProxy {
+  url: string
+  /** Undefined, or one that returns undefined, lets a request through. */
+  fault: Fault | undefined
+  /** How many requests met a fault. */
+  faults: number
+  /**
+   * Called for each request that sends transactions. `before`: nothing reached the node. `after`: the node took it, the
+   * reply is still here. When it returns true, the request is dropped at this point.
+   */
+  ambush: ((moment: 'before' | 'after') => boolean) | undefined
+  /** Every transaction that the gateway sent, in order, 0x-prefixed. */
+  sent: string[]
+  /** Refuses connections until `open`. */
+  close(): Promise<void>
+  open(): Promise<void>
+}
+
+export const isSending = ({ method }: RpcRequest) => method === 'eth_sendRawTransaction'
+
+/** `sent`: where to write down what is sent; several proxies may share it. */
+export async function startChainProxy(
+  { afterwards }: Pick<ProofContext, 'afterwards'>,
+  target: string,
+  sent: string[] = [],
+): Promise<ChainProxy> {
+  const ask = async (body: string) => {
+    const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+    return (await answer.json()) as RpcReply | RpcReply[]
+  }
+  const server = createServer(async (request, response) => {
+    try {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      const parsed = JSON.parse(body) as RpcRequest | RpcRequest[]
+      const calls = [parsed].flat()
+      const sends = calls.some(isSending)
+      for (const { params } of calls.filter(isSending)) proxy.sent.push(params[0] as string)
+      if (sends && proxy.ambush?.('before')) return void request.socket.destroy()
+      const pass = async (others: readonly RpcRequest[] = calls) => [await ask(JSON.stringify(others))].flat()
+      const struck = await proxy.fault?.(calls, pass)
+      if (struck !== undefined) proxy.faults += 1
+      const outcome = struck ?? (await pass())
+      if (outcome === 'hang') return
+      if (outcome === 'cut' || (sends && proxy.ambush?.('after'))) return void request.socket.destroy()
+      if (Array.isArray(outcome)) {
+        const text = JSON.stringify(Array.isArray(parsed) ? outcome : outcome[0])
+        return void response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+      }
+      response.writeHead(outcome.status, { 'content-type': outcome.type }).end(outcome.text)
+    } catch {
+      request.socket.destroy()
+    }
+  })
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  await listen(0)
+  afterwards(close)
+  const { port } = server.address() as AddressInfo
+  const proxy: ChainProxy = {
+    url: `http://127.0.0.1:${port}`,
+    fault: undefined,
+    faults: 0,
+    ambush: undefined,
+    sent,
+    close,
+    open: () => listen(port),
+  }
+  return proxy
+}

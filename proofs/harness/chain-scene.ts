@@ -1,0 +1,122 @@
+/** Two gateways, each with a way of its own to the chain that can be disturbed, and callers at work. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
+import { statement } from '../../src/domain/ports.ts'
+import { developmentKey } from '../../src/platform/embedded-anvil.ts'
+import { type ChainProxy, type Fault, startChainProxy } from './chain-proxy.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+import { type Parts, startParts } from './parts.ts'
+import type { ProofContext } from './proof.ts'
+import { until } from './wait.ts'
+import { startWork, type Work, type WorkOptions } from './work.ts'
+
+/** Anvil's second account, as everybody knows it. */
+const secondKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+
+export interface ChainScene extends Work {
+  parts: Parts
+  /** The node itself. */
+  rpc: Rpc
+  gateways: Gateway[]
+  proxies: ChainProxy[]
+  /** Every transaction that a gateway sent, in order. */
+  sent: readonly string[]
+  /** The same for both gateways; undefined ends it. */
+  disturb(fault: Fault | undefined): void
+  /** Milliseconds from now until everything that is accepted by now is included. Raises after `longest`. */
+  untilIncluded(longest: number): Promise<number>
+  /** Everything at the end, with the log. */
+  judgeAll(): Promise<{ reasons: string[]; lost: number; double: number; lines: number }>
+}
+
+export interface ChainSceneOptions extends WorkOptions {
+  env?: Record<string, string>
+}
+
+const findNewest = statement<{ id: string | null }>(
+  'proof_newest',
+  'select max(commit_id::text) as id from commit_relays',
+)
+const countWaiting = statement<{ count: number }>(
+  'proof_waiting_until',
+  `select count(*)::int as count from commit_relays where status in ('PENDING', 'BROADCAST') and commit_id::text <= $1`,
+)
+const countByStatus = statement<{ status: string; count: number }>(
+  'proof_by_status',
+  'select status::text, count(*)::int as count from commit_relays group by 1',
+)
+
+export const readStatuses = async ({ database }: Parts): Promise<Record<string, number>> =>
+  Object.fromEntries((await database.query(countByStatus)).map(({ status, count }) => [status, count]))
+
+export async function openChainScene(context: ProofContext, options: ChainSceneOptions = {}): Promise<ChainScene> {
+  const parts = await startParts(context)
+  const proxies: ChainProxy[] = []
+  const sent: string[] = []
+  const gateways: Gateway[] = []
+  for (const name of ['gateway-0', 'gateway-1']) {
+    const proxy = await startChainProxy(context, parts.rpcUrl, sent)
+    const env = {
+      ...parts.env,
+      CHAIN_RELAY_KEYS: `${developmentKey},${secondKey}`,
+      CHAIN_RPC_URL: proxy.url,
+      ...options.env,
+    }
+    proxies.push(proxy)
+    gateways.push(await createGateway(context, name, env))
+  }
+  // One after the other: the first one writes what both need.
+  for (const gateway of gateways) await gateway.start()
+  const work = await startWork(context, parts, gateways, { callers: 3, rest: 300, ...options })
+
+  const untilIncluded = async (longest: number) => {
+    const begin = performance.now()
+    const [newest] = await parts.database.query(findNewest)
+    await until(
+      'everything that was accepted is included',
+      async () => ((await parts.database.query(countWaiting, [newest?.id]))[0]!.count === 0 ? true : undefined),
+      longest,
+      50,
+    )
+    return performance.now() - begin
+  }
+
+  return {
+    ...work,
+    parts,
+    rpc: createRpc({ url: parts.rpcUrl }),
+    gateways,
+    proxies,
+    sent,
+    disturb(fault) {
+      for (const proxy of proxies) proxy.fault = fault
+    },
+    untilIncluded,
+    async judgeAll() {
+      const judged = await work.judge([200])
+      const refunded = (await readStatuses(parts)).FAILED ?? 0
+      if (refunded > 0) judged.reasons.push(`${refunded} commits were given up.`)
+      const log = await readLog(context, gateways)
+      const commits = work.acknowledged.commits.length
+      for (const [message, count] of [...log].slice(0, 8)) context.say(`log: ${count} × ${message}`)
+      const lines = [...log.values()].reduce((sum, count) => sum + count, 0)
+      if (lines > commits) judged.reasons.push(`${lines} lines were logged for ${commits} commits.`)
+      return { ...judged, lines }
+    },
+  }
+}
+
+/** How often each message was logged, the most frequent first. */
+async function readLog({ dir }: ProofContext, gateways: readonly Gateway[]): Promise<Map<string, number>> {
+  const counts = new Map<string, number>()
+  for (const { name } of gateways) {
+    for (const line of (await readFile(join(dir, `${name}.log`), 'utf8')).split('\n')) {
+      // Others are the greeting at the start.
+      if (!line.startsWith('{')) continue
+      const { msg: message } = JSON.parse(line) as { msg: string }
+      counts.set(message, (counts.get(message) ?? 0) + 1)
+    }
+  }
+  return new Map([...counts].sort(([, a], [, b]) => b - a))
+}

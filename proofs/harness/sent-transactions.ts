@@ -1,0 +1,61 @@
+/** What a relay sent, judged by itself: one nonce for each commit, and replacements that nodes must take. */
+import { Transaction } from 'ethers'
+import { larger } from '../../src/chain/fees.ts'
+
+interface Sent {
+  hash: string
+  from: string
+  nonce: number
+  data: string
+  maxFee: bigint
+  tip: bigint
+}
+
+/** In order, each once. */
+export function readSent(raws: readonly string[]): Sent[] {
+  return [...new Set(raws)].map((raw) => {
+    const { hash, from, nonce, data, maxFeePerGas, maxPriorityFeePerGas } = Transaction.from(raw)
+    return { hash: hash!, from: from!, nonce, data, maxFee: maxFeePerGas ?? 0n, tip: maxPriorityFeePerGas ?? 0n }
+  })
+}
+
+/** Transactions that carry nothing: a nonce was filled. */
+export const fillersOf = (sent: readonly Sent[]) => sent.filter(({ data }) => data === '0x').length
+
+/** A sentence for each commit that was signed for more than one nonce: both might count. */
+export function judgeNonces(sent: readonly Sent[]): string[] {
+  const commits = Map.groupBy(
+    sent.filter(({ data }) => data !== '0x'),
+    ({ data }) => data,
+  )
+  const twice = [...commits.values()].filter(
+    (all) => new Set(all.map(({ from, nonce }) => `${from} ${nonce}`)).size > 1,
+  )
+  return twice.length > 0 ? [`${twice.length} commits were signed for more than one nonce.`] : []
+}
+
+export interface Replacements {
+  /** How many times something was offered anew at a nonce. */
+  count: number
+  highest: bigint
+  reasons: string[]
+}
+
+/** Each later transaction at a nonce carries the same commit and offers at least a tenth more of both fees. */
+export function judgeReplacements(sent: readonly Sent[], cap: bigint): Replacements {
+  const reasons: string[] = []
+  let count = 0
+  for (const [place, all] of Map.groupBy(sent, ({ from, nonce }) => `${from} ${nonce}`)) {
+    for (const [index, later] of all.slice(1).entries()) {
+      const before = all[index]!
+      count += 1
+      if (later.data !== before.data) reasons.push(`Nonce ${place} was used for two commits.`)
+      if (later.maxFee * 10n < before.maxFee * 11n || later.tip * 10n < before.tip * 11n) {
+        reasons.push(`At nonce ${place} ${later.maxFee}/${later.tip} wei followed ${before.maxFee}/${before.tip}.`)
+      }
+    }
+  }
+  const highest = sent.reduce((most, { maxFee }) => larger(most, maxFee), 0n)
+  if (highest > cap) reasons.push(`${highest} wei were offered, ${cap} are allowed.`)
+  return { count, highest, reasons }
+}

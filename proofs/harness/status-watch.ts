@@ -1,0 +1,61 @@
+/** Looks at the status of every commit all the time: what became final too early, and what was taken back. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Rpc } from '../../src/chain/rpc.ts'
+import { statement } from '../../src/domain/ports.ts'
+import type { ConnectedDatabase } from '../../src/platform/database.ts'
+
+interface Seen {
+  id: string
+  status: string
+  block: number | null
+}
+
+const findAll = statement<Seen>(
+  'proof_statuses',
+  'select commit_id::text as id, status::text, block_number as block from commit_relays',
+)
+
+export interface StatusWatch {
+  /** Commits that were final before `confirmations` blocks lay on top of theirs. */
+  early: number
+  /** Commits that were final and are so no more. */
+  withdrawn: number
+  /** Commits that were included and are so no more. */
+  displaced: number
+  /** Looks at one moment: the head after it was read. The control uses it, too. */
+  see(rows: readonly Seen[], head: number): void
+  stop(): Promise<void>
+}
+
+export function watchStatuses(database: ConnectedDatabase, rpc: Rpc, confirmations: number): StatusWatch {
+  const known = new Map<string, string>()
+  let isOver = false
+  const watch: StatusWatch = {
+    early: 0,
+    withdrawn: 0,
+    displaced: 0,
+    see(rows, head) {
+      for (const { id, status, block } of rows) {
+        const before = known.get(id)
+        if (before === 'FINAL' && status !== 'FINAL') watch.withdrawn += 1
+        if (before === 'INCLUDED' && (status === 'PENDING' || status === 'BROADCAST')) watch.displaced += 1
+        if (before !== 'FINAL' && status === 'FINAL' && head - block! < confirmations) watch.early += 1
+        known.set(id, status)
+      }
+    },
+    async stop() {
+      isOver = true
+      await watching
+    },
+  }
+  const watching = (async () => {
+    while (!isOver) {
+      const rows = await database.query(findAll)
+      const head = await rpc.call<string>('eth_blockNumber').catch(() => undefined)
+      // Without a node nothing can be said about depth.
+      if (head !== undefined) watch.see(rows, Number(head))
+      await delay(100)
+    }
+  })()
+  return watch
+}

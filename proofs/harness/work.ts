@@ -1,0 +1,107 @@
+/** Callers who never give up, at gateways whose parts are disturbed, and one who looks at a clock. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
+import { type Call, tryOnce } from './client.ts'
+import type { Gateway } from './gateway.ts'
+import { countDatabase, judgeChain, judgeDatabase, quiesce } from './judgement.ts'
+import { brokenInvariants, type Parts } from './parts.ts'
+import type { ProofContext } from './proof.ts'
+
+/** Nobody waits longer for an answer, whatever is disturbed. Milliseconds. */
+const LONGEST = 10_000
+
+/** One try of a caller who looks at a clock: when it was answered, by `performance.now()`, after how long, and how. */
+export interface Probe {
+  at: number
+  took: number
+  /** 0: no whole answer. */
+  status: number
+}
+
+export interface WorkOptions {
+  callers?: number
+  /** Milliseconds that a caller rests at most between two requests. */
+  rest?: number
+}
+
+export interface Work {
+  acknowledged: Acknowledged
+  probes: Probe[]
+  /** Ends the callers, waits until all is settled, and judges. `allowed`: what a probe may be answered with. */
+  judge(allowed: readonly number[]): Promise<{ reasons: string[]; lost: number; double: number }>
+}
+
+export async function startWork(
+  context: ProofContext,
+  parts: Parts,
+  gateways: readonly Gateway[],
+  { callers = 6, rest }: WorkOptions = {},
+): Promise<Work> {
+  const acknowledged = nothingAcknowledged()
+  const accounts: Account[] = []
+  for (const name of ['alice', 'bob', 'carol']) accounts.push(await openAccount(gateways[0]!.url, name, acknowledged))
+  const choice = context.random.fork('choice')
+  const choose = () => {
+    const ready = gateways.filter((gateway) => gateway.isReady())
+    return ready.length > 0 ? choice.pick(ready).url : undefined
+  }
+  let isOver = false
+  const working = runCallers(callers, () => isOver, {
+    accounts,
+    random: context.random.fork('callers'),
+    choose,
+    watchOf: () => ({}),
+    acknowledged,
+    rest,
+  })
+
+  const probes: Probe[] = []
+  const prober = await openAccount(gateways[0]!.url, 'prober', acknowledged)
+  const probe = async (call: Call) => {
+    while (!isOver) {
+      const begin = performance.now()
+      const base = choose()
+      if (base) {
+        const answer = await tryOnce(base, call)
+        probes.push({ at: performance.now(), took: performance.now() - begin, status: answer?.status ?? 0 })
+      }
+      await delay(20)
+    }
+  }
+  // Its update changes nothing, so it is answered without a commit.
+  const unchanged = updateCall(prober, 'prober first')
+  const probing = [
+    probe({ method: 'GET', path: '/api/v3/auth/users/me/', token: prober.token }),
+    probe({ ...unchanged, body: { type: 'application/json', bytes: Buffer.from('{}') }, key: '' }),
+  ]
+
+  return {
+    acknowledged,
+    probes,
+    async judge(allowed) {
+      isOver = true
+      await Promise.all([working, ...probing])
+      const reasons = acknowledged.surprises.slice(0, 5)
+      await quiesce(parts)
+      const strange = probes.filter(({ status }) => !allowed.includes(status))
+      if (strange.length > 0) {
+        reasons.push(
+          `${strange.length} probes were answered with ${[...new Set(strange.map(({ status }) => status))]}.`,
+        )
+      }
+      const slow = probes.filter(({ took }) => took > LONGEST)
+      if (slow.length > 0) {
+        reasons.push(`${slow.length} probes took up to ${Math.max(...slow.map(({ took }) => took)).toFixed(0)} ms.`)
+      }
+      reasons.push(...(await judgeDatabase(parts, acknowledged)), ...(await brokenInvariants(parts.database)))
+      reasons.push(...(await judgeChain(parts)))
+      const counts = await countDatabase(parts.database, acknowledged)
+      for (const gateway of gateways) {
+        if (!gateway.isReady()) reasons.push(`${gateway.name} ended by itself.`)
+        const code = await gateway.stop()
+        if (code !== 0) reasons.push(`${gateway.name} ended with ${code} on SIGTERM.`)
+      }
+      return { reasons, ...counts }
+    },
+  }
+}
