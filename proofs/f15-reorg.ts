@@ -5,10 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { statement } from '../src/domain/ports.ts'
 import { lagging } from './harness/chain-faults.ts'
-import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
+import { openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'
-import { type StatusWatch, watchStatuses } from './harness/status-watch.ts'
+import { createStatusWatch, watchStatuses } from './harness/status-watch.ts'
 import { until } from './harness/wait.ts'
 
 const CONFIRMATIONS = 12
@@ -22,14 +22,11 @@ const countAbove = statement<{ count: number }>(
 )
 
 /** The control: who calls the first receipt final must be seen to call so what is gone. */
-function isControlCaught(scene: ChainScene, watch: StatusWatch): boolean {
-  const { database } = scene.parts
-  const careless = watchStatuses(database, scene.rpc, CONFIRMATIONS)
-  const before = careless.early
+function isControlCaught(): boolean {
+  const careless = createStatusWatch(CONFIRMATIONS)
   careless.see([{ id: 'control', status: 'FINAL', block: 100 }], 100)
   careless.see([{ id: 'control', status: 'BROADCAST', block: null }], 100)
-  void careless.stop()
-  return careless.early > before && careless.withdrawn === 1 && watch !== careless
+  return careless.early === 1 && careless.withdrawn === 1
 }
 
 export async function proveReorg(context: ProofContext): Promise<ProofResult> {
@@ -38,7 +35,8 @@ export async function proveReorg(context: ProofContext): Promise<ProofResult> {
   const seconds = context.setting('SECONDS', 60)
   const scene = await openChainScene(context, { rest: 200, env: { CHAIN_CONFIRMATIONS: String(CONFIRMATIONS) } })
   const { parts, rpc, acknowledged } = scene
-  const watch = watchStatuses(parts.database, rpc, CONFIRMATIONS)
+  const watch = createStatusWatch(CONFIRMATIONS)
+  const stopWatching = watchStatuses(context, parts, rpc, watch)
   const reasons: string[] = []
   const backs: number[] = []
 
@@ -81,7 +79,7 @@ export async function proveReorg(context: ProofContext): Promise<ProofResult> {
     if (took > BACK) reasons.push(`After ${name} it took ${took.toFixed(0)} ms.`)
   }
   if (watch.early > 0) reasons.push(`${watch.early} commits were final before ${CONFIRMATIONS} blocks lay on top.`)
-  await watch.stop()
+  await stopWatching()
 
   const lost = acknowledged.commits.length
   await parts.resetChain()
@@ -90,7 +88,7 @@ export async function proveReorg(context: ProofContext): Promise<ProofResult> {
 
   const judged = await scene.judgeAll()
   reasons.push(...judged.reasons, ...judgeNonces(readSent(scene.sent)))
-  if (!isControlCaught(scene, watch)) reasons.push('The control was not caught: final at the first receipt.')
+  if (!isControlCaught()) reasons.push('The control was not caught: final at the first receipt.')
   return conclude({
     figure: `${watch.displaced} displaced, included again at most ${(Math.max(...backs) / 1_000).toFixed(1)} s after; ${watch.early} final too early, ${watch.withdrawn} taken back; ${judged.lines} lines logged`,
     n: acknowledged.commits.length,

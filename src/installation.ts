@@ -165,6 +165,8 @@ export async function connectChain(
     relayKeys: relayKeys ?? [developmentKey],
     confirmations,
     maxFeePerGas,
+    // A single node of ours: what it does not have is lost.
+    ...(anvil && { doubtPatience: 3_000 }),
   })
   const watcher = createDepositWatcher({
     registry,

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Rpc } from '../../src/chain/rpc.ts'
 import { statement } from '../../src/domain/ports.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { Parts } from './parts.ts'
+import type { ProofContext } from './proof.ts'
 
 interface Seen {
   id: string
@@ -24,12 +25,10 @@ export interface StatusWatch {
   displaced: number
   /** Looks at one moment: the head after it was read. The control uses it, too. */
   see(rows: readonly Seen[], head: number): void
-  stop(): Promise<void>
 }
 
-export function watchStatuses(database: ConnectedDatabase, rpc: Rpc, confirmations: number): StatusWatch {
+export function createStatusWatch(confirmations: number): StatusWatch {
   const known = new Map<string, string>()
-  let isOver = false
   const watch: StatusWatch = {
     early: 0,
     withdrawn: 0,
@@ -43,11 +42,18 @@ export function watchStatuses(database: ConnectedDatabase, rpc: Rpc, confirmatio
         known.set(id, status)
       }
     },
-    async stop() {
-      isOver = true
-      await watching
-    },
   }
+  return watch
+}
+
+/** Until `stop`. */
+export function watchStatuses(
+  { afterwards }: Pick<ProofContext, 'afterwards'>,
+  { database }: Parts,
+  rpc: Rpc,
+  watch: StatusWatch,
+): () => Promise<void> {
+  let isOver = false
   const watching = (async () => {
     while (!isOver) {
       const rows = await database.query(findAll)
@@ -57,5 +63,10 @@ export function watchStatuses(database: ConnectedDatabase, rpc: Rpc, confirmatio
       await delay(100)
     }
   })()
-  return watch
+  const stop = async () => {
+    isOver = true
+    await watching
+  }
+  afterwards(stop)
+  return stop
 }

@@ -75,6 +75,11 @@ export async function startWork(
     probe({ ...unchanged, body: { type: 'application/json', bytes: Buffer.from('{}') }, key: '' }),
   ]
 
+  context.afterwards(async () => {
+    isOver = true
+    await Promise.allSettled([working, ...probing])
+  })
+
   return {
     acknowledged,
     probes,

@@ -5,14 +5,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { getAddress } from 'ethers'
-import { unavailable } from '../domain/errors.ts'
 import { fromUnits } from '../domain/money.ts'
 import type { Log } from '../domain/ports.ts'
 import { extendTrail, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
 import { explain } from './explain.ts'
 import { createLease } from './lease.ts'
 import { type Registry, WrongChainError } from './registry.ts'
-import { quantity, resultOf } from './rpc.ts'
+import { contradiction, quantity, resultOf } from './rpc.ts'
 import { type BlockId, readBlockHashes } from './view.ts'
 
 /** A transaction that paid to a wallet's address and succeeded. */
@@ -101,9 +100,6 @@ export function createDepositWatcher({
   let running: Promise<void> | undefined
   let trouble: string | undefined
 
-  /** Two answers that do not fit together: several nodes behind one address, or a chain that changes right now. */
-  const inconsistent = () => unavailable('The chain', new Error(`${rpc.host} contradicts itself`))
-
   /** The chain's id and the newest block that is deep enough; undefined while the chain is too short. */
   const look = async () => {
     const [id, head] = await rpc.batch([
@@ -144,7 +140,7 @@ export function createDepositWatcher({
     return candidates.flatMap(({ hash, address, value }, index) => {
       const receipt = resultOf<Receipt | null>(receipts[index])
       // Another node behind the same address, or the chain has just changed: the blocks are read again.
-      if (receipt?.blockHash !== block.hash) throw inconsistent()
+      if (receipt?.blockHash !== block.hash) throw contradiction(rpc)
       if (receipt.status !== '0x1') return []
       if (value > mostValue) {
         log.error({ transaction: hash }, 'A deposit is larger than the books can hold; it is not credited')
@@ -166,7 +162,7 @@ export function createDepositWatcher({
     const hash = canonical.get(start)
     // Without any common block it is the oldest height we know.
     const [fork, ...rest] = kept.length > 0 || hash === undefined ? kept : [{ number: start, hash }]
-    if (!fork || fork.hash === trail[0].hash) throw inconsistent()
+    if (!fork || fork.hash === trail[0].hash) throw contradiction(rpc)
     const doubtful = await books.countAbove(fork.number)
     log.error(
       { from: fork.number, to: trail[0].number, doubtful },

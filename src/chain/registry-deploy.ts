@@ -67,7 +67,10 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   const estimate = await registry.rpc.call<string>('eth_estimateGas', { from: account.address, data: registryBytecode })
   const gasLimit = (BigInt(estimate) * 5n) / 4n
   const signed = signTransaction(account, { ...fees, chainId, nonce, data: registryBytecode, gasLimit })
-  log.info({ chainId, address: next, transaction: signed.hash }, 'Deploying the registry')
+  const fields = { chainId, address: next, transaction: signed.hash }
+  if (known === next) {
+    log.warn(fields, 'The chain does not have the registry any more; it is deployed again, and every commit sent again')
+  } else log.info(fields, 'Deploying the registry')
   try {
     await registry.rpc.call('eth_sendRawTransaction', toHex(signed.raw))
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
+import { isGone } from './relay-doubt.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findSpender, seekCommits } from './relay-seek.ts'
 import {
@@ -42,9 +43,9 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
     view,
     inFlight.filter(({ nonce }) => nonce < count),
   )
-  const hadDisplaced = await checkIncluded(parts, lane, view)
+  const isUnsure = await checkIncluded(parts, lane, view)
   if (settledAll) report(parts, lane, 'receipts', '')
-  lane.seen = settledAll && !hadDisplaced ? moment : ''
+  lane.seen = settledAll && !isUnsure ? moment : ''
 }
 
 /** Returns whether every row has its outcome. */
@@ -79,12 +80,12 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
   return settledAll
 }
 
-/** Settles what is deep enough and finds what lost its block. Returns whether something did. */
+/** Settles what is deep enough and finds what lost its block. Returns whether to look again: a block was not there. */
 const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Promise<boolean> => {
   const rows = await parts.database.query(findIncluded, [lane.address])
   if (rows.length === 0) return false
   const canonical = await readBlockHashes(parts.rpc, [...new Set(rows.map((row) => row.block_number))])
-  const displaced = rows.filter((row) => canonical.get(row.block_number) !== row.block_hash)
+  const displaced = rows.filter((row) => isGone(row, canonical, view.head))
   const isDeep = (row: BlockRow) =>
     canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
   const deep = rows.filter(isDeep)
@@ -92,7 +93,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
     await parts.lease.write(lane.name, markFinal, [deep.map((row) => row.commit_id), deep.map((row) => row.block_hash)])
   }
   if (displaced.length > 0) await displace(parts, lane, displaced)
-  return displaced.length > 0
+  return rows.some((row) => canonical.get(row.block_number) !== row.block_hash)
 }
 
 /** Back to sent, and to be sent again: the pool may have dropped it together with the block. */

@@ -24,6 +24,8 @@ export interface RelayParts {
   recorders: ReadonlySet<string>
   /** Milliseconds that a node may take to show the receipt of a nonce that is used. */
   receiptPatience: number
+  /** Milliseconds for which a node is not believed that contradicts what was seen, or counts what nobody knows of. */
+  doubtPatience: number
   /** Blocks on top of a commit's block until it is settled. */
   confirmations: number
   /** Wei; nothing above is ever offered. */
@@ -54,6 +56,8 @@ export interface Lane {
   countAhead: number | undefined
   /** Since when transactions wait in the node's pool that the database does not know. */
   strangersSince: number | undefined
+  /** Since when the account's count is higher than anything accounts for. */
+  doubtedSince: number | undefined
   gapSince: number | undefined
   /** Empty transactions sent for nonces that nothing of ours takes. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
@@ -72,12 +76,13 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   missingUntil: new Map(),
   countAhead: undefined,
   strangersSince: undefined,
+  doubtedSince: undefined,
   gapSince: undefined,
   fillers: new Map(),
   troubles: new Map(),
 })
 
-type Topic = 'sending' | 'fees' | 'receipts'
+type Topic = 'sending' | 'fees' | 'receipts' | 'count'
 
 /** Logs a lane's trouble once for as long as it lasts; an empty text says that it is over. */
 export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, trouble: string) => {

@@ -4,10 +4,11 @@
  */
 import { chooseFees, raiseFees } from './fees.ts'
 import { toHex } from './keys.ts'
+import { isGone } from './relay-doubt.ts'
 import { displace } from './relay-follow.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findLastNonce, findNonces, type InFlightRow } from './relay-statements.ts'
-import { RpcError } from './rpc.ts'
+import { contradiction, RpcError } from './rpc.ts'
 import { signTransaction } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
@@ -40,7 +41,9 @@ export const closeGap = async (
   const rows = await parts.database.query(findNonces, [lane.address, count, end])
   const placed = rows.filter(({ status }) => status === 'INCLUDED' || status === 'FINAL')
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
-  const lost = placed.filter((row) => canonical.get(row.block_number) !== row.block_hash)
+  // The very nonces that are said to be unused stand in blocks of this chain.
+  if (placed.some((row) => canonical.get(row.block_number) === row.block_hash)) throw contradiction(parts.rpc)
+  const lost = placed.filter((row) => isGone(row, canonical, view.head))
   if (lost.length > 0) await displace(parts, lane, lost)
   // A failed commit was refunded: its bytes must not get another chance, so its nonce is filled as well.
   const ours = new Set(rows.filter(({ status }) => status !== 'FAILED').map(({ nonce }) => nonce))

@@ -3,6 +3,7 @@ import { failCommit } from '../domain/asset/fail-commit.ts'
 import { encodeCommitData } from './commit-data.ts'
 import { chooseFees } from './fees.ts'
 import { encodeCommit } from './registry-abi.ts'
+import { isAccountedFor } from './relay-doubt.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { noteFound } from './relay-seek.ts'
 import type { Outgoing } from './relay-send.ts'
@@ -69,8 +70,11 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
   const sent = Number.isFinite(pending) ? Math.max(count, pending) : count
   if (sent <= nextNonce) {
     lane.strangersSince = undefined
+    lane.doubtedSince = undefined
+    report(parts, lane, 'count', '')
     return false
   }
+  if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true
   if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, [])
   lane.countAhead = sent
   lane.strangersSince ??= performance.now()

@@ -166,6 +166,19 @@ export const findIncluded = statement<BlockRow>(
    where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status = 'INCLUDED' and lane = $1`,
 )
 
+/** What is included of lanes $1, up to block $2 if it is given: the newest, among the last of each lane. */
+export const findNewestPlaced = statement<BlockRow>(
+  'relay_newest_placed',
+  `select r.* from unnest($1::text[]) as item (lane), lateral (
+     select commit_id, nonce, block_number, block_hash from (
+       select * from commit_relays c where c.lane = item.lane order by c.nonce desc limit 10000
+     ) latest
+     where block_number is not null and ($2::int is null or block_number <= $2::int)
+     order by nonce desc limit 1
+   ) r
+   order by r.block_number desc limit 1`,
+)
+
 /** $1 commits, $2 hashes, $3 block numbers, $4 block hashes. */
 export const markIncluded = statement(
   'relay_mark_included',

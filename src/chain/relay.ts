@@ -11,6 +11,7 @@ import { createLease } from './lease.ts'
 import { createPace } from './pace.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { ensureRegistry } from './registry-deploy.ts'
+import { createHeadWatch } from './relay-doubt.ts'
 import { follow } from './relay-follow.ts'
 import { createLane, forgetSettled, type Lane, type RelayParts } from './relay-lane.ts'
 import { createPreparer } from './relay-prepare.ts'
@@ -39,6 +40,11 @@ export interface RelayOptions {
   maxFeePerGas: bigint
   /** Milliseconds that a node may take to show the receipt of a nonce that is used; 10,000 when missing. */
   receiptPatience?: number
+  /**
+   * Milliseconds for which a node is not believed that shows less than was seen before, or counts transactions that nobody
+   * knows of; 120,000 when missing. Short where there is one node only.
+   */
+  doubtPatience?: number
 }
 
 export interface RelayStatus {
@@ -77,6 +83,8 @@ export function createRelay(options: RelayOptions): Relay {
   const lanes = accounts.map((account, index) =>
     createLane(account.address, { account, index, lanes: accounts.length }),
   )
+  const doubtPatience = options.doubtPatience ?? 120_000
+  const headWatch = createHeadWatch(doubtPatience)
   const inFlightCounts = new Map<string, number>()
   const state: Omit<RelayStatus, 'lanes'> = {
     state: 'stopped',
@@ -138,7 +146,7 @@ export function createRelay(options: RelayOptions): Relay {
     }
     const recorders = new Set(lanes.map((lane) => lane.address))
     const receiptPatience = options.receiptPatience ?? 10_000
-    return { ...shared, recorders, receiptPatience, pace: createPace(), chainId, registry: address }
+    return { ...shared, recorders, receiptPatience, doubtPatience, pace: createPace(), chainId, registry: address }
   }
 
   /** One pass over all lanes that are ours. Returns how long to rest, in milliseconds. */
@@ -162,6 +170,7 @@ export function createRelay(options: RelayOptions): Relay {
       shared.registry,
     )
     await assertSameChain(shared, view)
+    await headWatch.assertNewest(shared, mine, view)
     Object.assign(state, { state: 'working', headNumber: view.head.number })
     const results = await Promise.allSettled(mine.map((lane) => runLane(shared, lane, view)))
     const outcomes = results.map((result) => {

@@ -163,6 +163,9 @@ function splitCredentials(text: string) {
   return { username, password, host: url.host || url.pathname, href: url.href }
 }
 
+/** Answers that do not fit together: several nodes behind one address, or a chain that changes right now. */
+export const contradiction = ({ host }: Rpc) => unavailable('The chain', new Error(`${host} contradicts itself`))
+
 /** The result of an outcome. Raises its RpcError. */
 export const resultOf = <T>(outcome: RpcOutcome | undefined): T => {
   if (!outcome) throw new TypeError('A batch answered fewer calls than it was given.')

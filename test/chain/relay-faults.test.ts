@@ -334,7 +334,7 @@ describe('the relay against networks', () => {
 
   it('rebuilds a chain that lost everything, from the stored bytes', async () => {
     const assets = await world.addCommits(6, 5)
-    const relay = world.relay(chain.url)
+    const relay = world.relay(chain.url, { doubtPatience: 100 })
     await eventually(world.statuses, all('FINAL', 30))
     const before = await noncesByCommit()
     const { registry } = relay.status()

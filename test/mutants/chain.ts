@@ -12,12 +12,6 @@ export const chain: Mutant[] = [
         `view.head.number - row.block_number >= parts.confirmations - 1`,
       ],
       [
-        'chain.final-displaced',
-        'A commit whose block is gone is sent again.',
-        `canonical.get(row.block_number) !== row.block_hash)`,
-        `canonical.get(row.block_number) === undefined)`,
-      ],
-      [
         'chain.receipt-without-log',
         'A transaction that logged nothing carried no commit.',
         `status === '0x1' && logs.length > 0`,
@@ -28,6 +22,61 @@ export const chain: Mutant[] = [
         'A transaction that failed carried no commit.',
         `status === '0x1' && logs.length > 0`,
         `status !== '' && logs.length >= 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-doubt.ts',
+    ['chain/relay-doubt.test.ts'],
+    [
+      [
+        'chain.displaced',
+        'A commit whose block is gone is sent again.',
+        `: hash !== row.block_hash`,
+        `: false`,
+        ['chain/relay-faults.test.ts'],
+      ],
+      [
+        'chain.displaced-unshown',
+        'A block that a node does not have yet is not gone.',
+        `row.block_number > head.number : hash`,
+        `row.block_number >= 0 : hash`,
+      ],
+      [
+        'chain.behind',
+        'A node that is behind what was seen is not believed.',
+        `if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {`,
+        `if (head.number < 0 && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {`,
+      ],
+      [
+        'chain.behind-at-start',
+        'What was seen before a restart counts.',
+        `highest = newest?.block_number ?? 0`,
+        `highest = newest ? 0 : 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-recover.ts',
+    ['chain/relay-doubt.test.ts'],
+    [
+      [
+        'chain.count-too-low',
+        'A count that contradicts the node’s own blocks is not believed.',
+        `placed.some((row) => canonical.get(row.block_number) === row.block_hash)`,
+        `placed.some((row) => row.block_number < 0)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-sign.ts',
+    ['chain/relay-doubt.test.ts'],
+    [
+      [
+        'chain.count-too-high',
+        'No nonce is taken on a count that nothing accounts for.',
+        `if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true`,
+        ``,
       ],
     ],
   ),

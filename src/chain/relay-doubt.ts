@@ -1,0 +1,78 @@
+/**
+ * What of a node's word is not taken at once. Nodes behind one address are not equally far, and one that is behind tells nothing
+ * wrong: it does not have the newest blocks yet. So what was seen is not taken back because a node does not show it, and a
+ * count that nothing accounts for takes no nonce.
+ */
+import { getCreateAddress } from 'ethers'
+import { unavailable } from '../domain/errors.ts'
+import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import { findSpender } from './relay-seek.ts'
+import { type BlockRow, findNewestPlaced } from './relay-statements.ts'
+import { type BlockId, type ChainView, readBlockHashes } from './view.ts'
+
+/** Whether the chain has no such block any more. A block that should be there and is not shown is one that a node lacks. */
+export const isGone = (row: BlockRow, canonical: ReadonlyMap<number, string | undefined>, head: BlockId): boolean => {
+  const hash = canonical.get(row.block_number)
+  return hash === undefined ? row.block_number > head.number : hash !== row.block_hash
+}
+
+export interface HeadWatch {
+  /**
+   * Raises UNAVAILABLE for a view from before what was seen already. A chain can lose blocks, too: then it has others where we
+   * know some, or its head stands still for `patience` milliseconds.
+   */
+  assertNewest(parts: RelayParts, lanes: readonly Lane[], view: ChainView): Promise<void>
+}
+
+export function createHeadWatch(patience: number): HeadWatch {
+  let highest: number | undefined
+  let standing: { hash: string; since: number } | undefined
+
+  const standsStill = ({ hash }: BlockId) => {
+    if (standing?.hash !== hash) standing = { hash, since: performance.now() }
+    return performance.now() - standing.since >= patience
+  }
+
+  return {
+    async assertNewest(parts, lanes, { head }) {
+      if (highest === undefined) {
+        const [newest] = await parts.database.query(findNewestPlaced, [addressesOf(lanes), null])
+        highest = newest?.block_number ?? 0
+      }
+      if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {
+        throw unavailable('The chain', new Error(`${parts.rpc.host} is behind what it showed before`))
+      }
+      if (head.number >= highest) standing = undefined
+      highest = head.number
+    },
+  }
+}
+
+const addressesOf = (lanes: readonly Lane[]) => lanes.map(({ address }) => address)
+
+/** Whether the chain has another block than the newest that both it and the database have. */
+const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: BlockId): Promise<boolean> => {
+  const [known] = await parts.database.query(findNewestPlaced, [addressesOf(lanes), head.number])
+  if (!known) return false
+  const canonical = await readBlockHashes(parts.rpc, [known.block_number])
+  return isGone(known, canonical, head)
+}
+
+/**
+ * Whether an account's count that is ahead of the database is to be believed: because the chain shows the transaction that made
+ * it, or, where it cannot, because it lasts. A nonce that is taken on a wrong count leaves a gap before it.
+ */
+export const isAccountedFor = async (
+  parts: RelayParts,
+  lane: Lane,
+  view: ChainView,
+  count: number,
+): Promise<boolean> => {
+  // Ours: a registry's address tells who deployed it, and with which nonce.
+  if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
+  if (await findSpender(parts, lane.address, count - 1, view.head.number)) return true
+  lane.doubtedSince ??= performance.now()
+  const trouble = `The node counts ${count} transactions of ${lane.address} and does not show them; nothing is signed meanwhile.`
+  report(parts, lane, 'count', trouble)
+  return performance.now() - lane.doubtedSince >= parts.doubtPatience
+}

@@ -1,0 +1,155 @@
+/** Nodes whose word is not taken at once: one that is behind the others, and one that counts wrong. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { lagging, miscounts } from '../../proofs/harness/chain-faults.ts'
+import { type ChainProxy, startChainProxy } from '../../proofs/harness/chain-proxy.ts'
+import { createRandom } from '../../proofs/harness/random.ts'
+import { createRegistry } from '../../src/chain/registry.ts'
+import type { Relay } from '../../src/chain/relay.ts'
+import { quantity } from '../../src/chain/rpc.ts'
+import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
+import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+let server: TestServer
+let world: World
+let chain: TestChain
+let proxy: ChainProxy
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+  proxy = await startChainProxy({ afterwards: (work) => onTestFinished(async () => void (await work())) }, chain.url)
+})
+afterEach(async () => {
+  await world.close()
+  await chain.stop()
+})
+
+const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
+const options = { relayKeys: relayKeys.slice(0, 1) }
+const random = createRandom('lag')
+const troubleOf = (relay: Relay) => eventually(async () => relay.status().trouble ?? '', Boolean)
+const isDisplaced = () => world.log.lines.some(({ message }) => message.startsWith('Blocks were displaced'))
+const nonces = async () =>
+  (await world.sql<{ nonce: number }>('select nonce from commit_relays order by nonce')).map(({ nonce }) => nonce)
+const onChain = async ({ nid }: TestAsset) => {
+  const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(nid)
+  return commits.map(({ commitData }) => commitData?.abstract)
+}
+const meets = async (faults: number) => {
+  const before = proxy.faults
+  await eventually(
+    async () => proxy.faults - before,
+    (count) => count >= faults,
+    40_000,
+  )
+}
+
+describe('a node that is behind the others', () => {
+  it('takes nothing back that was final, and nothing is signed on its word', async () => {
+    const [asset] = await world.addCommits(1, 3)
+    const relay = world.relay(proxy.url, options)
+    await eventually(world.statuses, all('FINAL', 3))
+    await chain.rpc.call('anvil_mine', quantity(4))
+    await world.addCommit(asset!)
+    relay.wake()
+    await eventually(world.statuses, all('FINAL', 4))
+    proxy.fault = lagging(random, () => 5, 1)
+    await world.addCommit(asset!)
+    relay.wake()
+    expect(await troubleOf(relay)).toMatch(/is behind what it showed before/)
+    expect(await world.statuses()).toEqual({ FINAL: 4, PENDING: 1 })
+    proxy.fault = undefined
+    await eventually(world.statuses, all('FINAL', 5))
+    expect(await nonces()).toEqual([1, 2, 3, 4, 5])
+    expect(await onChain(asset!)).toHaveLength(5)
+  })
+
+  it('is noticed by a process that starts while it is behind', async () => {
+    const [asset] = await world.addCommits(1, 3)
+    const first = world.relay(proxy.url, options)
+    await eventually(world.statuses, all('FINAL', 3))
+    await first.stop()
+    proxy.fault = lagging(random, () => 2, 1)
+    await world.addCommit(asset!)
+    expect(await troubleOf(world.relay(proxy.url, options))).toMatch(/is behind what it showed before/)
+    expect(await world.statuses()).toEqual({ FINAL: 3, PENDING: 1 })
+    proxy.fault = undefined
+    await eventually(world.statuses, all('FINAL', 4))
+  })
+
+  it('does not displace a block that it does not have yet, when only some requests meet it', async () => {
+    const [asset] = await world.addCommits(1, 1)
+    const relay = world.relay(proxy.url, { ...options, confirmations: 8 })
+    await eventually(world.statuses, all('INCLUDED', 1))
+    const behind = lagging(random, () => 9, 1)
+    // What begins a pass reaches another node.
+    proxy.fault = (calls, pass) =>
+      calls.some(({ method }) => method === 'eth_chainId' || method === 'eth_sendRawTransaction')
+        ? undefined
+        : behind(calls, pass)
+    await chain.rpc.call('anvil_mine', quantity(2))
+    relay.wake()
+    await meets(5)
+    expect(isDisplaced()).toBe(false)
+    expect(await world.statuses()).toEqual({ INCLUDED: 1 })
+    proxy.fault = undefined
+    await chain.rpc.call('anvil_mine', quantity(8))
+    await eventually(world.statuses, all('FINAL', 1))
+    expect(await onChain(asset!)).toHaveLength(1)
+  })
+
+  it('is believed in the end when its head stands still: then the chain has lost the blocks', async () => {
+    const [asset] = await world.addCommits(1, 2)
+    const relay = world.relay(proxy.url, { ...options, doubtPatience: 100 })
+    await eventually(world.statuses, all('FINAL', 2))
+    const snapshot = await chain.rpc.call('evm_snapshot')
+    await world.addCommit(asset!)
+    relay.wake()
+    await eventually(world.statuses, all('FINAL', 3))
+    await chain.rpc.call('evm_revert', snapshot)
+    await world.addCommit(asset!)
+    relay.wake()
+    await eventually(world.statuses, all('FINAL', 4))
+    expect(await onChain(asset!)).toHaveLength(4)
+    expect(await nonces()).toEqual([1, 2, 3, 4])
+  })
+})
+
+describe('a node that counts an account’s transactions wrong', () => {
+  it('too low: contradicts the blocks that it shows, and nothing is filled or taken back', async () => {
+    const [asset] = await world.addCommits(1, 3)
+    const relay = world.relay(proxy.url, options)
+    await eventually(world.statuses, all('FINAL', 3))
+    proxy.fault = miscounts(-2)
+    await world.addCommit(asset!)
+    relay.wake()
+    expect(await troubleOf(relay)).toMatch(/contradicts itself/)
+    expect(await world.statuses()).toEqual({ FINAL: 3, PENDING: 1 })
+    proxy.fault = undefined
+    await eventually(world.statuses, all('FINAL', 4))
+    expect(proxy.sent).toHaveLength(5)
+    expect(await nonces()).toEqual([1, 2, 3, 4])
+  })
+
+  it('too high: takes no nonce that leaves a gap', async () => {
+    const [asset] = await world.addCommits(1, 2)
+    const relay = world.relay(proxy.url, options)
+    await eventually(world.statuses, all('FINAL', 2))
+    proxy.fault = miscounts(3)
+    await world.addCommit(asset!)
+    relay.wake()
+    const isTold = () => world.log.lines.some(({ message }) => /^The node counts 6 transactions of 0x/.test(message))
+    await eventually(async () => isTold(), Boolean)
+    await meets(3)
+    expect(await world.statuses()).toEqual({ FINAL: 2, PENDING: 1 })
+    proxy.fault = undefined
+    await eventually(world.statuses, all('FINAL', 3))
+    expect(await nonces()).toEqual([1, 2, 3])
+    expect(await onChain(asset!)).toHaveLength(3)
+  })
+})
