@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, RefusedRecipientError } from '../domain/errors.ts'
 import type { Log, Mailer, OutgoingMail } from '../domain/ports.ts'
 
 /** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
@@ -54,7 +54,7 @@ export function createMailer({ smtpUrl, dir, from, log, showLinks, timeouts = TI
     disableUrlAccess: true,
   })
 
-  const deliver = smtpUrl ? smtpDelivery(smtpUrl, { log, timeouts }) : fileDelivery(dir, showLinks ? log : undefined)
+  const deliver = smtpUrl ? smtpDelivery(smtpUrl, timeouts) : fileDelivery(dir, showLinks ? log : undefined)
   return {
     async send(mail) {
       assertSafe(mail)
@@ -93,7 +93,7 @@ const UNKNOWN_RECIPIENT = /^55[0136](?![ -]5\.(?:7\.|1\.[78]\b))/
 const isRefusedRecipient = ({ command, response = '' }: SmtpFailure) =>
   command === 'RCPT TO' && UNKNOWN_RECIPIENT.test(response)
 
-function smtpDelivery(url: string, { log, timeouts }: Required<Pick<MailerOptions, 'log' | 'timeouts'>>): Deliver {
+function smtpDelivery(url: string, timeouts: typeof TIMEOUTS): Deliver {
   const transport = lazily(async () =>
     (await loadNodemailer()).createTransport({
       url,
@@ -103,20 +103,14 @@ function smtpDelivery(url: string, { log, timeouts }: Required<Pick<MailerOption
       socketTimeout: timeouts.socket,
     }),
   )
-  return async ({ id }, message) => {
+  return async (_mail, message) => {
     const smtp = await transport()
     try {
       await smtp.sendMail({ ...message, signal: AbortSignal.timeout(timeouts.whole) })
     } catch (error) {
       const failure = error as SmtpFailure
       const { code = 'unknown', responseCode } = failure
-      if (isRefusedRecipient(failure)) {
-        log.warn(
-          { mail: id, status: responseCode },
-          'The mail server refuses a recipient for good; the mail is dropped',
-        )
-        return
-      }
+      if (isRefusedRecipient(failure)) throw new RefusedRecipientError(responseCode)
       const reason = [code, responseCode].filter((part) => part !== undefined).join(' ')
       throw new DomainError('UNAVAILABLE', `The mail server did not take a mail (${reason}).`, { retryAfter: 5 })
     }

@@ -100,6 +100,23 @@ export class LostKeyError extends Error {
   }
 }
 
+/** Raised by background work that no further attempt can carry out. */
+export class HopelessError extends Error {
+  override readonly name: string = 'HopelessError'
+}
+
+/** The mail server takes no mail for this recipient, and never will. The message names nobody. */
+export class RefusedRecipientError extends HopelessError {
+  override readonly name = 'RefusedRecipientError'
+  /** As the server answered. */
+  readonly status: number | undefined
+
+  constructor(status: number | undefined) {
+    super(`The mail server refuses the recipient for good (${status ?? 'unknown'}).`)
+    this.status = status
+  }
+}
+
 export const notAuthenticated = () =>
   new DomainError('NOT_AUTHENTICATED', 'Authentication credentials were not provided.')
 

@@ -292,7 +292,7 @@ export interface OutgoingMail extends ComposedMail {
 
 /** Mail leaving the house. */
 export interface Mailer {
-  /** Resolves once the next server has taken the mail, or has refused its recipient for good. Raises UNAVAILABLE. */
+  /** Resolves once the next server has taken the mail. Raises UNAVAILABLE, RefusedRecipientError. */
   send(mail: OutgoingMail): Promise<void>
 }
 

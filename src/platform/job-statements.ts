@@ -10,16 +10,24 @@ const CUT = 'isCut'
 export const subjectOf = (data: object): object =>
   Object.fromEntries(Object.entries(data).filter(([name]) => facts.some((fact) => fact === name)))
 
+/** In dead letters of notices to an address that its account has given up, for as long as there is the account, and for so many days. */
+const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-changed')
+     and created_on > now() - interval '30 days'
+     and exists (select from users u where u.id = case when data->>'userId' ~ '^[0-9a-f-]{36}$' then (data->>'userId')::uuid end and u.deleted_at is null)`
+
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
 /** Whether a dead letter still holds all it takes to carry it out. */
-const wholeSql = `source_name is not null and not data ? '${CUT}' and data - ${kept} = '{}'`
+const wholeSql = `source_name is not null and not data ? '${CUT}'`
 
-/** Takes everything out of dead letters that could tell of a person. */
+/** The attempt under way is the last one: $1 queue, $2 job. */
+export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count where name = $1 and id = $2::uuid'
+
+/** Takes everything out of dead letters that could tell of a person, but for what it takes to carry a notice out again. */
 export const redactDeadLetters = `
   update jobs.job set data = jsonb_build_object('${CUT}', true) ||
     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}))
-  where name = 'dead-letter' and data - ${kept} <> '{}'`
+  where name = 'dead-letter' and data - ${kept} <> '{}' and not (${isAddressedSql})`
 
 const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}->'value'->>'message')`
 
@@ -68,7 +76,8 @@ export interface DeadJobRow {
 /** The newest: $1 how many at most. */
 export const findDead = statement<DeadJobRow>(
   'jobs_dead',
-  `select id::text, coalesce(source_name, '-') as queue, data - '${CUT}' as subject, created_on as failed_at,
+  `select id::text, coalesce(source_name, '-') as queue, created_on as failed_at,
+     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}) and key <> '${CUT}') as subject,
      coalesce(source_retry_count, 0) + 1 as attempts, ${reasonSql('source_output')} as error,
      ${wholeSql} as can_be_retried
    from jobs.job where name = 'dead-letter' order by created_on desc, id desc limit $1`,

@@ -4,9 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
+import { HopelessError } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
-import { redactDeadLetters, subjectOf } from './job-statements.ts'
+import { makeLastAttempt, redactDeadLetters, subjectOf } from './job-statements.ts'
 
 const schema = 'jobs'
 const TROUBLE = 'The job queue had trouble; it goes on by itself'
@@ -20,6 +21,8 @@ const BEAT_EVERY = 3
 const EXPIRE = 20
 const LOOK_EVERY = 3
 const abandoned = { expireInSeconds: EXPIRE, heartbeatSeconds: HEARTBEAT }
+/** Milliseconds. A job that fails again and again is told of once in so long. */
+const TELL_EVERY = 3_600_000
 /** Seconds. */
 const DAY = 86_400
 const KEPT_DEAD = 365 * DAY
@@ -41,6 +44,9 @@ const mailRetries = { retryLimit: 180, retryDelay: 5, retryBackoff: true, retryD
 const later = { retries: 30, pause: 600 }
 /** After how many retries the jobs of a queue have longer pauses, in seconds. */
 const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'account-mail': later }
+
+/** Queues whose jobs are given up within the hour: that alone is told. */
+const toldAtTheEnd: readonly QueueName[] = ['thumbnail']
 
 /**
  * Every queue: who handles it is said where the process is put together. The queue counts an attempt before it hands the job
@@ -77,7 +83,7 @@ const queues = {
     retryLimit: 200,
     retryDelay: 1,
     retryBackoff: true,
-    retryDelayMax: 15,
+    retryDelayMax: 20,
     ...abandoned,
     deadLetter: 'abandoned-delivery',
   },
@@ -136,6 +142,14 @@ const open = (databaseUrl: string, options: object) =>
     ...options,
   } as ConstructorOptions)
 
+/** What the queue keeps of a job's last failure. */
+interface Failed {
+  /** For operators. */
+  message: string
+  /** When the log was told last, in milliseconds. */
+  toldAt: number
+}
+
 /** What an operator is shown of a failure. */
 const describeError = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
@@ -178,12 +192,24 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   const loops: JobLoop[] = []
   const beats: NodeJS.Timeout[] = [setInterval(redact, TIDY_EVERY * 1_000)]
 
-  async function fail(queue: QueueName, job: JobWithMetadata<object>, error: unknown) {
-    const isLast = job.retryCount >= job.retryLimit
+  /** When the log is told of this failure or was told of the last one it was told of; by any process. */
+  function tell(queue: QueueName, job: JobWithMetadata<object>, error: unknown, isLast: boolean): number {
     const about = { err: error, queue, job: job.id, attempt: job.retryCount + 1, subject: subjectOf(job.data) }
+    const toldAt = (job.output as Partial<Failed> | null)?.toldAt ?? 0
     if (isLast) log.error(about, 'A job failed for the last time and is given up')
-    else log.warn(about, 'A job failed and is tried again')
-    await boss.fail(queue, job, { message: describeError(error) })
+    else if (toldAtTheEnd.includes(queue) || Date.now() - toldAt < TELL_EVERY) {
+      log.debug(about, 'A job failed and is tried again')
+      return toldAt
+    } else log.warn(about, 'A job failed and is tried again')
+    return Date.now()
+  }
+
+  async function fail(queue: QueueName, job: JobWithMetadata<object>, error: unknown) {
+    const isHopeless = error instanceof HopelessError
+    const isLast = isHopeless || job.retryCount >= job.retryLimit
+    const output: Failed = { message: describeError(error), toldAt: tell(queue, job, error, isLast) }
+    if (isHopeless) await boss.getDb().executeSql(makeLastAttempt, [queue, job.id])
+    await boss.fail(queue, job, output)
     if (isLast) return void (await redact())
     const longer = longerPauses[queue]
     if (!longer || job.retryCount < longer.retries || job.retryDelayMax === longer.pause) return

@@ -8,12 +8,14 @@ export interface Repetition {
 /** What work returns that need not be done again. */
 export const done = Symbol('done')
 
+/** Milliseconds. What fails again and again is told once in so long. */
+const TELL_EVERY = 3_600_000
 /** Milliseconds between tries of what fails and is usually done more often. */
 const LONGEST_PAUSE = 60_000
 
 /**
- * Does `work` again and again with a pause between; one that fails is told and tried again, ever more rarely: up to a minute
- * apart, or as far as usual. Work of many steps heeds the signal between them; work that returns `done` is over.
+ * Does `work` again and again with a pause between; one that fails is told, once an hour, and tried again, ever more rarely:
+ * up to a minute apart, or as far as usual. Work of many steps heeds the signal between them; work that returns `done` is over.
  */
 export function repeat(
   work: (cancel: AbortSignal) => Promise<unknown>,
@@ -24,6 +26,13 @@ export function repeat(
   const stopping = new AbortController()
   const longest = Math.max(pauseMilliseconds, LONGEST_PAUSE)
   let failures = 0
+  let toldAt = Number.NEGATIVE_INFINITY
+  const tell = (error: unknown) => {
+    const now = performance.now()
+    const isDue = failures === 1 || now - toldAt >= TELL_EVERY
+    log[isDue ? 'warn' : 'debug']({ err: error, failures }, failure)
+    if (isDue) toldAt = now
+  }
   let timer: NodeJS.Timeout
   let running: Promise<void> = Promise.resolve()
   const run = async () => {
@@ -32,7 +41,7 @@ export function repeat(
       failures = 0
     } catch (error) {
       failures += 1
-      if (!stopping.signal.aborted) log.warn({ err: error, failures }, failure)
+      if (!stopping.signal.aborted) tell(error)
     }
     if (!stopping.signal.aborted) schedule()
   }

@@ -1,7 +1,7 @@
 /** A mail server that is away for long. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { retryJobs } from '../../src/platform/job-statements.ts'
+import { findDead, retryJobs } from '../../src/platform/job-statements.ts'
 import { startJobs } from '../../src/platform/jobs.ts'
 import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
@@ -61,8 +61,8 @@ const deadLetterOf = async ({ id }: Job) =>
     await eventually(
       () =>
         app.sql<{ id: string; data: object; error: string }>(
-          `select id::text, data, source_output->>'message' as error from jobs.job where name = 'dead-letter' and source_id = $1::uuid
-           and not data ? 'email'`,
+          `select id::text, data, source_output->>'message' as error from jobs.job
+           where name = 'dead-letter' and source_id = $1::uuid`,
           [id],
         ),
       (rows) => rows.length === 1,
@@ -117,6 +117,62 @@ describe('while the mail server is away', () => {
   })
 })
 
+describe('an unknown mailbox', () => {
+  beforeEach(() => {
+    mails.sink.mood = '550'
+  })
+
+  it('of a notice leaves a dead letter at once, which an operator can have tried again', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const [dead] = await eventually(
+      () =>
+        app.sql<{ id: string; error: string }>(
+          `select id::text, source_output->>'message' as error from jobs.job
+           where name = 'dead-letter' and data->>'userId' = $1`,
+          [user.id],
+        ),
+      (rows) => rows.length === 1,
+    )
+    expect(dead!.error).toBe('The mail server refuses the recipient for good (550).')
+    mails.sink.mood = 'accept'
+    expect(await app.installation.database.query(retryJobs, [dead!.id])).toEqual([{ count: 1 }])
+    await mails.awaitMails(user.email, 'password-changed')
+  })
+
+  it('of a link that was asked for is told in the log, and no more', async () => {
+    const user = await app.newUser()
+    expect((await askReset(user.email)).status).toBe(201)
+    const lines = () => app.log.lines.filter(({ message }) => message.includes('the mail is dropped'))
+    await eventually(lines, ({ length }) => length > 0)
+    expect(lines()).toMatchObject([{ level: 'warn', fields: { status: 550 } }])
+    expect(
+      await app.sql(`select 1 from jobs.job where name = 'dead-letter' and data->>'template' = 'password-reset'`),
+    ).toEqual([])
+  })
+})
+
+describe('a job that fails for hours', () => {
+  it('is told of once an hour, whichever process tries it, and when it is given up', async () => {
+    const user = await app.newUser()
+    expect((await changePassword(user)).status).toBe(204)
+    const job = await waitingJob('password-changed')
+    await tryAgain(job, 1)
+    await waitingJob('password-changed', 1)
+    await tryAgain(job, 2)
+    await waitingJob('password-changed', 2)
+    expect(toldOf(job)).toMatchObject([{ level: 'warn', fields: { attempt: 1 } }])
+    await app.sql(
+      `update jobs.job set output = jsonb_set(output, '{toldAt}', to_jsonb((output->>'toldAt')::bigint - 3600000)) where id = $1::uuid`,
+      [job.id],
+    )
+    await tryAgain(job, 3)
+    await waitingJob('password-changed', 3)
+    expect(toldOf(job).map(({ fields }) => (fields as { attempt: number }).attempt)).toEqual([1, 4])
+    await app.sql('delete from jobs.job where id = $1::uuid', [job.id])
+  })
+})
+
 describe('a notice that never got away', () => {
   it('is told in the log and kept as a dead letter, which can be carried out again', async () => {
     const user = await app.newUser()
@@ -133,7 +189,7 @@ describe('a notice that never got away', () => {
     expect(await app.installation.database.query(retryJobs, [dead.id])).toEqual([{ count: 0 }])
   })
 
-  it('leaves no address, neither in its dead letter nor in the log', async () => {
+  it('to an address that is given up can be carried out again, and tells the address to nobody', async () => {
     const user = await app.newUser()
     const newEmail = `new-${randomUUID()}@example.org`
     const json = { current_password: PASSWORD, new_email: newEmail }
@@ -143,10 +199,52 @@ describe('a notice that never got away', () => {
     await tryAgain(job, 180, true)
     const { template, requestId, at, userId } = job.data
     const { id, data } = await deadLetterOf(job)
-    expect(data).toEqual({ template, requestId, at, userId, isCut: true })
+    expect(data).toEqual(job.data)
     expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { subject: { template, userId } } })
     expect(JSON.stringify(app.log.lines)).not.toContain('@example.org')
-    expect(await app.installation.database.query(retryJobs, [id])).toEqual([{ count: 0 }])
+    const shown = (await app.installation.database.query(findDead, [100])).find((row) => row.id === id)
+    expect(shown).toMatchObject({ subject: { template, requestId, at, userId }, can_be_retried: true })
+    expect(JSON.stringify(shown)).not.toContain('@example.org')
+    mails.sink.mood = 'accept'
+    expect(await app.installation.database.query(retryJobs, [id])).toEqual([{ count: 1 }])
+    await mails.awaitMails(user.email, 'email-changed')
+  })
+
+  it('leaves no address once the account is deleted, or a month has passed', async () => {
+    const letters = await Promise.all(
+      ['deleted', 'old'].map(async () => {
+        const user = await app.newUser()
+        const json = { current_password: PASSWORD, new_email: `new-${randomUUID()}@example.org` }
+        expect((await user.rest('POST', 'auth/users/set_email/', { json })).status).toBe(204)
+        const [job] = await eventually(
+          () =>
+            app.sql<Job>(
+              `select id::text, data from jobs.job
+               where name = 'account-mail' and state = 'retry' and data->>'template' = 'email-changed' and data->>'userId' = $1`,
+              [user.id],
+            ),
+          (rows) => rows.length === 1,
+        )
+        await tryAgain(job!, 180, true)
+        return { user, job: job!, dead: await deadLetterOf(job!) }
+      }),
+    )
+    const [deleted, old] = letters as [(typeof letters)[0], (typeof letters)[0]]
+    const { template, requestId, at, userId } = deleted.job.data
+    const dataOf = async ({ id }: { id: string }) =>
+      (await app.sql<{ data: object }>('select data from jobs.job where id = $1::uuid', [id]))[0]!.data
+    expect((await deleted.user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+    expect(await dataOf(deleted.dead)).toEqual({ template, requestId, at, userId, isCut: true })
+    expect(await app.installation.database.query(retryJobs, [deleted.dead.id])).toEqual([{ count: 0 }])
+
+    expect(await dataOf(old.dead)).toEqual(old.job.data)
+    await app.sql(`update jobs.job set created_on = now() - interval '31 days' where id = $1::uuid`, [old.dead.id])
+    const other = await startJobs(app.installation)
+    await eventually(
+      () => dataOf(old.dead),
+      (data) => !('email' in data),
+    )
+    await other.stop()
   })
 
   it('leaves no address either when its process died in the last attempt', async () => {

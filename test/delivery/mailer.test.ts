@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMailer } from '../../src/delivery/mailer.ts'
+import { RefusedRecipientError } from '../../src/domain/errors.ts'
 import type { OutgoingMail } from '../../src/domain/ports.ts'
 import { parseMail } from '../support/parse-mail.ts'
 import { createSmtpSink, type SmtpMood } from '../support/smtp-sink.ts'
@@ -96,17 +97,12 @@ describe('a mail over SMTP', () => {
     })
   })
 
-  it('is dropped, and tried no more, when the server does not know the recipient', async () => {
+  it('fails for good when the server does not know the recipient, whom nobody is told', async () => {
     const { sink, mailer, log } = await overSmtp('550')
-    await mailer.send(mail)
-    expect(sink.mails).toEqual([])
-    expect(log.lines).toEqual([
-      {
-        level: 'warn',
-        fields: { mail: mail.id, status: 550 },
-        message: 'The mail server refuses a recipient for good; the mail is dropped',
-      },
-    ])
+    const error = await mailer.send(mail).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(RefusedRecipientError)
+    expect(error).toMatchObject({ status: 550, message: 'The mail server refuses the recipient for good (550).' })
+    expect([sink.mails, log.lines]).toEqual([[], []])
   })
 })
 

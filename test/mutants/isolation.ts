@@ -1,6 +1,7 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
 const TESTS = ['platform/sweeps.test.ts']
+const MAILS = ['delivery/mail-outage.test.ts']
 
 export const isolation: Mutant[] = [
   ...mutantsOf('src/domain/sweep/sweeper.ts', TESTS, [
@@ -45,6 +46,44 @@ export const isolation: Mutant[] = [
       'A history that is longer than one statement erases is erased to its end.',
       `hasMore: rows.some(({ has_more }) => has_more)`,
       `hasMore: false`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/account-mail.ts', MAILS, [
+    [
+      'isolation.notice-traced',
+      'A notice of a security event that its recipient’s server refuses leaves a trace.',
+      `(asked.has(job.template) ? sent.catch(dropIfRefused(log, id)) : sent)`,
+      `sent.catch(dropIfRefused(log, id))`,
+    ],
+  ]),
+  ...mutantsOf('src/platform/jobs.ts', MAILS, [
+    [
+      'isolation.told-hourly',
+      'A job that fails again and again is told of once an hour.',
+      `Date.now() - toldAt < TELL_EVERY`,
+      `Date.now() - toldAt < 0`,
+    ],
+    [
+      'isolation.hopeless',
+      'Work that no further attempt can carry out is given up at once.',
+      `const isHopeless = error instanceof HopelessError`,
+      `const isHopeless = false`,
+    ],
+  ]),
+  ...mutantsOf('src/platform/job-statements.ts', MAILS, [
+    [
+      'isolation.letters-end',
+      'A dead letter loses its addresses after a month.',
+      `and created_on > now() - interval '30 days'`,
+      `and created_on > now() - interval '30 years'`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/deletion-service.ts', MAILS, [
+    [
+      'isolation.letters-of-deleted',
+      'The addresses of dead letters go with the account.',
+      `    await database.query(forgetLetters, [userId])\n`,
+      ``,
     ],
   ]),
   ...mutantsOf('src/domain/asset/erasure-statements.ts', TESTS, [

@@ -1,4 +1,5 @@
 /** Mails about an account: what they say, and to whom. Words are the composer's, the way out is the mailer's. */
+import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
 import type { AccountMessage, ComposeMail, Database, Log, Mailer } from '../ports.ts'
 import {
@@ -28,6 +29,9 @@ export type AccountMailJob = Request &
     | { template: 'email-changed'; userId: string; email: string; newEmail: string }
     | ({ template: 'email-verification' } & ({ userId: string } | { email: string }))
   )
+
+/** Mails with a link, which somebody asked for. The others tell what was done with an account: none of them is lost without a trace. */
+const asked = new Set<AccountMailJob['template']>(['password-reset', 'email-verification'])
 
 type Job<T extends AccountMailJob['template']> = Extract<AccountMailJob, { template: T }>
 
@@ -131,7 +135,8 @@ export function createAccountMail(deps: Dependencies) {
     /**
      * Carries out a job of the queue `account-mail`. Nobody is told anything when there is no such account, when it is
      * deleted, when a newer or used link stands, or when it is too late for a link. Raises UNAVAILABLE when the mail did
-     * not get away: the queue tries again, and then the same mail carries the same link and the same id.
+     * not get away: the queue tries again, and then the same mail carries the same link and the same id. Raises
+     * RefusedRecipientError when a notice never will.
      */
     async handle(job: AccountMailJob): Promise<void> {
       // The table gives each template its own job; an index by a union forgets that.
@@ -140,12 +145,10 @@ export function createAccountMail(deps: Dependencies) {
       if (written.length === 0)
         log.debug({ template: job.template, request: job.requestId }, 'A mail has nobody to go to')
       for (const { to, address = to.email, message, part } of written) {
-        await mailer.send({
-          ...compose(message, to.language),
-          id: [job.template, job.requestId, part].filter(Boolean).join('-'),
-          to: { name: to.display_name, address },
-          date: new Date(job.at),
-        })
+        const id = [job.template, job.requestId, part].filter(Boolean).join('-')
+        const mail = { ...compose(message, to.language), id, to: { name: to.display_name, address } }
+        const sent = mailer.send({ ...mail, date: new Date(job.at) })
+        await (asked.has(job.template) ? sent.catch(dropIfRefused(log, id)) : sent)
       }
     },
   }

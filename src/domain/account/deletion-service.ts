@@ -23,6 +23,7 @@ import {
   findReturned,
   findUnsigned,
   forgetAnswers,
+  forgetLetters,
   lockAssets,
   lockMoreAssets,
   lockMoreOrders,
@@ -154,6 +155,7 @@ export function createDeletionService({ database, custody, vault, notices, log }
     await vault.markDeleted(userId)
     await custody.forget(userId)
     await database.query(forgetAnswers, [userId])
+    await database.query(forgetLetters, [userId])
   }
 
   async function deleteAgain(userId: string): Promise<void> {

@@ -167,6 +167,13 @@ export const forgetAnswers = statement<never>(
   `delete from idempotency_keys where ${sentBySql('$1::uuid')}`,
 )
 
+/** Notices that never got away keep the addresses they were for as long as there is the account: $1 user. */
+export const forgetLetters = statement<never>(
+  'deletion_letters',
+  `update jobs.job set data = data - array['email', 'newEmail'] || '{"isCut": true}'
+   where name = 'dead-letter' and data->>'userId' = $1 and data ?| array['email', 'newEmail']`,
+)
+
 /** Arguments of its settled orders, some at a time: $1 user. Whatever is being settled at this moment has time. */
 export const eraseArguments = statement<{ id: string }>(
   'deletion_arguments',

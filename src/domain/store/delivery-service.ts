@@ -21,7 +21,7 @@ import {
   replayDelivery,
 } from './delivery-statements.ts'
 import { webhookSecretContext } from './network-app-service.ts'
-import { nextAttemptAfter } from './webhook-schedule.ts'
+import { isTold, nextAttemptAfter } from './webhook-schedule.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type DeliveryQuery = Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>
@@ -122,7 +122,8 @@ export function createDeliveryService({
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
     if (seconds !== undefined) {
       await database.query(recordRetry, [...facts, seconds])
-      return log[cause === undefined ? 'info' : 'warn'](
+      const level = cause === undefined ? 'info' : 'warn'
+      return log[isTold(attempts) ? level : 'debug'](
         { ...about, failure, seconds },
         'A webhook failed and is tried again',
       )

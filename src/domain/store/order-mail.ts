@@ -1,6 +1,7 @@
 /** What a mail about an order says, and to whom. Words are the composer's, the way out is the mailer's. */
 import type { Prisma } from '../../platform/prisma/client.ts'
 import { addressCounts } from '../account/address-sql.ts'
+import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
 import { formatAmount, fromUnits, toUnits } from '../money.ts'
 import type { ComposeMail, Database, Log, Mailer, OrderFacts, OrderMessage, Split } from '../ports.ts'
@@ -145,12 +146,9 @@ export function createOrderMail({ database, mailer, compose, log, verifiesAddres
         return
       }
       const { to, message } = letter
-      await mailer.send({
-        ...compose(message, to.language),
-        id: `${template}-${message.orderId}`,
-        to: { name: to.displayName, address: to.email },
-        date: message.at,
-      })
+      const id = `${template}-${message.orderId}`
+      const mail = { ...compose(message, to.language), id, to: { name: to.displayName, address: to.email } }
+      await mailer.send({ ...mail, date: message.at }).catch(dropIfRefused(log, id))
     },
   }
 }

@@ -7,6 +7,12 @@ const JITTER = 0.2
 /** Seconds: as long as a receiver may put us off. */
 const LONGEST_WAIT = 86_400
 
+/** Seconds. */
+const HOUR = 3_600
+
+/** Whether an attempt is told of in the log: the first one, and those that come an hour after the one before or later. */
+export const isTold = (attempt: number): boolean => attempt === 1 || (DELAYS[attempt - 2] ?? 0) * (1 - JITTER) >= HOUR
+
 export const MAX_ATTEMPTS = DELAYS.length + 1
 
 export interface Failure {
