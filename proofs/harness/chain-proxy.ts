@@ -34,9 +34,9 @@ export interface ChainProxy {
   faults: number
   /**
    * Called for each request that sends transactions. `before`: nothing reached the node. `after`: the node took it, the
-   * reply is still here. When it returns true, the request is dropped at this point.
+   * reply is still here. When it returns true, the request is dropped at this point; a promise keeps it here for as long.
    */
-  ambush: ((moment: 'before' | 'after') => boolean) | undefined
+  ambush: ((moment: 'before' | 'after') => boolean | Promise<boolean>) | undefined
   /** Every transaction that the gateway sent, in order, 0x-prefixed. */
   sent: string[]
   /** Refuses connections until `open`. */
@@ -64,13 +64,13 @@ export async function startChainProxy(
       const calls = [parsed].flat()
       const sends = calls.some(isSending)
       for (const { params } of calls.filter(isSending)) proxy.sent.push(params[0] as string)
-      if (sends && proxy.ambush?.('before')) return void request.socket.destroy()
+      if (sends && (await proxy.ambush?.('before'))) return void request.socket.destroy()
       const pass = async (others: readonly RpcRequest[] = calls) => [await ask(JSON.stringify(others))].flat()
       const struck = await proxy.fault?.(calls, pass)
       if (struck !== undefined) proxy.faults += 1
       const outcome = struck ?? (await pass())
       if (outcome === 'hang') return
-      if (outcome === 'cut' || (sends && proxy.ambush?.('after'))) return void request.socket.destroy()
+      if (outcome === 'cut' || (sends && (await proxy.ambush?.('after')))) return void request.socket.destroy()
       if (Array.isArray(outcome)) {
         const text = JSON.stringify(Array.isArray(parsed) ? outcome : outcome[0])
         return void response.writeHead(200, { 'content-type': 'application/json' }).end(text)

@@ -16,6 +16,8 @@ export interface Answer {
   status: number
   body: unknown
   replayed: boolean
+  /** Whether it says when to ask again. */
+  hasRetryAfter: boolean
 }
 
 /** Moments of one request that somebody else may want to know of. */
@@ -53,7 +55,9 @@ export const tryOnce = (base: string, call: Call, watch: Watch = {}): Promise<An
           if (!response.complete) return resolve(undefined)
           const text = Buffer.concat(chunks).toString()
           const replayed = response.headers['idempotency-replayed'] === 'true'
-          resolve({ status: response.statusCode!, body: text === '' ? undefined : JSON.parse(text), replayed })
+          const hasRetryAfter = response.headers['retry-after'] !== undefined
+          const body = text === '' ? undefined : JSON.parse(text)
+          resolve({ status: response.statusCode!, body, replayed, hasRetryAfter })
         })
         response.once('error', () => resolve(undefined))
       },
@@ -65,7 +69,7 @@ export const tryOnce = (base: string, call: Call, watch: Watch = {}): Promise<An
   })
 
 /** Answers that say "not now": a caller sends the same again. */
-const isTransient = ({ status }: Answer) => status === 503 || status === 409
+const isTransient = ({ status, hasRetryAfter }: Answer) => (status === 503 && hasRetryAfter) || status === 409
 
 export interface Persistence {
   answer: Answer

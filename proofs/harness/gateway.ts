@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findFreePort } from '../../src/platform/child-process.ts'
 import type { ProofContext } from './proof.ts'
@@ -17,8 +18,21 @@ export interface Gateway {
   start(): Promise<void>
   /** SIGKILL, now. False when it is not running. */
   kill(): boolean
+  /** SIGSTOP. Fulfilled when the process stands still; raises when there is none. */
+  freeze(): Promise<void>
+  /** SIGCONT, and waits until it can serve everything again. */
+  thaw(): Promise<void>
   /** SIGTERM, and waits. Returns the exit code. */
   stop(): Promise<number | null>
+}
+
+/** SIGSTOP. Fulfilled when the process stands still; raises when there is none. */
+export async function freezeProcess(child: ChildProcess | undefined): Promise<void> {
+  child?.kill('SIGSTOP')
+  await until('a process stands still', async () => {
+    const stat = await readFile(`/proc/${child?.pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T') || undefined
+  })
 }
 
 const root = join(import.meta.dirname, '../..')
@@ -41,6 +55,12 @@ export async function createGateway(
     child?.kill('SIGKILL')
     await gone()
   })
+
+  const canServe = async () => {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
+    await answer?.arrayBuffer().catch(() => undefined)
+    return answer?.status === 200 || undefined
+  }
 
   return {
     name,
@@ -72,9 +92,7 @@ export async function createGateway(
         async () => {
           if (started.exitCode !== null || started.signalCode !== null)
             throw new Error(`${name} ended while it started`)
-          const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
-          await answer?.arrayBuffer().catch(() => undefined)
-          return answer?.status === 200 || undefined
+          return canServe()
         },
         60_000,
         25,
@@ -85,6 +103,11 @@ export async function createGateway(
       if (!ready) return false
       ready = false
       return child!.kill('SIGKILL')
+    },
+    freeze: () => freezeProcess(child),
+    async thaw() {
+      child?.kill('SIGCONT')
+      await until(`${name} serves again`, canServe, 60_000, 50)
     },
     async stop() {
       ready = false

@@ -49,14 +49,19 @@ export async function countDatabase(database: ConnectedDatabase, acknowledged: A
   return { lost: count('lost'), double: count('double') }
 }
 
-/** Database and books against what the callers were told. */
-export async function judgeDatabase({ database }: Parts, acknowledged: Acknowledged): Promise<string[]> {
+/** Database and books against what the callers were told. `others`: whose balances moved otherwise, too. */
+export async function judgeDatabase(
+  { database }: Parts,
+  acknowledged: Acknowledged,
+  others: readonly string[] = [],
+): Promise<string[]> {
   const reasons = Object.entries(await tallies(database, acknowledged)).flatMap(([what, found]) =>
     describeTally(what, found),
   )
   for (const { username, commits, wrong } of await database.query(spent)) {
     const told = acknowledged.byAccount.get(username)?.length ?? 0
-    if (wrong) reasons.push(`The balance of ${username} is not what ${commits} commits leave of it.`)
+    if (wrong && !others.includes(username))
+      reasons.push(`The balance of ${username} is not what ${commits} commits leave of it.`)
     if (Number(commits) !== told) reasons.push(`${username} has ${commits} commits and was told of ${told}.`)
   }
   const places = new Map((await idsOf(database, order)).map((id, index) => [id, index]))

@@ -27,7 +27,7 @@ export const openSafe = ({ env }: Parts) =>
   createSafe({ vault: createLocalKeyVault({ key: env.KEY_ENCRYPTION_KEY, dir: env.ANNAL_DIR! }) })
 
 /** Another app of the seller, at a price of 1. */
-export async function addApp(parts: Parts, { seller }: Store, webhookUrl: string): Promise<App> {
+export async function addApp(parts: Parts, { seller }: { seller: { id: string } }, webhookUrl: string): Promise<App> {
   const id = randomUUID()
   const secret = `whsec_${randomBytes(24).toString('base64')}`
   const sealed = await openSafe(parts).seal(secret, webhookSecretContext(id))

@@ -1,0 +1,64 @@
+/** Coins sent over the chain to one wallet, and what of them is in the books. */
+
+import { createRpc } from '../../src/chain/rpc.ts'
+import { statement } from '../../src/domain/ports.ts'
+import type { Parts } from './parts.ts'
+import { until } from './wait.ts'
+
+/** Nobody has its key: the chain sends for it because it is told to. */
+const SENDER = `0x${'f0'.repeat(20)}`
+const FUNDS = 10n ** 24n
+
+export interface Coins {
+  /** Sends one coin more than the last time; returns the transaction. */
+  send(): Promise<string>
+  /** Until what a transaction brought is credited. */
+  credited(transaction: string, milliseconds: number): Promise<void>
+  /** Waits until everything is credited, and says what is not there once. */
+  judge(): Promise<string[]>
+}
+
+const findAddress = statement<{ address: string }>(
+  'proof_address',
+  'select address from wallets where user_id = $1::uuid',
+)
+const findDeposits = statement<{ hash: string; amount: string }>(
+  'proof_deposits',
+  'select transaction_hash as hash, trim_scale(amount)::text as amount from deposits where wallet_id = $1::uuid',
+)
+const findBalance = statement<{ num: string }>(
+  'proof_num',
+  'select trim_scale(num)::text as num from wallets where user_id = $1::uuid',
+)
+
+export async function openCoins({ database, rpcUrl }: Parts, userId: string): Promise<Coins> {
+  const rpc = createRpc({ url: rpcUrl })
+  const [wallet] = await database.query(findAddress, [userId])
+  await rpc.call('anvil_setBalance', SENDER, `0x${FUNDS.toString(16)}`)
+  await rpc.call('anvil_impersonateAccount', SENDER)
+  /** Coins by transaction. */
+  const sent = new Map<string, number>()
+  const read = () => database.query(findDeposits, [userId])
+  return {
+    async send() {
+      const coins = sent.size + 1
+      const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`
+      const hash = await rpc.call<string>('eth_sendTransaction', { from: SENDER, to: wallet!.address, value })
+      sent.set(hash, coins)
+      return hash
+    },
+    async credited(transaction, milliseconds) {
+      const look = async () => (await read()).find(({ hash }) => hash === transaction)
+      await until(`the deposit ${transaction} is credited`, look, milliseconds, 100)
+    },
+    async judge() {
+      await until('every deposit is credited', async () => (await read()).length >= sent.size || undefined, 60_000, 100)
+      const found = await read()
+      const total = [...sent.values()].reduce((sum, coins) => sum + coins, 0)
+      const [balance] = await database.query(findBalance, [userId])
+      const isRight = found.length === sent.size && found.every(({ hash, amount }) => amount === String(sent.get(hash)))
+      if (isRight && balance!.num === String(total)) return []
+      return [`${sent.size} deposits of ${total} were sent; ${found.length} and ${balance!.num} are in the books.`]
+    },
+  }
+}
