@@ -38,14 +38,21 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
   await rpc.call('anvil_impersonateAccount', SENDER)
   /** Coins by transaction. */
   const sent = new Map<string, number>()
+  /** One after the other: the node would take two at once for the same. */
+  let sending: Promise<unknown> = Promise.resolve()
   const read = () => database.query(findDeposits, [userId])
+  async function sendOne() {
+    const coins = sent.size + 1
+    const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`
+    const hash = await rpc.call<string>('eth_sendTransaction', { from: SENDER, to: wallet!.address, value })
+    sent.set(hash, coins)
+    return hash
+  }
   return {
-    async send() {
-      const coins = sent.size + 1
-      const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`
-      const hash = await rpc.call<string>('eth_sendTransaction', { from: SENDER, to: wallet!.address, value })
-      sent.set(hash, coins)
-      return hash
+    send() {
+      const next = sending.then(sendOne)
+      sending = next.catch(() => undefined)
+      return next
     },
     async credited(transaction, milliseconds) {
       const look = async () => (await read()).find(({ hash }) => hash === transaction)

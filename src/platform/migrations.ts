@@ -5,16 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { DiffTarget, MigrationList, SchemasContainer } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
+import { type MigrationLock, SILENCE, takeMigrationLock } from './migration-lock.ts'
 import { withSchemaEngine } from './schema-engine.ts'
 
 const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
 export const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
 
-/** Milliseconds. A migration itself, and waiting for another process that migrates, takes as long as it takes. */
+/** Milliseconds. A migration itself, and waiting for another process that migrates and lives, takes as long as it takes. */
 const CONNECT_TIMEOUT = 5_000
-
-/** Of our own, around the engine: it gives up its lock between looking and applying. */
-const migrationLock = 0x6d696772
 
 const noFilters = { externalTables: [], externalEnums: [] }
 
@@ -89,16 +87,25 @@ const markFinished = `\n;\nUPDATE _prisma_migrations SET finished_at = now() WHE
 /**
  * Applies what is missing, in the order of the folders' names, and returns the names. Safe when several processes start
  * at once: one applies, the others wait. A migration is one transaction: one that fails raises and leaves the database
- * as it was before, and the next call tries it again. Raises when an applied migration was edited.
+ * as it was before, and the next call tries it again. Raises when an applied migration was edited, and when another process took
+ * over because nothing was heard from this one for `silence` milliseconds.
  */
-export const applyMigrations = async (databaseUrl: string, folder = migrationsFolder): Promise<string[]> => {
+export const applyMigrations = async (
+  databaseUrl: string,
+  folder = migrationsFolder,
+  silence = SILENCE,
+): Promise<string[]> => {
   const migrationsList = await readMigrations(folder)
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT })
+  // A connection that is lost is found by the next statement.
+  client.on('error', () => undefined)
   await client.connect()
+  let lock: MigrationLock | undefined
   try {
     // The engine takes longer to start than all the rest, and mostly nothing is missing.
     if (compare(await readApplied(client), migrationsList).missing.length === 0) return []
-    await client.query('SELECT pg_advisory_lock($1)', [migrationLock])
+    lock = await takeMigrationLock(client, silence)
+    const { fence } = lock
     const { missing, unfinished } = compare(await readApplied(client), migrationsList)
     if (missing.length === 0) return []
     const names = new Map(missing.map(({ path, migrationFile }) => [migrationFile.content.value, path]))
@@ -112,19 +119,22 @@ export const applyMigrations = async (databaseUrl: string, folder = migrationsFo
       async (script, send) => {
         const name = names.get(script)
         if (name === undefined) return await send(script)
-        return await send(script + markFinished).catch((cause: Error) => {
+        return await send(fence + script + markFinished).catch((cause: Error) => {
           failure = new Error(`The migration ${name} failed and left nothing behind: ${cause.message}`, { cause })
           throw cause
         })
       },
+      silence,
     ).catch((error: unknown) => {
       // The engine tells its own story of it, without PostgreSQL's sentence.
       throw failure ?? error
     })
+    lock.release()
     // Plans for tables that were never analysed are slow ones, until autovacuum comes by.
     await client.query('ANALYZE')
     return appliedMigrationNames
   } finally {
+    lock?.release()
     await client.end()
   }
 }

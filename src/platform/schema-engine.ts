@@ -12,6 +12,7 @@ import {
 } from '@prisma/driver-adapter-utils'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
+import { SILENCE } from './migration-lock.ts'
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm') & { __wbg_set_wasm(exports: object): void }
 
@@ -70,15 +71,25 @@ const catalogChar = 18
 const catalogCharArray = 1002
 
 /**
- * One connection, because the engine's own lock belongs to a session. A script goes to PostgreSQL in one message, which
+ * One connection, because the engine's own lock belongs to a session; the server ends it when this process says nothing any more. A script goes to PostgreSQL in one message, which
  * makes it one transaction; the adapter would cut it at every semicolon, also inside a function's body.
  */
 const connect = async (
   url: string,
   afterDispose: () => Promise<void>,
   runScript: ScriptRunner = (script, send) => send(script),
+  silence = SILENCE,
 ): Promise<SqlDriverAdapter> => {
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    onConnect: async (client) => {
+      await client.query(`SET idle_session_timeout = ${silence}`)
+    },
+  })
+  // One that is lost while it idles is replaced.
+  pool.on('error', () => undefined)
   const query = pool.query.bind(pool)
   const readable = Object.assign(pool, {
     query: async (config: pg.QueryConfig) => {
@@ -126,12 +137,13 @@ const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
 
 /**
  * Runs `work` with an engine on the database. Raises the engine's message as an Error. `runScript` handles every script
- * for the database, though not for the shadow database.
+ * for the database, though not for the shadow database. A session that says nothing for `silence` milliseconds is ended.
  */
 export const withSchemaEngine = async <T>(
   databaseUrl: string,
   work: (engine: SchemaEngine) => Promise<T>,
   runScript?: ScriptRunner,
+  silence?: number,
 ): Promise<T> => {
   loaded ??= loadEngine()
   const { SchemaEngine: Engine } = await loaded
@@ -144,7 +156,7 @@ export const withSchemaEngine = async <T>(
   const factory = bindMigrationAwareSqlAdapterFactory({
     provider: 'postgres',
     adapterName: '@prisma/adapter-pg',
-    connect: () => remember(connect(databaseUrl, async () => undefined, runScript)),
+    connect: () => remember(connect(databaseUrl, async () => undefined, runScript, silence)),
     connectToShadowDb: () => remember(connectToShadow(databaseUrl)),
   })
   const engine = await Engine.new({ datamodels: undefined }, () => undefined, factory)

@@ -31,4 +31,22 @@ export const frozen: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/migration-lock.ts',
+    ['server/frozen-migrator.test.ts'],
+    [
+      [
+        'frozen.migrator-silent',
+        'Nobody waits for ever for a process that is frozen while it migrates.',
+        `  await client.query(\`SET idle_session_timeout = \${silence}\`)\n`,
+        '',
+      ],
+      [
+        'frozen.migrator-wakes',
+        'A process that lost the migration lock changes nothing.',
+        `THEN RAISE EXCEPTION 'Another process migrates by now.'`,
+        `THEN PERFORM 1`,
+      ],
+    ],
+  ),
 ]

@@ -1,0 +1,76 @@
+/** A process that is frozen while it migrates: the next one must not wait for it for ever, nor meet it again. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { applyMigrations } from '../../src/platform/migrations.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** Milliseconds. */
+const SILENCE = 2_000
+const GATE = 4711
+
+let folder: string
+let testDatabase: TestDatabase
+let database: pg.Client
+let frozen: ChildProcess | undefined
+
+const names = ['20270101000000_first', '20270102000000_second']
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = new pg.Client({ connectionString: testDatabase.url })
+  await database.connect()
+  // As before the first start.
+  await database.query('drop schema public, jobs cascade; create schema public')
+  folder = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
+  await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
+  const scripts = [
+    `select pg_advisory_xact_lock(${GATE}); create table first_words (word text);`,
+    `create table second_words (word text); insert into second_words values ('once');`,
+  ]
+  for (const [index, name] of names.entries()) {
+    await mkdir(join(folder, name))
+    await writeFile(join(folder, name, 'migration.sql'), scripts[index]!)
+  }
+})
+afterAll(async () => {
+  frozen?.kill('SIGKILL')
+  await database?.end()
+  await testDatabase?.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+it('a process that is frozen in the middle of migrating holds up the next one only for a while, and changes nothing when it wakes', async () => {
+  await database.query('select pg_advisory_lock($1)', [GATE])
+  const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'migrator.ts')]
+  frozen = spawn(process.execPath, [...args, testDatabase.url, folder, String(SILENCE)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said = text(frozen.stdout!)
+  const waiting = async () => {
+    const { rows } = await database.query('select from pg_locks where objid = $1 and not granted', [GATE])
+    return rows.length
+  }
+  await eventually(waiting, (count) => count === 1, 30_000)
+  frozen.kill('SIGSTOP')
+  const heir = applyMigrations(testDatabase.url, folder, SILENCE)
+  // The server finishes what it was sent, without anybody.
+  await database.query('select pg_advisory_unlock($1)', [GATE])
+  expect(await heir).toEqual([names[1]])
+
+  const ended = once(frozen, 'exit')
+  frozen.kill('SIGCONT')
+  expect(await ended).toEqual([0, null])
+  expect(await said).toContain('Another process migrates by now')
+  const { rows } = await database.query('select word from second_words')
+  expect(rows).toEqual([{ word: 'once' }])
+  expect(await applyMigrations(testDatabase.url, folder, SILENCE)).toEqual([])
+})

@@ -1,0 +1,9 @@
+/** Applies the migrations of a folder, and says what came of it. */
+import { applyMigrations } from '../../src/platform/migrations.ts'
+
+const [url = '', folder = '', silence = ''] = process.argv.slice(2)
+const outcome = await applyMigrations(url, folder, Number(silence)).then(
+  (names) => `applied ${names.join(', ')}`,
+  (error: Error) => error.message,
+)
+process.stdout.write(`${outcome}\n`)
