@@ -60,6 +60,7 @@ export async function proveNoInside(context: ProofContext): Promise<ProofResult>
 const callTo = (url: string) => ({
   url,
   id: 'event_01kam0v8x5e2vt3k1w9p0zq4rb',
+  at: new Date(),
   body: '{}',
   secrets: [`whsec_${Buffer.alloc(24, 7).toString('base64')}`],
   unspoken: [],

@@ -2,15 +2,16 @@ import { statement } from '../domain/ports.ts'
 
 /**
  * The commit before commit `c` of asset `a`: its asset's, or, of a registration, the last one of the same file's life
- * before. What comes first reaches the chain first, so that readers tell the lives apart.
+ * before: the one that ended last, before its own life did. What comes first reaches the chain first, so that readers tell
+ * the lives apart.
  */
 export const predecessorSql = `
   left join lateral (
     select p.id from commits p where p.asset_id = c.asset_id and p.sequence = c.sequence - 1
     union all (
       select e.head_commit_id from assets e
-      where c.sequence = 1 and e.nid = a.nid and e.deleted_at is not null and e.uploaded_at < a.uploaded_at
-      order by e.uploaded_at desc limit 1
+      where c.sequence = 1 and e.nid = a.nid and e.id <> a.id and e.deleted_at < coalesce(a.deleted_at, 'infinity')
+      order by e.deleted_at desc limit 1
     )
   ) before on true
   left join commit_relays pr on pr.commit_id = before.id`

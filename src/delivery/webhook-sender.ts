@@ -58,16 +58,13 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-const headersOf = ({ id, body, secrets }: WebhookCall) => {
-  const now = new Date()
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'Annal-Webhooks/1.0',
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
-    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(' '),
-  }
-}
+const headersOf = ({ id, at, body, secrets }: WebhookCall) => ({
+  'content-type': 'application/json',
+  'user-agent': 'Annal-Webhooks/1.0',
+  'webhook-id': id,
+  'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+  'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' '),
+})
 
 export function createWebhookSender({
   allowInsecure,

@@ -301,6 +301,8 @@ export interface WebhookCall {
   url: string
   /** The event's id; the same at every attempt. */
   id: string
+  /** When it is made: receivers refuse a call that tells a wrong time. */
+  at: Date
   /** JSON text; the same at every attempt. */
   body: string
   /** Sign the call: one secret, or two during a rotation. */

@@ -30,6 +30,7 @@ it('The receiver in the documentation takes our call once, and nobody else’s',
     const call = {
       url: `http://127.0.0.1:${port}/`,
       id: 'event_1',
+      at: new Date(),
       body: JSON.stringify({ type: 'order.paid', data }),
       secrets: [secret],
       unspoken: [],

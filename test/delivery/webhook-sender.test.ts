@@ -12,6 +12,7 @@ const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const callOf = (url: string, more: Partial<WebhookCall> = {}): WebhookCall => ({
   url,
   id: 'event_01kam0v8x5e2vt3k1w9p0zq4rb',
+  at: new Date(),
   body: JSON.stringify({ type: 'order.paid', data: { name: 'Ünïcode 照片' } }),
   secrets: [newSecret()],
   unspoken: [],

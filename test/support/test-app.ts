@@ -30,6 +30,8 @@ export interface SignedIn extends TestUser {
 
 export interface TestApp {
   url: string
+  /** Its configuration, for other processes of the same installation. */
+  env: Record<string, string>
   installation: Installation
   chain: ChainConnection
   services: App['services']
@@ -91,7 +93,7 @@ export async function createTestApp({
   const dir = await mkdtemp(join(tmpdir(), 'annal-app-'))
   const testDatabase = await createTestDatabase({ withClock })
   const log = createTestLog()
-  const config = readConfig({
+  const variables = {
     ANNAL_DIR: dir,
     LIMIT_SIGN_UPS_PER_IP: '1000000',
     LIMIT_SIGN_INS_PER_IP: '1000000',
@@ -102,7 +104,8 @@ export async function createTestApp({
     DATABASE_URL: testDatabase.url,
     CHAIN_RPC_URL: inject('rpcUrl'),
     CHAIN_RELAY_KEYS: await fundedKey(),
-  })
+  }
+  const config = readConfig(variables)
   const doors: Door[] = []
   const server = createHttpServer({ doors, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
@@ -145,6 +148,7 @@ export async function createTestApp({
 
   return {
     url,
+    env: variables,
     installation,
     chain,
     services: app.services,

@@ -1,5 +1,5 @@
 /** People, made without the time that hashing a password takes. */
-import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
 import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
 import { toId } from '../../src/domain/ids.ts'
@@ -37,9 +37,9 @@ export interface UserOptions {
 const deposit = statement<never>(
   'test_deposit',
   `with paid as (update wallets set num = num + $2::numeric where user_id = $1::uuid returning user_id),
-   moved as (insert into transfers (id, reference) select $3::uuid, 'deposit:' || $3::uuid from paid)
+   moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
    insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-   select $3::uuid, line.* from paid, lateral (values
+   select moved.id, line.* from moved, paid, lateral (values
      (1, paid.user_id, null::book, 'NUM'::currency, $2::numeric), (2, null, 'DEPOSITS', 'NUM', -$2::numeric)) as line`,
 )
 
@@ -54,14 +54,11 @@ export async function insertTestUser(
   const { address, version, vaultKeyId, wrappedDataKey, sealedPrivateKey } = await custody.create(id)
   await database.query(insertUser, [
     ...[id, name, email, inject('passwordHash'), 'en-us', '', role, address, points],
-    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, randomUUIDv7(), null, null, null, version, false],
+    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, null, null, null, version, false],
   ])
-  if (Number(num) > 0) await database.query(deposit, [id, num, randomUUIDv7()])
+  if (Number(num) > 0) await database.query(deposit, [id, num])
   const token = randomBytes(20).toString('hex')
-  const session = randomUUIDv7()
   const secretHash = createHash('sha256').update(token).digest()
-  await database.query(insertToken, [
-    ...[session, id, inject('passwordHash'), secretHash, '', 0, toId('session', session), null, null, null],
-  ])
+  await database.query(insertToken, [...[id, inject('passwordHash'), secretHash, '', 0, null, null, null, null]])
   return { id, publicId: toId('user', id), username: name, email, address, token }
 }

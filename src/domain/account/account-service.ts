@@ -1,5 +1,5 @@
 /** Signing up, in and out. Contract: `/api/v3/auth/…` and the account parts of the schema. */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { createBatch } from '../batch.ts'
@@ -122,7 +122,7 @@ export function createAccountService(deps: Dependencies) {
           key.address,
           granted,
         ],
-        ...[key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey, newUuid()],
+        ...[key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey],
         ...markValues(attempt),
         actor.kind === 'system' ? null : actor.address,
         key.version,
@@ -152,12 +152,13 @@ export function createAccountService(deps: Dependencies) {
     return hashes.map((_, index) => found.get(index + 1) ?? ('unknown' as const))
   })
 
-  const newToken = (session: string, { key }: Attempt) =>
-    newSecret(derivationKey, session, key, TOKEN_BYTES).toString('hex')
+  /** `making` names this one making of a token. */
+  const newToken = (making: string, { key }: Attempt) =>
+    newSecret(derivationKey, making, key, TOKEN_BYTES).toString('hex')
 
   /** The token that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
-  async function replayToken(session: string, attempt: Attempt): Promise<string> {
-    const token = newToken(session, attempt)
+  async function replayToken(making: string, attempt: Attempt): Promise<string> {
+    const token = newToken(making, attempt)
     const [live] = await database.query(findLiveHash, [sha256(token)])
     if (!live) throw outlived('its session has ended')
     return token
@@ -238,19 +239,18 @@ export function createAccountService(deps: Dependencies) {
       attempt.isSecret = true
       const { name } = input
       const payload = { email, user: credentials.id, name }
-      const session = await idempotency.once(actor, attempt, 'signIn', payload, async () => {
-        const uuid = newUuid()
-        const id = toId('session', uuid)
-        const secret = newToken(id, attempt)
-        const [held] = await database.query(insertToken, [
-          ...[uuid, credentials.id, credentials.password_hash, sha256(secret), name ?? '', config.accessTokenDays],
-          ...[id, actor.kind === 'system' ? null : actor.address, ...markValues(attempt)],
+      const made = await idempotency.once(actor, attempt, 'signIn', payload, async () => {
+        const making = randomUUID()
+        const secret = newToken(making, attempt)
+        const [session] = await database.query(insertToken, [
+          ...[credentials.id, credentials.password_hash, sha256(secret), name ?? '', config.accessTokenDays],
+          ...[actor.kind === 'system' ? null : actor.address, making, ...markValues(attempt)],
         ])
-        if (!held) throw incorrectLogin()
+        if (!session) throw incorrectLogin()
         token = secret
-        return id
+        return making
       })
-      return token ?? replayToken(session, attempt)
+      return token ?? replayToken(made, attempt)
     },
 
     /** The actor's own record. Raises NOT_AUTHENTICATED. */

@@ -40,16 +40,16 @@ export const findApiKeys = statement<{ position: number; id: string }>(
 )
 
 /**
- * User, wallet, key pair and the points they start with: all or nothing. $16: the address it came from, $17: how the key is wrapped,
- * $18: whether the address is to be verified by mail: until then it is only claimed, as others may, too. No row: somebody
+ * User, wallet, key pair and the points they start with: all or nothing. $15: the address it came from, $16: how the key is wrapped,
+ * $17: whether the address is to be verified by mail: until then it is only claimed, as others may, too. No row: somebody
  * holds it. An operator vouches for an administrator's.
  */
 export const insertUser = statement<{ id: string }>(
   'account_sign_up',
   `with created as (
      insert into users (id, username, email, password_hash, display_name, language, referral_code, role, email_verified, email_held)
-     select $1::uuid, $2, $3, $4, $2, $5, $6, $7::role, $7::role = 'ADMIN', not $18::boolean
-     where not ($18::boolean and exists (select from users where lower(email) = lower($3) and email_held))
+     select $1::uuid, $2, $3, $4, $2, $5, $6, $7::role, $7::role = 'ADMIN', not $17::boolean
+     where not ($17::boolean and exists (select from users where lower(email) = lower($3) and email_held))
      returning id
    ),
    opened as (
@@ -57,47 +57,53 @@ export const insertUser = statement<{ id: string }>(
    ),
    sealed as (
      insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
-     select id, $17::smallint, $10, $11::bytea, $12::bytea from created
+     select id, $16::smallint, $10, $11::bytea, $12::bytea from created
    ),
    moved as (
-     insert into transfers (id, reference) select $13::uuid, 'sign-up:' || id from created where $9::numeric > 0
+     insert into transfers (reference) select 'sign-up:' || id from created where $9::numeric > 0 returning id
    ),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select $13::uuid, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from created, lateral (values (1, created.id, null::book, $9::numeric), (2, null, 'PROMOTION', -$9::numeric))
+     select moved.id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
+     from moved, created, lateral (values (1, created.id, null::book, $9::numeric), (2, null, 'PROMOTION', -$9::numeric))
        as line (position, wallet_id, book, amount)
-     where $9::numeric > 0
    ),
-   ${auditSql({ name: 'audited', from: 'created', user: 'id', action: 'account.created', address: '$16' })},
+   ${auditSql({ name: 'audited', from: 'created', user: 'id', action: 'account.created', address: '$15' })},
    ${accountMailSql({
      name: 'queued',
-     from: 'created where $18::boolean',
+     from: 'created where $17::boolean',
      template: 'email-verification',
      facts: { userId: 'created.id' },
    })},
-   ${rememberSql('$14', '$15', '$1::text', 'created')}
+   ${rememberSql('$13', '$14', '$1::text', 'created')}
    select id from created, (select count(*) from queued) as jobs`,
 )
 
 /**
  * A session, if the account's password is still the one that was verified. No row: it was changed or the account deleted
- * meanwhile. $1 token, $2 user, $3 the verified hash, $4 the secret's hash, $5 the session's name, $6 days until it ends
- * or 0, $7 its identifier as callers see it, $8 the address it came from.
+ * meanwhile. $1 user, $2 the verified hash, $3 the secret's hash, $4 the session's name, $5 days until it ends or 0, $6 the
+ * address it came from, $7 what the secret was made under.
  */
 export const insertToken = statement<{ id: string }>(
   'account_token_insert',
   `with holder as materialized (
-     select id from users where id = $2::uuid and password_hash = $3 and deleted_at is null for share
+     select id from users where id = $1::uuid and password_hash = $2 and deleted_at is null for share
    ),
    inserted as (
-     insert into access_tokens (id, user_id, hash, name, expires_at)
-     select $1::uuid, id, $4::bytea, $5, case when $6::int > 0 then now() + make_interval(days => $6::int) end from holder
-     returning user_id
+     insert into access_tokens (user_id, hash, name, expires_at)
+     select id, $3::bytea, $4, case when $5::int > 0 then now() + make_interval(days => $5::int) end from holder
+     returning id, user_id
    ),
-   ${auditSql({ name: 'audited', from: 'inserted', user: 'user_id', action: 'session.started', subject: '$7', address: '$8' })},
-   ${rememberSql('$9', '$10', '$7', 'inserted')}
-   select id from holder`,
+   ${auditSql({
+     name: 'audited',
+     from: 'inserted',
+     user: 'user_id',
+     action: 'session.started',
+     subject: `type_id('session', inserted.id)`,
+     address: '$6',
+   })},
+   ${rememberSql('$8', '$9', '$7::text', 'inserted')}
+   select id from inserted`,
 )
 
 /** Whether a secret still opens a session: $1 its SHA-256. */

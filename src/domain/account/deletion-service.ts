@@ -7,7 +7,6 @@ import { type Actor, assertUser } from '../actor.ts'
 import { failCommit } from '../asset/fail-commit.ts'
 import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
 import { inBatches } from '../in-batches.ts'
-import { newUuid } from '../new-uuid.ts'
 import { assertMay } from '../policy.ts'
 import type { Custody, Database, FeedNotices, KeyVault, Log } from '../ports.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
@@ -129,7 +128,7 @@ export function createDeletionService({ database, custody, vault, notices, log }
       // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
       if (isOvertaken) throw busy()
       await query(emptyAssets, [userId])
-      await query(closeWallet, [userId, newUuid()])
+      await query(closeWallet, [userId])
       await query(eraseAccount, [userId, tombstoneName(), `${randomUUID()}@deleted.invalid`])
       while ((await query(eraseArguments, [userId])).length === ORDERS_AT_ONCE);
     }

@@ -8,6 +8,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { sentBySql } from '../idempotency.ts'
 import { type SealedKey, statement } from '../ports.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
+import { nextTransferSql } from '../wallet/transfer-sql.ts'
 
 /** Its commits that were accepted and that nobody has signed: $1 user. Nearly every commit is settled, and is not looked at. */
 const unsignedSql = `from commit_relays r
@@ -100,22 +101,23 @@ export const forfeitSql = (from: string, reference: string) => `
      where line.amount <> 0
    )`
 
-/** Withdraws open orders, takes what the wallet holds, and closes it: $1 user, $2 transfer. */
+/** Withdraws open orders, takes what the wallet holds, and closes it: $1 user. */
 export const closeWallet = statement<never>(
   'deletion_close',
   `with withdrawn as (
      update orders set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('orders')}
-     where buyer_id = $1::uuid and status = 'CREATED' returning id
+     where buyer_id = $1::uuid and status = 'CREATED' returning id, created_at
    ),
    closed as (
      update wallets w set num = 0, points = 0, points_expire_at = null, open_orders = 0, closed_at = now(),
        event_sequence = w.event_sequence + (select count(*)::int from withdrawn)
      where w.user_id = $1::uuid
-     returning w.user_id, $2::uuid as transfer_id, old.num, old.points, old.event_sequence as before
+     returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points, old.event_sequence as before
    ),
    told as (
      insert into events (owner_id, sequence, type, order_id)
-     select closed.user_id, closed.before + row_number() over (order by withdrawn.id), 'order.cancelled', withdrawn.id
+     select closed.user_id, closed.before + row_number() over (order by withdrawn.created_at, withdrawn.id), 'order.cancelled',
+       withdrawn.id
      from withdrawn, closed
    ),
    ended as (

@@ -26,7 +26,7 @@ export const forfeitLeftOver = statement<ItemsRow>(
    ),
    emptied as (
      update wallets w set num = 0, points = 0 from left_over where w.user_id = left_over.user_id
-     returning w.user_id, uuidv7() as transfer_id, old.num, old.points
+     returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points
    ),
    ${forfeitSql('emptied', `'forfeit:' || user_id || ':' || transfer_id`)}
    select user_id::text as item from emptied`,

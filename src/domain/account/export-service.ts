@@ -96,8 +96,8 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
     await database.query(noteExport, [...auditValues(actor)])
     const [found] = await database.query(readAccount, [actor.id])
     if (!found) throw authenticationFailed()
-    const { account, wallet } = found
-    return { user: actor, head: { exportedAt: new Date(), account: identify(account, { id: 'user' }), wallet } }
+    const { account, wallet, now } = found
+    return { user: actor, head: { exportedAt: now, account: identify(account, { id: 'user' }), wallet } }
   }
 
   async function* itemsOf(

@@ -16,13 +16,13 @@ export const noteExport = statement<never>(
    select 1 from asked limit 0`,
 )
 
-export const readAccount = statement<{ account: Record<string, unknown>; wallet: Record<string, unknown> }>(
+export const readAccount = statement<Record<'account' | 'wallet', Record<string, unknown>> & { now: Date }>(
   'export_account',
   `select json_build_object('id', u.id, 'username', u.username, 'email', u.email, 'emailVerified', u.email_verified, 'pendingEmail', u.pending_email,
      'role', u.role, 'language', u.language, 'displayName', u.display_name, 'description', u.description,
      'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
      'createdAt', to_char(u.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as account,
-     json_build_object('address', w.address, 'num', trim_scale(w.num)::text, 'points', trim_scale(${spendableSql('w')})::text) as wallet
+     json_build_object('address', w.address, 'num', trim_scale(w.num)::text, 'points', trim_scale(${spendableSql('w')})::text) as wallet, now() as now
    from users u join wallets w on w.user_id = u.id where u.id = $1::uuid and u.deleted_at is null`,
 )
 
@@ -30,10 +30,19 @@ const NIL = `'00000000-0000-0000-0000-000000000000'`
 const afterId = (part = '$2') => `coalesce(nullif(${part}, '')::uuid, ${NIL})`
 
 /** A list whose rows have a UUID of their own, oldest first. */
-const listById = (name: string, columns: string, rest: string, id = 'id') =>
+const listById = (name: string, columns: string, rest: string) =>
   statement<ExportRow>(
     `export_${name}`,
-    `select ${columns}, ${id}::text as after ${rest} and ${id} > ${afterId()} order by ${id} limit $3::int`,
+    `select ${columns}, id::text as after ${rest} and id > ${afterId()} order by id limit $3::int`,
+  )
+
+/** As `listById` where the UUID is made before the row: by when that was written. */
+const listByTime = (name: string, columns: string, rest: string) =>
+  statement<ExportRow>(
+    `export_${name}`,
+    `select ${columns}, created_at || '/' || id as after ${rest}
+       and (created_at, id) > (coalesce(nullif(split_part($2, '/', 1), '')::timestamptz, '-infinity'), ${afterId(`split_part($2, '/', 2)`)})
+     order by created_at, id limit $3::int`,
   )
 
 export const readAssets = listById(
@@ -56,7 +65,7 @@ export const readCommits = statement<ExportRow>(
    order by a.id, c.sequence limit $3::int`,
 )
 
-export const readOrders = listById(
+export const readOrders = listByTime(
   'orders',
   `id, network_app_id as "networkAppId", network_app_name as "networkAppName", status::text, action_args as "actionArgs",
    trim_scale(price)::text as price, trim_scale(quoted_points)::text as "quotedPoints", trim_scale(quoted_num)::text as "quotedNum",
@@ -105,14 +114,14 @@ export const readAuditEntries = listById(
 )
 
 /** As WebP, in base64. */
-export const readPictures = listById(
+export const readPictures = listByTime(
   'pictures',
   `id, kind::text, translate(encode(picture, 'base64'), E'\\n', '') as picture, created_at as "createdAt"`,
   'from pictures where user_id = $1::uuid',
 )
 
 /** Without their secrets. */
-export const readNetworkApps = listById(
+export const readNetworkApps = listByTime(
   'network_apps',
   `id, name, price_mode::text as "priceMode", trim_scale(price)::text as price, webhook_url as "webhookUrl",
    webhook_disabled_at as "webhookDisabledAt", delivery_failure_policy::text as "deliveryFailurePolicy",

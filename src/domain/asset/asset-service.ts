@@ -6,7 +6,6 @@ import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
-import { newUuid } from '../new-uuid.ts'
 import { assertOffset, type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
 import {
@@ -86,10 +85,10 @@ export function createAssetService(deps: Dependencies) {
     return database.read.asset.findFirst({ select, where: { nid, deletedAt: null } }) as Promise<AssetToUpdate | null>
   }
 
-  /** What a commit writes about itself: id, author, message, changes, and the tree with its identity. */
+  /** What a commit writes about itself: author, message, changes, and the tree with its identity. */
   function commitValues(actor: UserActor, message: string, changes: Changes, tree: string) {
     const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
-    return [newUuid(), actor.id, message, JSON.stringify(changes), tree, cid, sha256] as const
+    return [actor.id, message, JSON.stringify(changes), tree, cid, sha256] as const
   }
 
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
@@ -131,7 +130,7 @@ export function createAssetService(deps: Dependencies) {
     const commit = commitValues(actor, commitMessage, changes, tree)
     const [written] = await database.query(updateAsset, [
       ...commit,
-      ...[asset.id, asset.headSequence, ...fees, newUuid()],
+      ...[asset.id, asset.headSequence, ...fees],
       ...[after.caption, after.headline, after.tag, after.publicAccess, JSON.stringify(after.custom)],
       ...[after.signedMetadata, after.signature],
       ...markValues(attempt),
@@ -140,8 +139,9 @@ export function createAssetService(deps: Dependencies) {
     if (!written) return undefined
     chain.wake()
     notices.announce(actor.id)
-    const head = { headSequence: asset.headSequence + 1, headCommitId: commit[0], updatedAt: written.updated_at }
-    return { asset: { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }, commitId: commit[0] }
+    const { commit_id: commitId, updated_at: updatedAt } = written
+    const head = { headSequence: asset.headSequence + 1, headCommitId: commitId, updatedAt }
+    return { asset: { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }, commitId }
   }
 
   /**
@@ -357,11 +357,12 @@ export function createAssetService(deps: Dependencies) {
     given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
     attempt: Attempt,
   ): Promise<string> {
-    if ((await database.query(findRegistered, [file.cid])).length) throw duplicate(file.cid)
+    const [found] = await database.query(findRegistered, [file.cid])
+    if (found!.is_registered) throw duplicate(file.cid)
     const { nitCommitCustom = {}, commitMessage = '', meta = null, maxCost, mimeType, fileName, ...rest } = given
     assertAgreed(maxCost)
     const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
-    const uploadedAt = new Date()
+    const uploadedAt = found!.now
     const tree = writeTree({
       ...metadata,
       nid: file.cid,
@@ -375,7 +376,7 @@ export function createAssetService(deps: Dependencies) {
       .query(insertAsset, [
         ...commitValues(actor, commitMessage, compare(nothing, metadata), tree),
         ...fees,
-        ...[newUuid(), newUuid(), file.cid, fileName, mimeType, file.size, file.sha256],
+        ...[file.cid, fileName, mimeType, file.size, file.sha256],
         ...[metadata.caption, metadata.headline, metadata.tag, metadata.publicAccess, JSON.stringify(metadata.custom)],
         ...[meta, metadata.signedMetadata, metadata.signature, uploadedAt],
         ...markValues(attempt),

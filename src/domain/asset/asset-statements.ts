@@ -17,19 +17,21 @@ export const findOwner = statement<{ id: string }>(
    order by email_held desc limit 1`,
 )
 
-export const findRegistered = statement<{ nid: string }>(
+/** Whether a file is registered, and what time it is. $1 nid. */
+export const findRegistered = statement<{ is_registered: boolean; now: Date }>(
   'asset_registered',
-  'select nid from assets where nid = $1 and deleted_at is null',
+  `select exists (select from assets where nid = $1 and deleted_at is null) as is_registered,
+     clock_timestamp()::timestamptz(3) as now`,
 )
 
-/** Commit, relay row and event of the asset that the part `changed` tells; `transfer` is the placeholder of what paid for it. */
-const commitSql = (sequence: string, transfer: string) => `
+/** Commit, relay row and event of the asset that the part `changed` tells. */
+const commitSql = (sequence: string) => `
   committed as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
-    select $1::uuid, changed.id, ${sequence}, $2::uuid, $3, $4::jsonb, $5, $6, $7 from changed
+    select charge.commit_id, changed.id, ${sequence}, $1::uuid, $2, $3::jsonb, $4, $5, $6 from charge, changed
   ),
   relayed as (
-    insert into commit_relays (commit_id) select $1::uuid from changed
+    insert into commit_relays (commit_id) select charge.commit_id from charge, changed
   ),
   ${eventSql({
     name: 'told',
@@ -37,55 +39,55 @@ const commitSql = (sequence: string, transfer: string) => `
     owner: 'charge.user_id',
     sequence: 'charge.sequence',
     type: 'commit.accepted',
-    commit: '$1',
-    transfer,
+    commit: 'charge.commit_id',
+    transfer: 'charge.transfer_id',
   })}`
 
 /**
  * One accepted update: the asset's row is locked only while its head is the one the writer saw, then the wallet pays,
  * then the asset changes. Whatever does not hold leaves no row, and nothing happened.
  */
-export const updateAsset = statement<{ updated_at: Date }>(
+export const updateAsset = statement<{ commit_id: string; updated_at: Date }>(
   'asset_update',
   `with target as (
-     select id from assets where id = $8::uuid and head_sequence = $9::int and deleted_at is null for update
+     select id from assets where id = $7::uuid and head_sequence = $8::int and deleted_at is null for update
    ),
-   ${chargeSql({ from: 'target', payer: '$2::uuid', fee: '$10', gas: '$11', transfer: '$12', reference: `'commit:' || $1::uuid` })},
+   ${chargeSql({ from: 'target', payer: '$1::uuid', fee: '$9', gas: '$10' })},
    changed as (
-     update assets a set caption = $13, headline = $14, tag = $15, public_access = $16, custom = $17::jsonb,
-       signed_metadata = $18, signature = $19, head_sequence = $9::int + 1, head_commit_id = $1::uuid, updated_at = now()
-     from charge where a.id = $8::uuid
-     returning a.id, a.updated_at
+     update assets a set caption = $11, headline = $12, tag = $13, public_access = $14, custom = $15::jsonb,
+       signed_metadata = $16, signature = $17, head_sequence = $8::int + 1, head_commit_id = charge.commit_id, updated_at = now()
+     from charge where a.id = $7::uuid
+     returning a.id, a.head_commit_id as commit_id, a.updated_at
    ),
-   ${commitSql('$9::int + 1', '$12')},
-   ${rememberSql('$20', '$21', '$22::text', 'changed')}
-   select updated_at from changed`,
+   ${commitSql('$8::int + 1')},
+   ${rememberSql('$18', '$19', '$20::text', 'changed')}
+   select commit_id, updated_at from changed`,
 )
 
 /** A registration: like an update, but the asset is new. Raises the unique index on nid when the file is registered already. */
 export const insertAsset = statement<{ nid: string }>(
   'asset_insert',
-  `with payer as (select user_id from wallets where user_id = $2::uuid),
-   ${chargeSql({ from: 'payer', payer: 'payer.user_id', fee: '$8', gas: '$9', transfer: '$10', reference: `'commit:' || $1::uuid` })},
+  `with payer as (select user_id from wallets where user_id = $1::uuid),
+   ${chargeSql({ from: 'payer', payer: 'payer.user_id', fee: '$7', gas: '$8' })},
    changed as (
-     insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, tag,
+     insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, tag,
        public_access, custom, meta, signed_metadata, signature, head_sequence, head_commit_id, uploaded_at, updated_at,
        thumbnail_asked)
-     select $11::uuid, $12, $2::uuid, $2::uuid, $13, $14, $15::bigint, $16, $17, $18, $19, $20, $21::jsonb, $22, $23, $24,
-       1, $1::uuid, $25::timestamptz, $25::timestamptz, true
+     select $9, $1::uuid, $1::uuid, $10, $11, $12::bigint, $13, $14, $15, $16, $17, $18::jsonb, $19, $20, $21,
+       1, charge.commit_id, $22::timestamptz, $22::timestamptz, true
      from charge returning id, nid
    ),
-   ${commitSql('1', '$10')},
+   ${commitSql('1')},
    counted as (
-     update users set asset_count = asset_count + 1 from changed where users.id = $2::uuid
+     update users set asset_count = asset_count + 1 from changed where users.id = $1::uuid
    ),
    pinned as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from changed
    ),
    queued as materialized (
-     select ${askForThumbnailSql('id')} from changed where ${mayBePictureSql('$14')}
+     select ${askForThumbnailSql('id')} from changed where ${mayBePictureSql('$11')}
    ),
-   ${rememberSql('$26', '$27', '$12', 'changed')}
+   ${rememberSql('$23', '$24', '$9', 'changed')}
    select nid, (select count(*) from queued) as jobs from changed`,
 )
 

@@ -1,4 +1,5 @@
 import { statement } from '../ports.ts'
+import { openTransferSql } from '../wallet/transfer-sql.ts'
 
 /**
  * A commit that can never reach the chain: $1 commit, $2 why. Its charge is given back by a transfer that negates it,
@@ -18,13 +19,6 @@ export const failCommit = statement<{ commit_id: string }>(
        join transfers t on t.reference = 'commit:' || failed.commit_id
        join entries e on e.transfer_id = t.id
    ),
-   refund as (
-     insert into transfers (reference) select distinct 'refund:' || failed.commit_id from failed, charge returning id
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select refund.id, charge.position, charge.wallet_id, charge.book, charge.currency, -charge.amount from refund, charge
-   ),
    credited as (
      update wallets w set num = w.num - sums.num, points = w.points - sums.points,
        event_sequence = w.event_sequence + sums.events
@@ -38,8 +32,17 @@ export const failCommit = statement<{ commit_id: string }>(
        group by wallet_id
      ) sums
      where w.user_id = sums.wallet_id
-     returning w.user_id, w.event_sequence, case when w.points_expire_at is not null then
-       use_grants(w.user_id, new.points - old.points, now(), (select id from refund), (select distinct transfer_id from charge)) end as used
+     returning w.user_id, w.event_sequence,
+       ${openTransferSql({ wallet: 'w', change: 'new.points - old.points', undone: '(select distinct transfer_id from charge)' })}
+   ),
+   refund as (
+     insert into transfers (id, reference)
+     select credited.transfer_id, 'refund:' || failed.commit_id from failed join credited on credited.user_id = failed.author_id
+     where exists (select from charge) returning id
+   ),
+   booked as (
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select refund.id, charge.position, charge.wallet_id, charge.book, charge.currency, -charge.amount from refund, charge
    ),
    told as (
      insert into events (owner_id, sequence, type, commit_id, transfer_id)

@@ -108,7 +108,7 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
     /** Records of all keys, also revoked ones, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
     async list(actor: Actor, query: ApiKeyQuery = {}): Promise<ApiKey[]> {
       assertMay(actor, 'store:administer')
-      return database.read.apiKey.findMany({ ...query, orderBy: { id: 'desc' } })
+      return database.read.apiKey.findMany({ ...query, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
     },
 
     /** How many `list` would give in all. Raises what `list` raises. */

@@ -7,7 +7,6 @@ import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
 import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
-import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, FeedNotices, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
 import type { ActionArgs } from './action-args.ts'
@@ -96,7 +95,7 @@ export function createDeliveryService({
     const actionArgs = await argumentsOf.open(due.order_id, due.action_args)
     const body = writePayload(due, actionArgs)
     const unspoken = [...textsOf(actionArgs), ...secrets]
-    return sender.send({ url, id: toId('event', due.event_id), body, secrets, unspoken })
+    return sender.send({ url, id: toId('event', due.event_id), at: due.now, body, secrets, unspoken })
   }
 
   /** Whatever goes wrong before the call is an attempt that failed: it is written down, and the schedule goes on. */
@@ -129,7 +128,7 @@ export function createDeliveryService({
       )
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
-    announce(await database.query(recordGivenUp, [...facts, goneUrl, newUuid()]))
+    announce(await database.query(recordGivenUp, [...facts, goneUrl]))
     log.warn({ ...about, failure }, 'A webhook was given up')
   }
 

@@ -23,6 +23,7 @@ export interface DueDelivery {
   webhook_secret: Uint8Array | null
   /** While it still signs. */
   previous_secret: Uint8Array | null
+  now: Date
 }
 
 /**
@@ -34,7 +35,7 @@ export const findDue = statement<DueDelivery>(
   `select d.event_id, d.attempt_count, d.network_app_id, o.id as order_id, o.buyer_id, o.network_app_name,
      o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
      case when a.webhook_disabled_at is null and o.action_args_erased_at is null then a.webhook_url end as webhook_url, a.webhook_secret,
-     case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret
+     case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret, now() as now
    from webhook_deliveries d
    join orders o on o.id = d.order_id
    join network_apps a on a.id = d.network_app_id
@@ -61,12 +62,12 @@ const settleSql = (status: DeliveryStatus) => `
     from target where d.id = target.id returning d.id, d.order_id, d.network_app_id
   )`
 
-/** Positions and rows of what the part `news (owner_id, type, order_id, delivery_id, transfer_id)` tells; `feeds` got the positions. */
-const tellSql = `
+/** Positions and rows of what the part `news (owner_id, type, order_id, delivery_id)` tells; `feeds` got the positions. */
+const tellSql = (transfer: string) => `
   told as (
     insert into events (owner_id, sequence, type, order_id, delivery_id, transfer_id)
     select news.owner_id, feeds.before + row_number() over (partition by news.owner_id order by news.type),
-      news.type, news.order_id, news.delivery_id, news.transfer_id
+      news.type, news.order_id, news.delivery_id, ${transfer}
     from news join feeds on feeds.user_id = news.owner_id
   )`
 
@@ -84,10 +85,10 @@ export const recordDelivered = statement<Told>(
      update orders o set status = 'SUCCESS', settled_at = now() from settled
      where o.id = settled.order_id and o.status in ('PENDING', 'FAILURE') returning o.id, o.buyer_id
    ),
-   news (owner_id, type, order_id, delivery_id, transfer_id) as (
-     select buyer_id, 'order.succeeded', id, null::uuid, null::uuid from served
+   news (owner_id, type, order_id, delivery_id) as (
+     select buyer_id, 'order.succeeded', id, null::uuid from served
      union all
-     select a.owner_id, 'delivery.delivered', null, settled.id, null
+     select a.owner_id, 'delivery.delivered', null, settled.id
      from settled join network_apps a on a.id = settled.network_app_id
    ),
    parties as materialized (
@@ -99,7 +100,7 @@ export const recordDelivered = statement<Told>(
      where w.user_id = counted.owner_id
      returning w.user_id, w.event_sequence - counted.n as before
    ),
-   ${tellSql}
+   ${tellSql('null::uuid')}
    select array(select distinct owner_id from news) as feeds from settled`,
 )
 
@@ -120,8 +121,8 @@ export const recordRetry = statement<{ next_attempt_at: Date }>(
 )
 
 /**
- * It failed for good. $7: the URL that answered that it is gone, which disables it; else null. $8: the UUID of a refund's
- * transfer. The app's policy decides what becomes of the order, and the buyer is told.
+ * It failed for good. $7: the URL that answered that it is gone, which disables it; else null. The app's policy decides what
+ * becomes of the order, and the buyer is told.
  */
 export const recordGivenUp = statement<Told>(
   'delivery_given_up',
@@ -144,17 +145,16 @@ export const recordGivenUp = statement<Told>(
      select ended.id, t.id as transfer_id from ended join transfers t on t.reference = 'order:' || ended.id
      where ended.status = 'REFUNDED'
    ),
-   news (owner_id, type, order_id, delivery_id, transfer_id) as (
-     select buyer_id, case status when 'REFUNDED' then 'order.refunded' else 'order.failed' end, id, null::uuid,
-       case status when 'REFUNDED' then $8::uuid end from ended
+   news (owner_id, type, order_id, delivery_id) as (
+     select buyer_id, case status when 'REFUNDED' then 'order.refunded' else 'order.failed' end, id, null::uuid from ended
      union all
-     select owner_id, 'order.refunded', id, null, $8::uuid from ended where status = 'REFUNDED' and owner_id <> buyer_id
+     select owner_id, 'order.refunded', id, null from ended where status = 'REFUNDED' and owner_id <> buyer_id
      union all
-     select a.owner_id, 'delivery.given-up', null, settled.id, null
+     select a.owner_id, 'delivery.given-up', null, settled.id
      from settled join network_apps a on a.id = settled.network_app_id
    ),
-   ${refundSql({ from: 'refundable', transfer: '$8', news: 'news' })},
-   ${tellSql},
+   ${refundSql({ from: 'refundable', news: 'news' })},
+   ${tellSql(`case news.type when 'order.refunded' then (select id from given_back) end`)},
    mailed as materialized (
      select enqueue('mail', jsonb_build_object(
        'template', case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end, 'orderId', id)) from ended

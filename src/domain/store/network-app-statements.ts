@@ -79,11 +79,11 @@ const matchesSql = `($1::text is null or position(lower($1::text) in lower(name)
 /** The app of exactly that name comes first: callers take the first result. Then newest first, from the cursor $3 on. */
 const listSql = (from: '<=' | '>=', direction: 'asc' | 'desc') =>
   `with listed as (
-     select id, lower(name) is not distinct from lower($1::text) as is_exact from network_apps where ${matchesSql}
+     select id, created_at, lower(name) is not distinct from lower($1::text) as is_exact from network_apps where ${matchesSql}
    )
    select id from listed
-   where $3::uuid is null or (is_exact, id) ${from} (select is_exact, id from listed where id = $3::uuid)
-   order by is_exact ${direction}, id ${direction} limit $4::bigint offset $5::bigint`
+   where $3::uuid is null or (is_exact, created_at, id) ${from} (select is_exact, created_at, id from listed where id = $3::uuid)
+   order by is_exact ${direction}, created_at ${direction}, id ${direction} limit $4::bigint offset $5::bigint`
 
 export const listNetworkApps = listStatement<{ id: string }>('network_app_list', listSql('<=', 'desc'))
 /** The same list from its end. */

@@ -138,7 +138,7 @@ export function createOrderService({
       let paid: (OrderRow & { ownerId: string }) | undefined
       await idempotency.once(actor, attempt, 'confirmOrder', { id, maxCost }, async () => {
         ;[paid] = await database.query(payOrder, [
-          ...[uuid, actor.id, newUuid(), config.platformShare, maxCost ?? null],
+          ...[uuid, actor.id, config.platformShare, maxCost ?? null],
           ...markValues(attempt),
         ])
         if (paid) {
@@ -194,7 +194,7 @@ export function createOrderService({
       assertMay(actor, 'order:read')
       return readOf(database, cutsPages).order.findMany({
         ...query,
-        orderBy: { id: 'desc' },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
         where: { ...filter, ...visibleOrders(actor) },
       })
     },

@@ -3,6 +3,7 @@ import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
 import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
 import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
+import { openedSql } from '../wallet/transfer-sql.ts'
 import type { Offer } from './order-refusals.ts'
 
 /** An order as a writing statement returns it: amounts are decimal strings. */
@@ -37,6 +38,7 @@ export const findOffer = statement<Offer & { id: string; name: string; closed: b
 
 /**
  * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
+ * The clock is read when the wallet is held, because lists of orders go by it; their identifiers are made before.
  * $1 order, $2 buyer, $3 app's UUID or null, $4 its name, $5 sealed arguments, $6 window in seconds, $7 highest price or null,
  * $10 how many may be open.
  */
@@ -50,13 +52,13 @@ export const insertOrder = statement<OrderRow>(
    buyer as (
      update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from app
      where w.user_id = $2::uuid and w.closed_at is null and w.open_orders < $10::int and ${spendableSql('w')} + w.num >= app.price
-     returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num
+     returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num, clock_timestamp() as at
    ),
    made as (
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
        created_at, expires_at)
      select $1::uuid, $2::uuid, app.id, app.name, $5::bytea, app.price, least(buyer.points, app.price),
-       app.price - least(buyer.points, app.price), now(), now() + make_interval(secs => $6::int)
+       app.price - least(buyer.points, app.price), buyer.at, buyer.at + make_interval(secs => $6::int)
      from app, buyer returning *
    ),
    told as (
@@ -90,7 +92,7 @@ export const findOrderState = statement<{
  * ids so that two sales never wait for each other. The clock is read when all that is held, so that no waiting carries a
  * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share. The events, the webhook's
  * delivery and the mails' jobs stand in the same statement: all of it happens or nothing.
- * $1 order, $2 buyer, $3 transfer, $4 platform's share, $5 highest price or null.
+ * $1 order, $2 buyer, $3 platform's share, $4 highest price or null.
  */
 export const payOrder = statement<OrderRow & { ownerId: string }>(
   'order_pay',
@@ -102,13 +104,14 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
      select locked.id, locked.network_app_id, locked.price, locked.expires_at, a.owner_id,
        a.webhook_url is not null and a.webhook_disabled_at is null as calls
      from locked join network_apps a on a.id = locked.network_app_id
-     where locked.price <= coalesce($5::numeric, locked.price)
+     where locked.price <= coalesce($4::numeric, locked.price)
    ),
    parties as materialized (
      select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at from wallets w
      where w.user_id in (select $2::uuid from target union select owner_id from target)
      order by w.user_id for update
    ),
+   ${openedSql('parties')},
    timed as materialized (
      select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from parties) as held where held.n > 0
    ),
@@ -117,9 +120,9 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
      from parties, timed where parties.user_id = $2::uuid
    ),
    split as materialized (
-     select target.*, buyer.at, paid.points, paid.num,
-       round(paid.points * $4::numeric, 18) as points_share, round(paid.num * $4::numeric, 18) as num_share
-     from target, buyer, lateral (
+     select target.*, opened.transfer_id, buyer.at, paid.points, paid.num,
+       round(paid.points * $3::numeric, 18) as points_share, round(paid.num * $3::numeric, 18) as num_share
+     from target, buyer, opened, lateral (
        select least(buyer.points, target.price) as points, target.price - least(buyer.points, target.price) as num
      ) as paid
      where buyer.points + buyer.num >= target.price and buyer.at < target.expires_at
@@ -138,16 +141,16 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
        ${useGrantsSql({
          wallet: 'w',
          change: 'case when w.user_id = $2::uuid then -split.points else 0 end',
-         transfer: '$3::uuid',
+         transfer: 'split.transfer_id',
          at: 'split.at',
        })}
    ),
    moved as (
-     insert into transfers (id, reference) select $3::uuid, 'order:' || id from split
+     insert into transfers (id, reference) select transfer_id, 'order:' || id from split
    ),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select $3::uuid, line.position, line.wallet_id, line.book, line.currency, line.amount
+     select split.transfer_id, line.position, line.wallet_id, line.book, line.currency, line.amount
      from split, lateral (values
        (1, $2::uuid, null::book, 'POINTS'::currency, -split.points),
        (2, $2::uuid, null, 'NUM', -split.num),
@@ -160,14 +163,14 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
    ),
    paid as (
      update orders o set status = case when split.calls then 'PENDING' else 'SUCCESS' end::order_status,
-       points_paid = split.points, num_paid = split.num, transfer_id = $3::uuid, paid_at = split.at,
+       points_paid = split.points, num_paid = split.num, transfer_id = split.transfer_id, paid_at = split.at,
        settled_at = case when split.calls then null else split.at end
      from split where o.id = split.id
      returning o.*
    ),
    told as (
      insert into events (owner_id, sequence, type, order_id, transfer_id)
-     select charged.user_id, charged.sequence, 'order.paid', split.id, $3::uuid from charged, split
+     select charged.user_id, charged.sequence, 'order.paid', split.id, split.transfer_id from charged, split
      returning id, owner_id
    ),
    called as (
@@ -181,7 +184,7 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
      select enqueue('mail', jsonb_build_object('template', template, 'orderId', split.id))
      from split, (values ('receipt'), ('sale')) as mail (template)
    ),
-   ${rememberSql('$6', '$7', '$1::text', 'paid')}
+   ${rememberSql('$5', '$6', '$1::text', 'paid')}
    select ${orderColumns('paid')}, split.owner_id as "ownerId" from paid, split, (select count(*) from queued) as jobs`,
 )
 
@@ -238,11 +241,12 @@ export const expireOrders = statement<{ id: string; buyer_id: string }>(
    ),
    gone as (
      update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue
-     where o.id = overdue.id returning o.id, o.buyer_id
+     where o.id = overdue.id returning o.id, o.buyer_id, o.created_at
    ),
    told as (
      insert into events (owner_id, sequence, type, order_id)
-     select gone.buyer_id, feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.id), 'order.expired', gone.id
+     select gone.buyer_id, feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.created_at, gone.id),
+       'order.expired', gone.id
      from gone join feeds on feeds.user_id = gone.buyer_id
    )
    select id, buyer_id from gone`,

@@ -5,18 +5,17 @@
  * The feeds that tell of it lie in the same wallets and get their positions here: a statement updates a row once.
  */
 import { overdueSql, useGrantsSql } from '../wallet/points-sql.ts'
+import { openedSql } from '../wallet/transfer-sql.ts'
 
 export interface RefundParts {
   /** The part that names the payment, as `(id, transfer_id)`, the order and its transfer; empty when nothing is given back. */
   from: string
-  /** Placeholder: the refund's UUID. */
-  transfer: string
   /** The part whose `owner_id` names a feed once for each event in it. */
   news: string
 }
 
-/** `feeds` tells the positions before the events: `(user_id, before)`. */
-export const refundSql = ({ from, transfer, news }: RefundParts) => `
+/** `feeds` tells the positions before the events, `(user_id, before)`; `given_back (id)` the refund. */
+export const refundSql = ({ from, news }: RefundParts) => `
   changes as materialized (
     select user_id, sum(num) as num, sum(points) as points, sum(events)::int as events from (
       select owner_id as user_id, 0 as num, 0 as points, 1 as events from ${news}
@@ -29,6 +28,7 @@ export const refundSql = ({ from, transfer, news }: RefundParts) => `
   parties as materialized (
     select user_id from wallets where user_id in (select user_id from changes) order by user_id for update
   ),
+  ${openedSql('parties')},
   feeds as (
     update wallets w set num = greatest(w.num + changes.num, 0), points = greatest(w.points + changes.points, ${overdueSql('w')}),
       event_sequence = w.event_sequence + changes.events
@@ -37,13 +37,13 @@ export const refundSql = ({ from, transfer, news }: RefundParts) => `
       ${useGrantsSql({
         wallet: 'w',
         change: 'new.points - old.points',
-        transfer: `${transfer}::uuid`,
+        transfer: '(select transfer_id from opened)',
         undone: `(select transfer_id from ${from})`,
       })},
       new.num - old.num - changes.num as lacking_num, new.points - old.points - changes.points as lacking_points
   ),
   given_back as (
-    insert into transfers (id, reference) select ${transfer}::uuid, 'order-refund:' || id from ${from} returning id
+    insert into transfers (id, reference) select opened.transfer_id, 'order-refund:' || ${from}.id from ${from}, opened returning id
   ),
   mirrored as (
     insert into entries (transfer_id, position, wallet_id, book, currency, amount)

@@ -2,7 +2,8 @@
  * The parts of a writing statement that charge a wallet for a commit. They stand in one statement with the effect, so
  * that both happen or neither: a wallet that cannot pay yields no row, and everything after it does nothing.
  */
-import { spendableSql, useGrantsSql } from './points-sql.ts'
+import { spendableSql } from './points-sql.ts'
+import { openTransferSql } from './transfer-sql.ts'
 
 export interface ChargeParts {
   /** The part that names the payer's row once the effect is allowed, and its column with the user's id. */
@@ -11,14 +12,13 @@ export interface ChargeParts {
   /** Placeholders: decimal strings. */
   fee: string
   gas: string
-  /** Placeholder: the transfer's UUID. */
-  transfer: string
-  /** SQL text expression: the transfer's reference. */
-  reference: string
 }
 
-/** Points are spent first. `charge` tells what was taken, and a position in the payer's feed: `(user_id, points, num, sequence)`. */
-export const chargeSql = ({ from, payer, fee, gas, transfer, reference }: ChargeParts) => `
+/**
+ * Points are spent first. `charge` tells what was taken, a position in the payer's feed, and what the commit and its
+ * transfer are called: `(user_id, points, num, sequence, commit_id, transfer_id)`.
+ */
+export const chargeSql = ({ from, payer, fee, gas }: ChargeParts) => `
   charge as (
     update wallets w set
       points = w.points - least(${spendableSql('w')}, ${fee}::numeric + ${gas}::numeric),
@@ -27,14 +27,14 @@ export const chargeSql = ({ from, payer, fee, gas, transfer, reference }: Charge
     from ${from}
     where w.user_id = ${payer} and w.closed_at is null and ${spendableSql('w')} + w.num >= ${fee}::numeric + ${gas}::numeric
     returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence,
-      ${useGrantsSql({ wallet: 'w', change: 'new.points - old.points', transfer: `${transfer}::uuid` })}
+      uuidv7() as commit_id, ${openTransferSql({ wallet: 'w', change: 'new.points - old.points' })}
   ),
   moved as (
-    insert into transfers (id, reference) select ${transfer}::uuid, ${reference} from charge
+    insert into transfers (id, reference) select transfer_id, 'commit:' || commit_id from charge
   ),
   booked as (
     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-    select ${transfer}::uuid, line.position, line.wallet_id, line.book, line.currency, line.amount
+    select charge.transfer_id, line.position, line.wallet_id, line.book, line.currency, line.amount
     from charge, lateral (values
       (1, charge.user_id, null::book, 'POINTS'::currency, -charge.points),
       (2, charge.user_id, null, 'NUM', -charge.num),

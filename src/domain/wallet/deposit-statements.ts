@@ -31,7 +31,7 @@ export const creditDeposits = statement<{ advanced: number; credited: number; ow
      update settings set value = $3 where key = $1 and value = $2 returning key
    ),
    fresh as materialized (
-     select uuidv7() as transfer_id, i.hash, i.amount, i.block_number, i.block_hash, w.user_id,
+     select i.hash, i.amount, i.block_number, i.block_hash, w.user_id,
        (row_number() over (partition by w.user_id order by i.position))::int as rank
      from advanced cross join
        unnest($4::text[], $5::text[], $6::numeric[], $7::int[], $8::text[])
@@ -48,15 +48,18 @@ export const creditDeposits = statement<{ advanced: number; credited: number; ow
        select user_id, sum(amount) as amount, count(*)::int as count from fresh group by user_id
      ) sum using (user_id)
      where w.user_id = locked.user_id
-     returning w.user_id, old.event_sequence as before
+     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
+   ),
+   credited as materialized (
+     select fresh.*, before + rank as sequence, transfers[rank] as transfer_id from fresh join paid using (user_id)
    ),
    moved as (
-     insert into transfers (id, reference) select transfer_id, 'deposit:' || hash || ':-1' from fresh
+     insert into transfers (id, reference) select transfer_id, 'deposit:' || hash || ':-1' from credited
    ),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select fresh.transfer_id, line.position, line.wallet_id, line.book, 'NUM', line.amount
-     from fresh, lateral (values (1, fresh.user_id, null::book, fresh.amount), (2, null, 'DEPOSITS', -fresh.amount))
+     select credited.transfer_id, line.position, line.wallet_id, line.book, 'NUM', line.amount
+     from credited, lateral (values (1, credited.user_id, null::book, credited.amount), (2, null, 'DEPOSITS', -credited.amount))
        as line (position, wallet_id, book, amount)
    ),
    kept as (
@@ -65,9 +68,9 @@ export const creditDeposits = statement<{ advanced: number; credited: number; ow
    ),
    ${eventSql({
      name: 'told',
-     from: 'fresh join paid using (user_id)',
+     from: 'credited',
      owner: 'user_id',
-     sequence: 'before + rank',
+     sequence: 'sequence',
      type: 'deposit.credited',
      transfer: 'transfer_id',
    })}

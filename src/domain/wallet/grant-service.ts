@@ -3,9 +3,8 @@ import type { Actor } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
-import { fromId, toId } from '../ids.ts'
+import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
-import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
@@ -49,11 +48,10 @@ export function createGrantService({ database, notices, idempotency, log, verifi
           ...[fromId(input.userId, 'user')?.uuid ?? null, input.userId, verifiesAddresses],
         ])
         if (!user) throw notFound('User')
-        const uuid = newUuid()
         const [giver, address] = auditValues(actor)
         const [made] = await database.query(insertGrant, [
-          ...[uuid, user.id, input.amount, input.reason, giver],
-          ...[input.expiresAt ?? null, newUuid(), ...markValues(attempt), toId('grant', uuid), address],
+          ...[user.id, input.amount, input.reason, giver, input.expiresAt ?? null, address],
+          ...markValues(attempt),
         ])
         if (!made) throw validationFailed({ expiresAt: ['Ensure this moment is in the future.'] })
         notices.announce(user.id)

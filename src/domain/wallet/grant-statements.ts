@@ -3,6 +3,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { rememberSql } from '../idempotency.ts'
 import { statement } from '../ports.ts'
+import { nextTransferSql } from './transfer-sql.ts'
 
 /** Points an administrator gave to a user. */
 export interface Grant {
@@ -40,34 +41,39 @@ export const findGrant = statement<Grant>(
 
 /**
  * Grant, transfer, balance and event; no row when the moment it expires is not in the future.
- * $1 grant, $2 user, $3 amount, $4 reason, $5 who gives, $6 when it expires, $7 transfer, $10 the grant as callers see it,
- * $11 the address it came from.
+ * $1 user, $2 amount, $3 reason, $4 who gives, $5 when it expires, $6 the address it came from.
  */
 export const insertGrant = statement<{ id: string }>(
   'grant_insert',
   `with raised as (
-     update wallets w set points = w.points + $3::numeric, event_sequence = w.event_sequence + 1,
-       points_expire_at = least(w.points_expire_at, $6::timestamptz)
-     where w.user_id = $2::uuid and w.closed_at is null and ($6::timestamptz is null or $6::timestamptz > now())
-     returning w.user_id, w.event_sequence as sequence
+     update wallets w set points = w.points + $2::numeric, event_sequence = w.event_sequence + 1,
+       points_expire_at = least(w.points_expire_at, $5::timestamptz)
+     where w.user_id = $1::uuid and w.closed_at is null and ($5::timestamptz is null or $5::timestamptz > now())
+     returning w.user_id, w.event_sequence as sequence, ${nextTransferSql('w')} as transfer_id
    ),
    granted as (
-     insert into point_grants (id, wallet_id, amount, remaining, reason, granted_by, expires_at)
-     select $1::uuid, user_id, $3::numeric, case when $6::timestamptz is not null then $3::numeric end, $4, $5::uuid,
-       $6::timestamptz
+     insert into point_grants (wallet_id, amount, remaining, reason, granted_by, expires_at)
+     select user_id, $2::numeric, case when $5::timestamptz is not null then $2::numeric end, $3, $4::uuid, $5::timestamptz
      from raised returning id
    ),
    moved as (
-     insert into transfers (id, reference) select $7::uuid, 'grant:' || $1::uuid from raised
+     insert into transfers (id, reference) select raised.transfer_id, 'grant:' || granted.id from raised, granted
    ),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select $7::uuid, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from raised, lateral (values (1, raised.user_id, null::book, $3::numeric), (2, null, 'PROMOTION', -$3::numeric))
+     select raised.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
+     from raised, lateral (values (1, raised.user_id, null::book, $2::numeric), (2, null, 'PROMOTION', -$2::numeric))
        as line (position, wallet_id, book, amount)
    ),
-   ${eventSql({ name: 'told', from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: '$7' })},
-   ${auditSql({ name: 'audited', from: 'granted', user: '$5', action: 'points.granted', subject: '$10', address: '$11' })},
-   ${rememberSql('$8', '$9', '$1::text', 'granted')}
+   ${eventSql({ name: 'told', from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
+   ${auditSql({
+     name: 'audited',
+     from: 'granted',
+     user: '$4',
+     action: 'points.granted',
+     subject: `type_id('grant', granted.id)`,
+     address: '$6',
+   })},
+   ${rememberSql('$7', '$8', 'granted.id::text', 'granted')}
    select id from granted`,
 )

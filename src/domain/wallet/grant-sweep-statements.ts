@@ -34,7 +34,7 @@ export const closeDueGrants = statement<{ closed: number; taken: number }>(
      update point_grants g set expired_at = now(), remaining = 0 from due where g.id = due.id returning g.id, old.remaining
    ),
    taken as materialized (
-     select id, remaining, uuidv7() as transfer_id, (row_number() over (order by id))::int as rank
+     select id, remaining, (row_number() over (order by id))::int as rank
      from closed where remaining > 0
    ),
    lowered as (
@@ -45,20 +45,23 @@ export const closeDueGrants = statement<{ closed: number; taken: number }>(
          where g.wallet_id = $1::uuid and g.expires_at is not null and g.expired_at is null and g.id not in (select id from due)
        )
      where w.user_id = $1::uuid
-     returning w.user_id, old.event_sequence as before
+     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, (select count(*) from taken)::int) as transfers
+   ),
+   opened as materialized (
+     select taken.id, taken.remaining, user_id, before + rank as sequence, transfers[rank] as transfer_id from taken, lowered
    ),
    moved as (
-     insert into transfers (id, reference) select transfer_id, 'grant-expiry:' || id from taken
+     insert into transfers (id, reference) select transfer_id, 'grant-expiry:' || id from opened
    ),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select taken.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from taken, lateral (values (1, $1::uuid, null::book, -taken.remaining), (2, null, 'PROMOTION', taken.remaining))
+     select opened.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
+     from opened, lateral (values (1, $1::uuid, null::book, -opened.remaining), (2, null, 'PROMOTION', opened.remaining))
        as line (position, wallet_id, book, amount)
    ),
    used as (
-     insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from taken
+     insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from opened
    ),
-   ${eventSql({ name: 'told', from: 'taken, lowered', owner: 'user_id', sequence: 'before + rank', type: 'points.expired', transfer: 'transfer_id' })}
+   ${eventSql({ name: 'told', from: 'opened', owner: 'user_id', sequence: 'sequence', type: 'points.expired', transfer: 'transfer_id' })}
    select (select count(*) from closed)::int as closed, (select count(*) from taken)::int as taken`,
 )

@@ -11,15 +11,19 @@ export const overdueSql = (wallet: string, at = 'now()') =>
 /** What of a wallet's points can be spent. */
 export const spendableSql = (wallet: string, at = 'now()') => `(${wallet}.points - ${overdueSql(wallet, at)})`
 
-export interface UseParts {
+export interface ChangeParts {
   /** The wallet's alias in the update that writes it. */
   wallet: string
-  /** SQL expressions: how its points change, and the transfer that changes them. */
+  /** SQL expression: how its points change. */
   change: string
-  transfer: string
   at?: string
   /** Expression: the charge that this gives back. */
   undone?: string
+}
+
+export interface UseParts extends ChangeParts {
+  /** SQL expression: the transfer that changes them. */
+  transfer: string
 }
 
 /**

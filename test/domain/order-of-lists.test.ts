@@ -1,0 +1,283 @@
+/** Lists are in the order in which things happened, by the database, whatever the clocks of the gateways say. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { buildSchema, isObjectType } from 'graphql'
+import { expect, it } from 'vitest'
+import { add } from '../../src/domain/money.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createRest } from '../support/rest-client.ts'
+import { startSkewed } from '../support/start-skewed.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
+const [{ began }] = (await app.sql<{ began: Date }>('select clock_timestamp() as began')) as [{ began: Date }]
+const TEN_MINUTES = 600_000
+const urls = await Promise.all([startSkewed(app, TEN_MINUTES), startSkewed(app, -TEN_MINUTES)])
+const admin = await app.admin()
+const store = await createStore(app, { price: '0' })
+/** What is made first is made by the gateway that is ahead. */
+const doors = [0, 1, 0, 1].map((gateway) => createRest(urls[gateway]!, { actor: admin }))
+type Door = (typeof doors)[number]
+
+const makeApp = async (door: Door, more = {}): Promise<string> => {
+  const json = { name: randomUUID(), price_mode: 'fixed', price: '0', ...more }
+  return expectOk(await door('POST', 'store/network-apps/', { json })).id
+}
+const issueKey = async (door: Door): Promise<string> =>
+  expectOk(await door('POST', 'store/api-keys/', { json: { name: randomUUID() } })).id
+const buy = async (door: Door, networkApp = store.appId): Promise<string> => {
+  const headers = store.service
+  const json = { network_app: networkApp }
+  const { id } = expectOk(await door('POST', 'store/network-app-orders/', { json, headers }))
+  expectOk(await door('POST', `store/network-app-orders/${id}/confirm/`, { headers }))
+  return id
+}
+const register = async (door: Door): Promise<string> =>
+  expectOk(await door('POST', 'assets/', { multipart: { asset_file: newFile() } })).id
+
+const give = async (door: Door, user = admin): Promise<string> => {
+  const json = { user_id: user.publicId, amount: '5', reason: 'Test' }
+  return expectOk(await door('POST', 'store/point-grants/', { json })).id
+}
+
+await give(doors[0]!)
+const changing = await register(doors[0]!)
+const calling = await makeApp(doors[0]!, { webhook_url: 'http://127.0.0.1:9/' })
+
+interface List {
+  /** The connection's type in the schema. */
+  type: string
+  /** Makes one item; returns what it is called. */
+  make(door: Door): Promise<string>
+  /** The list in GraphQL, its nodes' names as `name`. */
+  graphql: string
+  /** The list at the other door, and what its items' names are called there. */
+  rest: string
+  called: string
+  isOldestFirst?: true
+}
+
+const lists: List[] = [
+  {
+    type: 'TransferConnection',
+    make: (door) => give(door),
+    graphql: 'transfers(first: 4) { nodes { name: subjectId } }',
+    rest: 'wallet/transfers/',
+    called: 'subject_id',
+  },
+  {
+    type: 'AssetConnection',
+    make: register,
+    graphql: 'assets(first: 4) { nodes { name: id } }',
+    rest: 'assets/',
+    called: 'id',
+  },
+  {
+    type: 'CommitConnection',
+    make: async (door) => {
+      const commit_message = randomUUID()
+      expectOk(await door('PATCH', `assets/${changing}/`, { json: { caption: commit_message, commit_message } }))
+      return commit_message
+    },
+    graphql: `asset(id: "${changing}") { list: commits(first: 4) { nodes { name: message } } }`,
+    rest: `assets/${changing}/history/`,
+    called: 'commitMessage',
+    isOldestFirst: true,
+  },
+  {
+    type: 'OrderConnection',
+    make: (door) => buy(door),
+    graphql: 'orders(first: 4) { nodes { name: id } }',
+    rest: 'store/network-app-orders/',
+    called: 'id',
+  },
+  {
+    type: 'EventConnection',
+    make: async (door) => {
+      const answer = await door('PATCH', `assets/${changing}/`, { json: { caption: randomUUID() } })
+      expectOk(answer)
+      return answer.headers.get('etag')!.replaceAll('"', '')
+    },
+    graphql: 'events(last: 4) { nodes { name: commitId } }',
+    rest: 'events/',
+    called: 'commit_id',
+    isOldestFirst: true,
+  },
+  {
+    type: 'WebhookDeliveryConnection',
+    make: (door) => buy(door, calling),
+    graphql: 'webhookDeliveries(first: 4) { nodes { name: orderId } }',
+    rest: 'store/webhook-deliveries/',
+    called: 'order_id',
+  },
+  {
+    type: 'NetworkAppConnection',
+    make: (door) => makeApp(door),
+    graphql: 'networkApps(first: 4) { nodes { name: id } }',
+    rest: 'store/network-apps/',
+    called: 'id',
+  },
+  {
+    type: 'ApiKeyConnection',
+    make: issueKey,
+    graphql: 'apiKeys(first: 4) { nodes { name: id } }',
+    rest: 'store/api-keys/',
+    called: 'id',
+  },
+  {
+    type: 'AuditEntryConnection',
+    make: issueKey,
+    graphql: 'auditEntries(first: 4) { nodes { name: subject } }',
+    rest: 'auth/users/me/audit-entries/',
+    called: 'subject',
+  },
+  {
+    type: 'SessionConnection',
+    make: async (door) => {
+      const name = randomUUID()
+      const json = { email: admin.email, password: PASSWORD }
+      expectOk(await door('POST', 'auth/token/login/', { json, headers: { 'User-Agent': name } }))
+      return name
+    },
+    graphql: 'sessions(first: 4) { nodes { name } }',
+    rest: 'auth/sessions/',
+    called: 'name',
+  },
+]
+
+it.each(lists)('$type: what happened last stands last, at both doors', async (list) => {
+  const made: string[] = []
+  for (const door of doors) made.push(await list.make(door))
+  const newestFirst = made.toReversed()
+
+  const data = expectOk(await admin.graphql(`{ ${list.type === 'CommitConnection' ? '' : 'list: '}${list.graphql} }`))
+  const { nodes } = data.list ?? data.asset.list
+  const told = nodes.map(({ name }: { name: string }) => name)
+  expect(told).toEqual(list.graphql.includes('last: 4') ? made : newestFirst)
+
+  const body = expectOk(await admin.rest('GET', list.rest))
+  const items = (body.results ?? body.commits).map((item: Record<string, string>) => item[list.called])
+  if (list.isOldestFirst) expect(items.slice(-4)).toEqual(made)
+  else expect(items.slice(0, 4)).toEqual(newestFirst)
+})
+
+it('no list of the schema is left out here', () => {
+  const schema = buildSchema(readFileSync(join(import.meta.dirname, '../../schema.graphql'), 'utf8'))
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType)
+  const connections = types.map(({ name }) => name).filter((name) => name.endsWith('Connection'))
+  expect(lists.map(({ type }) => type).toSorted()).toEqual(connections.toSorted())
+})
+
+interface Line {
+  id: string
+  subjectId: string
+  points: string
+  balance: { points: string }
+  createdAt: string
+}
+const readLines = async (user: SignedIn, page: object): Promise<Line[]> => {
+  const document = `query ($first: Int, $after: String, $last: Int, $before: String) {
+    transfers(first: $first, after: $after, last: $last, before: $before) {
+      nodes { id subjectId points balance { points } createdAt }
+    }
+  }`
+  return expectOk(await user.graphql(document, page)).transfers.nodes
+}
+
+/** What moves points, by whom through which gateway; returns what the line is about. */
+const movements = {
+  grant: (gateway: number, user: SignedIn) => give(doors[gateway]!, user),
+  async commit(gateway: number, user: SignedIn) {
+    const door = createRest(urls[gateway]!, { actor: user })
+    const answer = await door('POST', 'assets/', { multipart: { asset_file: newFile() } })
+    expectOk(answer)
+    return answer.headers.get('etag')!.replaceAll('"', '')
+  },
+  order: (gateway: number, user: SignedIn) => buy(createRest(urls[gateway]!, { actor: user }), sold),
+}
+const sold = await makeApp(doors[0]!, { price: '0.3' })
+
+it('a statement adds up line by line, and no balance in it is one that the wallet never had', async () => {
+  const gateway = fc.integer({ min: 0, max: 1 })
+  const kind = fc.constantFrom(...(Object.keys(movements) as (keyof typeof movements)[]))
+  const steps = fc.array(fc.tuple(kind, gateway), { minLength: 2, maxLength: 5 })
+  await fc.assert(
+    fc.asyncProperty(gateway, steps, async (first, rest) => {
+      const user = await app.newUser({ points: '0' })
+      const had = [{ subjectId: await movements.grant(first, user), points: '5' }]
+      for (const [name, through] of rest) {
+        const subjectId = await movements[name](through, user)
+        had.push({ subjectId, points: (await app.wallet(user)).points })
+      }
+      const lines = await readLines(user, { first: 100 })
+      const told = lines.map(({ subjectId, balance }) => ({ subjectId, points: balance.points }))
+      expect(told).toEqual(had.toReversed())
+      for (const [index, { points, balance }] of lines.entries()) {
+        expect(add(lines[index + 1]?.balance.points ?? '0', points)).toBe(balance.points)
+      }
+      const times = lines.map(({ createdAt }) => createdAt)
+      expect(times.toSorted().toReversed()).toEqual(times)
+      const { results } = expectOk(await user.rest('GET', 'wallet/transfers/'))
+      const atTheOther = results.map((line: Record<string, string>) => [line.subject_id, line.balance_points])
+      expect(atTheOther).toEqual(told.map(({ subjectId, points }) => [subjectId, points]))
+    }),
+    { numRuns: 4 },
+  )
+})
+
+it('a reader who follows a statement by cursors, while both write, sees each line once', async () => {
+  const user = await app.newUser({ points: '0' })
+  await give(doors[0]!, user)
+  const [start] = await readLines(user, { first: 1 })
+  let isWriting = true
+  const writing = Promise.all(
+    [0, 1, 0, 1].map(async (gateway) => {
+      for (let count = 0; count < 5; count += 1) await movements.grant(gateway, user)
+    }),
+  ).finally(() => {
+    isWriting = false
+  })
+  const followed = [start!]
+  for (let isLast = false; !isLast; ) {
+    isLast = !isWriting
+    const page = await readLines(user, { last: 3, before: followed.at(-1)!.id })
+    followed.push(...page.toReversed())
+    isLast &&= page.length === 0
+  }
+  await writing
+  const all = await readLines(user, { first: 100 })
+  expect(followed.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toReversed())
+  expect(all).toHaveLength(21)
+})
+
+/** Things that need a name before the database writes them: nothing is ordered by it. */
+const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys']
+/** Deadlines. */
+const LATER = ['expires_at', 'points_expire_at', 'window_end', 'next_attempt_at', 'previous_secret_expires_at']
+
+it('nothing that was written tells the time of a gateway, but for names that were needed before', async () => {
+  const columns = await app.sql<{ table: string; column: string; type: string }>(
+    `select table_name as "table", column_name as "column", data_type as type from information_schema.columns
+     where table_schema = 'public' and table_name <> '_prisma_migrations'
+       and (data_type = 'timestamp with time zone' or (data_type = 'uuid' and column_name = 'id'))`,
+  )
+  const wrong: string[] = []
+  let looked = 0
+  for (const { table, column, type } of columns) {
+    if (LATER.includes(column) || (type === 'uuid' && NAMED_BEFORE.includes(table))) continue
+    const time = type === 'uuid' ? `uuid_extract_timestamp(${column})` : column
+    const [found] = await app.sql<{ all: number; wrong: number }>(
+      `select count(*)::int as all, (count(*) filter (where ${time} not between $1::timestamptz - interval '1 minute' and now()
+         + interval '1 minute'))::int as wrong from ${table} where ${time} is not null`,
+      [began],
+    )
+    if (found!.wrong > 0) wrong.push(`${table}.${column}`)
+    if (found!.all > 0) looked += 1
+  }
+  expect(wrong).toEqual([])
+  expect(looked).toBeGreaterThan(15)
+})

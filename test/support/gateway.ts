@@ -1,0 +1,17 @@
+/** A gateway as a process of its own, on the installation that its environment names. Says where it listens, and goes on until it is killed. */
+import { createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { connectChain, openInstallation } from '../../src/installation.ts'
+import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { presentError } from '../../src/rest/status.ts'
+
+const config = readConfig()
+const log = createLog('error')
+const doors: Door[] = []
+const server = createHttpServer({ doors, presentError, log })
+const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
+const installation = await openInstallation(config, log, { mayMigrate: false })
+const chain = await connectChain(installation, publicUrl)
+doors.push(...createApp({ ...installation, relay: chain.relay, publicUrl, missing: async () => [] }).doors)
+process.stdout.write(`${publicUrl}\n`)
