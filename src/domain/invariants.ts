@@ -107,7 +107,7 @@ export const invariants: Invariant[] = [
             where k.result <> 'requested' and case
               when k.result ~ '^baf' then not exists (select 1 from assets a where a.nid = k.result)
               -- Sessions end; the trail of their beginning stays.
-              when k.result ~ '^session_' then k.result not in (select subject from audit_entries where action = 'session.started' and subject is not null)
+              when k.result ~ '^session_' then split_part(k.result, ':', 1) not in (select subject from audit_entries where action = 'session.started' and subject is not null)
               else not exists (select 1 from users u where u.id::text = k.result)
                 and not exists (select 1 from network_apps a where a.id::text = split_part(k.result, ':', 1))
                 and not exists (select 1 from orders o where o.id::text = k.result)

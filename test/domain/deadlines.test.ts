@@ -1,12 +1,14 @@
 /** What holds until a moment does not hold at that moment. The database's clock stands still here, so nothing races with it. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
+import { createReceiver } from '../delivery/support.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
-const app = await createTestApp({ withClock: true, env: { ACCESS_TOKEN_DAYS: '1', LIMIT_SIGN_INS_PER_IP: '2' } })
+const env = { ACCESS_TOKEN_DAYS: '1', LIMIT_SIGN_INS_PER_IP: '2', ALLOW_INSECURE_WEBHOOKS: 'true' }
+const app = await createTestApp({ withClock: true, env })
 const store = await createStore(app)
 const buyer = await app.newUser()
 
@@ -103,4 +105,18 @@ describe('a throttle', () => {
     await app.stopClock(end)
     expectError(await signIn(), 'INCORRECT_LOGIN_CREDENTIALS')
   })
+})
+
+it('a webhook tells the time by the database’s clock: receivers refuse one that is minutes wrong', async () => {
+  const receiver = await createReceiver()
+  const json = { name: 'timed', price_mode: 'fixed', price: '0', webhook_url: receiver.url }
+  const { id } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
+  const order = await store.order(buyer, { network_app: id })
+  expectOk(await store.confirm(buyer, order.id))
+  const [delivery] = await app.sql('select id from webhook_deliveries where order_id = $1::uuid', [
+    fromId(order.id)!.uuid,
+  ])
+  await app.stopClock(`'2030-01-01T00:00:00Z'`)
+  await app.jobs.webhookDelivery({ deliveryId: delivery!.id! })
+  expect(receiver.calls[0]!.headers['webhook-timestamp']).toBe(String(Date.UTC(2030, 0, 1) / 1000))
 })

@@ -63,8 +63,8 @@ export const delivery: Mutant[] = [
       [
         'delivery.one-signature',
         'During a rotation both secrets sign.',
-        `secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(' ')`,
-        `new Webhook(secrets[0]!).sign(id, now, body)`,
+        `secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ')`,
+        `new Webhook(secrets[0]!).sign(id, at, body)`,
       ],
       [
         'delivery.kept-secret',

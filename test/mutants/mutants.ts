@@ -8,6 +8,7 @@ import { isolation } from './isolation.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
+import { order } from './order.ts'
 import { permission } from './permission.ts'
 
 /** What keeps a rule that no test is to notice the loss of: another keeper of the same rule stands behind it. */
@@ -30,6 +31,7 @@ const all: Mutant[] = [
   ...frozen,
   ...isolation,
   ...keys,
+  ...order,
 ]
 
 /** Every mutant, by area. A new rule comes with its mutant. */

@@ -30,7 +30,7 @@ BEGIN
     FOR i IN 1..count LOOP
         ids[i] := uuidv7();
         IF ids[i] <= newest THEN
-            ids[i] := uuidv7(uuid_extract_timestamp(newest) - pg_catalog.clock_timestamp() + interval '1 millisecond');
+            ids[i] := coalesce(uuidv7(uuid_extract_timestamp(newest) - pg_catalog.clock_timestamp() + interval '1 millisecond'), ids[i]);
         END IF;
         newest := ids[i];
     END LOOP;

@@ -250,7 +250,8 @@ export function createAccountService(deps: Dependencies) {
         token = secret
         return making
       })
-      return token ?? replayToken(made, attempt)
+      // What the making is called stands behind the session; an earlier version called it as the session.
+      return token ?? replayToken(made.split(':').at(-1)!, attempt)
     },
 
     /** The actor's own record. Raises NOT_AUTHENTICATED. */

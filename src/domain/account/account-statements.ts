@@ -102,7 +102,7 @@ export const insertToken = statement<{ id: string }>(
      subject: `type_id('session', inserted.id)`,
      address: '$6',
    })},
-   ${rememberSql('$8', '$9', '$7::text', 'inserted')}
+   ${rememberSql('$8', '$9', `type_id('session', inserted.id) || ':' || $7`, 'inserted')}
    select id from inserted`,
 )
 

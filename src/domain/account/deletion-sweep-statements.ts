@@ -2,6 +2,7 @@
 import { statement } from '../ports.ts'
 import { eraseArgumentsSql } from '../store/order-statements.ts'
 import { type ItemRow, idPlaceSql, isAwakeSql, placeSql } from '../sweep/sweep.ts'
+import { nextTransferSql } from '../wallet/transfer-sql.ts'
 import { forfeitSql } from './deletion-statements.ts'
 
 interface ItemsRow {
