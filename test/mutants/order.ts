@@ -4,7 +4,7 @@ const LISTS = ['domain/order-of-lists.test.ts']
 const TRANSFERS = ['domain/order-of-transfers.test.ts']
 
 export const order: Mutant[] = [
-  ...mutantsOf('prisma/migrations/20261121211500_order_by_the_database/migration.sql', TRANSFERS, [
+  ...mutantsOf('prisma/migrations/20261121213600_order_by_the_database/migration.sql', TRANSFERS, [
     [
       'order.above-all',
       'A transfer stands above all that its wallet has, whatever the clock says.',
