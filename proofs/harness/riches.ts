@@ -30,10 +30,10 @@ const changes = `jsonb_build_object('caption', jsonb_build_array(${caption}, ${c
 /** Each $1 the owner, $2 how many. */
 const pieces: Record<string, string> = {
   assets: `with made as materialized (select uuidv7() as id, uuidv7() as commit_id, i, i > $2::int - ${LARGE} as large from generate_series(1, $2::int) i),
-    asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, caption, custom, meta, signed_metadata, signature)
+    asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, caption, custom, meta, signed_metadata, signature, thumbnail_asked)
       select id, ${nid('i::text')}, $1::uuid, $1::uuid, 'photo.png', 'image/png', 1, ${sha256('i::text')}, case when i % 2 = 0 then 'even' else '' end, true, commit_id,
         case when large then ${caption} else 'Evening' end, case when large then ${custom} else '{}' end,
-        case when large then ${jsonText(65_536)} end, case when large then ${kept} end, case when large then ${kept} end from made),
+        case when large then ${jsonText(65_536)} end, case when large then ${kept} end, case when large then ${kept} end, true from made),
     kept as (insert into commits (id, asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)
       select commit_id, id, 1, $1::uuid, case when large then ${changes} else '{}' end, '{}', ${nid("'tree' || i")}, ${sha256("'tree' || i")} from made)
     insert into commit_relays (commit_id, status) select commit_id, 'FINAL' from made`,

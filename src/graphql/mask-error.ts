@@ -38,19 +38,19 @@ export function domainErrorOf(error: unknown): DomainError | undefined {
 
 export function maskError(error: unknown, log: Log): GraphQLError {
   const from = error instanceof GraphQLError ? error : undefined
+  const http = from?.extensions.http ? { http: from.extensions.http } : undefined
   const refusal = domainErrorOf(error)
   if (refusal) {
     const { code, details, shortfall, retryAfter } = refusal
     if (code === 'UNAVAILABLE' || code === 'INSUFFICIENT_STORAGE')
       log.warn({ err: refusal.cause ?? refusal }, refusal.message)
-    return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code])
+    return shown(refusal.message, code, from, { details, ...shortfall, retryAfter }, wholeAnswer[code] ?? http)
   }
   const cause = from?.originalError ?? error
   if (cause instanceof PothosValidationError) return shown(cause.message, 'VALIDATION_FAILED', from)
   // An error of GraphQL itself: the document or its variables.
   if (from && (!from.originalError || from.originalError instanceof GraphQLError)) {
     const code = knownCode(from) ?? (SYNTAX_ERROR.test(from.message) ? 'PARSE_ERROR' : 'VALIDATION_FAILED')
-    const http = from.extensions.http ? { http: from.extensions.http } : undefined
     const reason = from.originalError instanceof ScalarRefusal ? from.originalError.message : undefined
     return shown(withoutValues(from.message, reason).slice(0, MAX_MESSAGE), code, from, {}, http)
   }

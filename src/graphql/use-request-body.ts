@@ -10,12 +10,17 @@ import type { NodeContext } from './yoga.ts'
 
 export type RequestBodyOptions = BodyReaders<IncomingMessage>
 
-const transportStatus: Partial<Record<DomainError['code'], number>> = { PAYLOAD_TOO_LARGE: 413, PARSE_ERROR: 400 }
+const transportStatus: Partial<Record<DomainError['code'], number>> = {
+  PAYLOAD_TOO_LARGE: 413,
+  PARSE_ERROR: 400,
+  UNAVAILABLE: 503,
+}
 
 /** Nothing was executed, so the transport's own status tells it. */
 function transportError(error: unknown): unknown {
   if (!(error instanceof DomainError)) return error
   return new GraphQLError(error.message, {
+    originalError: error,
     extensions: { code: error.code, http: { status: transportStatus[error.code] ?? 400 } },
   })
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
 import { DomainError } from '../domain/errors.ts'
+import { sharedBodyRoom } from './body-room.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 const MAX_FIELDS = 100
@@ -34,7 +35,7 @@ export interface FormParts {
 }
 
 export interface Form {
-  /** When all of it is read and taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR and what the takers raise. */
+  /** When all of it is read and taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE and what the takers raise. */
   whole: Promise<void>
   /** Lets go of what is not read yet. */
   cancel(): void
@@ -68,7 +69,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes }: FormPart
 }
 
 /** A refusal ends the reading at once. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR before anything is read. */
-export function readForm(req: IncomingMessage, parts: FormParts): Form {
+export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBodyRoom): Form {
   const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
   assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING)
   const parser = createParser(req, parts)
@@ -84,6 +85,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
   const letGo = () => {
     isOver = true
     forget()
+    body.release()
     req.off('data', take).off('end', end)
     parser.destroy()
     // The parser does not take its files along: whoever reads one would wait for ever.
@@ -106,7 +108,9 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
 
   const fileBytes = () => [...streams].reduce((sum, stream) => sum + stream.bytesRead, 0)
   const assertBounded = () => {
-    if (received > maxBytes + FRAMING && received - fileBytes() > maxBytes + FRAMING) throw tooLarge(maxBytes)
+    const others = received - fileBytes()
+    if (others > maxBytes + FRAMING) throw tooLarge(maxBytes)
+    body.hold(others)
   }
   const take = (chunk: Buffer) =>
     guarded(() => {
@@ -124,6 +128,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
       letGo()
       resolve()
     })
+  const body = room.open(fail)
   const forget = onBroken(req, fail)
 
   parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, cut: boolean) =>
@@ -156,6 +161,7 @@ export function readForm(req: IncomingMessage, parts: FormParts): Form {
     Promise.all(takers).then(() => {
       isOver = true
       forget()
+      body.release()
       resolve()
     }, fail)
   })

@@ -1,33 +1,40 @@
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
+import { type BodyRoom, sharedBodyRoom } from './body-room.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function readBytes(req: IncomingMessage, maxBytes: number, room: BodyRoom): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     const settle = (finish: () => void) => {
       forget()
+      body.release()
       req.off('data', take).off('end', end)
       finish()
     }
     const take = (chunk: Buffer) => {
       size += chunk.length
       if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)))
-      else chunks.push(chunk)
+      else {
+        chunks.push(chunk)
+        body.hold(size)
+      }
     }
     const end = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    const forget = onBroken(req, (error) => settle(() => reject(error)))
+    const fail = (error: DomainError) => settle(() => reject(error))
+    const body = room.open(fail)
+    const forget = onBroken(req, fail)
     req.on('data', take).once('end', end)
   })
 }
 
-/** A request's body as text. Raises PAYLOAD_TOO_LARGE, and PARSE_ERROR when it is broken off or not UTF-8. */
-export async function readText(req: IncomingMessage, maxBytes: number): Promise<string> {
+/** A request's body as text. Raises PAYLOAD_TOO_LARGE, UNAVAILABLE, and PARSE_ERROR when it is broken off or not UTF-8. */
+export async function readText(req: IncomingMessage, maxBytes: number, room = sharedBodyRoom): Promise<string> {
   assertDeclared(req, maxBytes)
-  const bytes = await readBytes(req, maxBytes)
+  const bytes = await readBytes(req, maxBytes, room)
   try {
     return decoder.decode(bytes)
   } catch (error) {

@@ -121,6 +121,24 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/body-room.ts',
+    ['parity/crowded-bodies.test.ts'],
+    [
+      [
+        'doors.bodies-together',
+        'All bodies under way together take so much memory, and no more.',
+        `while (held > most)`,
+        `while (held > most * 99)`,
+      ],
+      [
+        'doors.heaviest-body',
+        'Who holds most of bodies gives way first.',
+        `weightOf(holder) > weightOf(worst)`,
+        `weightOf(holder) < weightOf(worst)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/event/stream-limits.ts',
     ['parity/streams.test.ts'],
     [

@@ -31,7 +31,7 @@ export interface Intake {
   close(): Promise<void>
 }
 
-/** How the doors read a body; `Request` is the server's. Each raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+/** How the doors read a body; `Request` is the server's. Each raises PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE. */
 export interface BodyReaders<Request> {
   readText: (req: Request, maxBytes: number) => Promise<string>
   /** `whole` rejects with these and with what the takers raise. */

@@ -1,0 +1,67 @@
+/**
+ * What all requests together hold in memory of bodies that are not whole yet. Nobody is kept out by those who send slowly: above
+ * the bound whoever holds most for longest is refused.
+ */
+import { DomainError } from '../domain/errors.ts'
+
+/** Bytes. */
+const MOST = 64_000_000
+/** Milliseconds that count for each, so that age alone does not decide among those who have just begun. */
+const LEAST_AGE = 200
+
+export interface HeldBody {
+  /** How many bytes of it are in memory now. */
+  hold(bytes: number): void
+  /** It is whole, or given up. */
+  release(): void
+}
+
+export interface BodyRoom {
+  /** `refuse` gives the body up. */
+  open(refuse: (error: DomainError) => void): HeldBody
+}
+
+interface Holder {
+  bytes: number
+  since: number
+  refuse(error: DomainError): void
+}
+
+const crowded = () =>
+  new DomainError('UNAVAILABLE', 'Too many bodies are on their way right now. Try again shortly.', { retryAfter: 5 })
+
+export function createBodyRoom({ most = MOST }: { most?: number } = {}): BodyRoom {
+  const holders = new Set<Holder>()
+  let held = 0
+
+  function release(holder: Holder) {
+    if (holders.delete(holder)) held -= holder.bytes
+  }
+
+  function refuseHeaviest() {
+    const now = performance.now()
+    const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE)
+    const heaviest = [...holders].reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
+    release(heaviest)
+    heaviest.refuse(crowded())
+  }
+
+  return {
+    open(refuse) {
+      const holder: Holder = { bytes: 0, since: performance.now(), refuse }
+      holders.add(holder)
+      return {
+        hold(bytes) {
+          if (!holders.has(holder)) return
+          held += bytes - holder.bytes
+          holder.bytes = bytes
+          while (held > most) refuseHeaviest()
+        },
+        release: () => release(holder),
+      }
+    },
+  }
+}
+
+/** Memory is the process's, whatever reads into it. */
+export const sharedBodyRoom = createBodyRoom()
