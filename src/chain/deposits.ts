@@ -7,12 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { getAddress } from 'ethers'
 import { fromUnits } from '../domain/money.ts'
 import type { Log } from '../domain/ports.ts'
-import { extendTrail, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
+import { extendTrail, type PassedBlock, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
 import { explain } from './explain.ts'
 import { createLease } from './lease.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { contradiction, quantity, resultOf } from './rpc.ts'
-import { type BlockId, readBlockHashes } from './view.ts'
+import { readBlockHashes } from './view.ts'
 
 /** A transaction that paid to a wallet's address and succeeded. */
 export interface ChainDeposit {
@@ -69,6 +69,7 @@ interface BlockReply {
   number: string
   hash: string
   parentHash: string
+  timestamp: string
   transactions: TransactionReply[]
 }
 
@@ -84,7 +85,9 @@ const longestBackoff = 5_000
 const mostValue = 10n ** 35n
 
 const lock = 'deposits'
-const idOf = ({ number, hash }: BlockReply): BlockId => ({ number: Number(number), hash })
+const idOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
+  ...{ number: Number(number), hash, time: Number(timestamp) },
+})
 
 export function createDepositWatcher({
   registry,
@@ -172,6 +175,13 @@ export function createDepositWatcher({
     await books.credit(chainId, { from, to: writeTrail([fork, ...rest]) }, [])
   }
 
+  /** Whether the chain, though shorter than what was read of it, has gone on another way: one that was put back to an earlier moment. */
+  const isAnother = async ([newest]: Trail, deep: number): Promise<boolean> => {
+    if (deep >= newest.number || newest.time === undefined) return false
+    const [block] = await readBlocks(deep, deep)
+    return block !== undefined && Number(block.timestamp) > newest.time
+  }
+
   /** Reads what is new. Returns how long to rest, in milliseconds. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(lock))) return pollEvery
@@ -185,7 +195,11 @@ export function createDepositWatcher({
     }
     const trail = readTrail(from)
     const next = trail[0].number + 1
-    if (deep < next) return pollEvery
+    if (deep < next) {
+      if (!(await isAnother(trail, deep))) return pollEvery
+      await goBack(chainId, from, trail)
+      return 0
+    }
     const blocks = await readBlocks(next, Math.min(deep, next + batch - 1))
     const [first] = blocks
     const last = blocks.at(-1)

@@ -238,6 +238,30 @@ it('tells of a deeper reorganisation, reads again from the fork, and credits not
   ])
 })
 
+it('credits what comes in on a chain that was put back to an earlier moment, before it is as long again', async () => {
+  const user = await app.newUser({ points: '0' })
+  watch()
+  await caughtUp()
+  const before = await chain.rpc.call<string>('evm_snapshot')
+  await send(user, COIN)
+  await mine(40)
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+
+  await chain.rpc.call('evm_revert', before)
+  await chain.rpc.call('evm_increaseTime', 1_000)
+  const hash = await send(user, COIN * 2n)
+  await mine(CONFIRMATIONS + 1)
+  await eventually(
+    () => bookedOf(user),
+    (rows) => rows.some(({ reference }) => reference === `deposit:${hash}:-1`),
+  )
+  expect(await app.wallet(user)).toMatchObject({ num: '3' })
+  expect(app.log.lines.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('The chain changed deeper'),
+  )
+})
+
 it('remembers few blocks of a long way, and some of them near', () => {
   let trail: readonly BlockId[] = []
   for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })
