@@ -44,6 +44,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F33: async () => (await import('./f33-bounded-answers.ts')).proveBoundedAnswers,
   F35: async () => (await import('./f35-first-requests.ts')).proveFirstRequests,
   F38: async () => (await import('./f38-frozen-process.ts')).proveFrozenProcess,
+  F39: async () => (await import('./f39-restore.ts')).proveRestore,
 }
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)

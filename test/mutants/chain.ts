@@ -173,4 +173,46 @@ export const chain: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/chain/relay-prepare.ts',
+    ['chain/relay-seek.test.ts'],
+    [
+      [
+        'chain.refund-unsought',
+        'What cannot be signed is refunded only when the chain does not have it.',
+        `if (await options.takeFromChain(leaseName, row.commit_id)) return\n    log`,
+        `log`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/deposits.ts',
+    ['chain/deposits.test.ts'],
+    [
+      [
+        'chain.put-back',
+        'A chain that was put back is read from where it goes another way, also while it is shorter.',
+        `Number(block.timestamp) > newest.time`,
+        `Number(block.timestamp) > newest.time + 1e9`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/check-chain.ts',
+    ['chain/check-chain.test.ts'],
+    [
+      [
+        'chain.check-lost',
+        'A commit that the chain lost is named.',
+        `const isPlaced = row.status === 'INCLUDED'`,
+        `const isPlaced = row.status !== 'FINAL' && row.status === 'INCLUDED'`,
+      ],
+      [
+        'chain.check-twice',
+        'A commit that is there twice is named.',
+        `same.length > wanted)`,
+        `same.length > wanted + 1)`,
+      ],
+    ],
+  ),
 ]

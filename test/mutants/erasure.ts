@@ -64,4 +64,41 @@ export const erasure: Mutant[] = [
     ),
     left('administrators-role', `role = 'USER',\n`, `\n`),
   ]),
+  ...mutantsOf(
+    'src/domain/account/deletion-service.ts',
+    ['rest/restored.test.ts'],
+    [
+      [
+        'erasure.reapplied',
+        'An account that a backup brings back is deleted again.',
+        `else await deleteAgain(id)`,
+        `else await forget({ userId: id })`,
+      ],
+      [
+        'erasure.reapplied-early',
+        'It waits until the relay knows what became of its commits.',
+        `if (waits) isDone = false`,
+        `if (waits && id === '') isDone = false`,
+      ],
+      ['erasure.remembered', 'The vault remembers who was deleted.', `    await vault.markDeleted(userId)\n`, ``],
+      [
+        'erasure.forgotten-again',
+        'A counterpart that a backup brings back is destroyed again.',
+        `await forget({ userId: id })`,
+        `log.debug({ user: id }, 'left')`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/asset-service.ts',
+    ['rest/restored.test.ts'],
+    [
+      [
+        'files.healed',
+        'A file that is missing is there again once its bytes are sent again.',
+        ` || code === 'DUPLICATE_ASSET'`,
+        ``,
+      ],
+    ],
+  ),
 ]

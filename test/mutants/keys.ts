@@ -48,4 +48,16 @@ export const keys: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/vault-identity.ts',
+    ['server/vault-identity.test.ts'],
+    [
+      [
+        'keys.lacking',
+        'A server does not start without a key that wraps accounts’ keys.',
+        `if (lacking.length === 0) return`,
+        `if (lacking.length >= 0) return`,
+      ],
+    ],
+  ),
 ]

@@ -1,0 +1,71 @@
+/**
+ * The known-bad variant of a start after a restore, never part of the product: it takes the dump's word that what is not sent
+ * there was never sent, and signs and sends all of it, without a look at the chain.
+ */
+import { encodeCommitData } from '../../src/chain/commit-data.ts'
+import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
+import { registrySetting } from '../../src/chain/registry.ts'
+import { encodeCommit } from '../../src/chain/registry-abi.ts'
+import { signTransaction } from '../../src/chain/transaction.ts'
+import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
+import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
+import { type Installation, rowsOf } from './installation.ts'
+import { silent } from './parts.ts'
+
+interface Row {
+  nid: string
+  sequence: number
+  tree_cid: string
+  tree_sha256: string
+  tree_signature: string
+  created_at: Date
+  message: string
+  address: string
+}
+
+const pendingSql = `select a.nid, c.sequence, c.tree_cid, c.tree_sha256, r.tree_signature, c.created_at, c.message, w.address
+  from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
+    join wallets w on w.user_id = c.author_id
+  where r.status = 'PENDING' and r.tree_signature is not null order by c.id`
+
+/** Returns how many it sent. */
+export async function hopefulStart({ dir, beside }: Installation): Promise<number> {
+  const chain = await startEmbeddedAnvil({ dir, log: silent, blockTime: 50 })
+  try {
+    return await beside(async ({ database, rpc }) => {
+      const [registry] = await rowsOf<{ value: string }>(
+        database,
+        'hope_registry',
+        'select value from settings where key = $1',
+        [registrySetting(chain.chainId)],
+      )
+      const rows = await rowsOf<Row>(database, 'hope_pending', pendingSql)
+      const account = createRelayAccount(developmentKey)
+      const first = Number(await rpc<string>('eth_getTransactionCount', [account.address, 'latest']))
+      const nids = { 'action-initial-registration': 'bafkreiregistration', 'action-commit': 'bafkreicommit' }
+      const describe = createDescribeCommit({ provider: 'Annal', publicUrl: 'http://annal.test', actionNids: nids })
+      const fees = { maxFeePerGas: 90_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+      for (const [index, row] of rows.entries()) {
+        const facts = {
+          ...{ nid: row.nid, sequence: row.sequence, createdAt: row.created_at, message: row.message },
+          ...{ treeCid: row.tree_cid, treeSha256: row.tree_sha256, treeSignature: row.tree_signature },
+          ...{ creatorAddress: row.address, committerAddress: row.address },
+        }
+        const data = encodeCommit(row.nid, encodeCommitData(describe(facts)))
+        const plan = {
+          ...fees,
+          chainId: chain.chainId,
+          nonce: first + index,
+          to: registry!.value,
+          data,
+          gasLimit: 2_000_000n,
+        }
+        await rpc('eth_sendRawTransaction', [toHex(signTransaction(account, plan).raw)])
+      }
+      await rpc('evm_mine')
+      return rows.length
+    })
+  } finally {
+    await chain.stop()
+  }
+}

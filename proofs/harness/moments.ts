@@ -1,0 +1,239 @@
+/** The life of an installation, and copies of all its parts at some moments of it. */
+import { join } from 'node:path'
+import { developmentKey } from '../../src/platform/embedded-anvil.ts'
+import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
+import { jsonBody, tryOnce } from './client.ts'
+import { copyParts, type Installation, openInstallation, rowsOf } from './installation.ts'
+import type { ProofContext } from './proof.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { until } from './wait.ts'
+
+export interface CommitFact {
+  id: string
+  nid: string
+  status: string
+  author: string
+}
+
+/** What was so at a moment, in the parts that were copied then. */
+export interface Moment {
+  /** The folder with the copies. */
+  dir: string
+  /** By id. */
+  commits: Map<string, CommitFact>
+  /** Transactions of the deposits in the books. */
+  deposits: Set<string>
+  /** All that is in the keeper's wallet, in points and units. */
+  balance: number
+  /** Ids by username, of accounts that are not deleted. */
+  people: Map<string, string>
+  /** Nids of assets that are not deleted, with who registered them. */
+  files: Map<string, string>
+  /** Key-encryption keys that wrap something. */
+  wrappedBy: Set<string>
+  /** The keeper's session of this moment, which ends after it. */
+  session: string
+}
+
+export interface Story {
+  moments: Moment[]
+  keeper: Account & { address: string }
+  /** Passwords go with names: see `signIn`. */
+  receiver: Receiver
+  /** When the accounts were made that are there for a while: by username, the moment before which each was made. */
+  madeBefore: Map<string, number>
+}
+
+export const keeperName = 'keeper'
+export const personOf = (moment: number) => `person${moment}`
+/** There at the moment, deleted before the next one. */
+export const leaverOf = (moment: number) => `leaver${moment}`
+/** What a file holds that was registered by this account at first: see `registerCall`. */
+export const coinsOf = (moment: number) => moment + 1
+const fee = 0.179
+
+/** So that the relay waits: a node that does not answer. */
+const awayChain = { CHAIN_RPC_URL: 'http://127.0.0.1:1', CHAIN_RELAY_KEYS: developmentKey }
+
+export async function ask(url: string, call: Parameters<typeof tryOnce>[1], expected: number) {
+  const answer = await tryOnce(url, call)
+  if (answer?.status !== expected) throw new Error(`${call.method} ${call.path}: ${JSON.stringify(answer)}`)
+  return answer.body as Record<string, string>
+}
+
+/** As `openAccount` chose the password. Undefined when they are refused. */
+export async function signIn(url: string, username: string): Promise<string | undefined> {
+  const body = jsonBody({ email: `${username}@example.org`, password: `password of ${username}`.slice(0, 32) })
+  const answer = await tryOnce(url, { method: 'POST', path: '/api/v3/auth/token/login/', body })
+  return answer?.status === 200 ? (answer.body as { auth_token: string }).auth_token : undefined
+}
+
+export const countOpen = ({ beside }: Installation) =>
+  beside(async ({ database }) => {
+    const [row] = await rowsOf<{ open: number }>(
+      database,
+      'restore_open',
+      `select count(*)::int as open from commit_relays where status not in ('FINAL', 'FAILED')`,
+    )
+    return row!.open
+  })
+
+/** Sends coins from a stranger's account on the chain. Returns the transaction. */
+export const sendCoins = ({ beside }: Installation, address: string, coins: number) =>
+  beside(async ({ rpc }) => {
+    const from = '0x00000000000000000000000000000000000000aa'
+    await rpc('anvil_setBalance', [from, '0x56bc75e2d63100000'])
+    await rpc('anvil_impersonateAccount', [from])
+    const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`
+    return rpc<string>('eth_sendTransaction', [{ from, to: address, value }])
+  })
+
+export const isCredited = ({ beside }: Installation, transaction: string) =>
+  beside(async ({ database }) => {
+    const found = await rowsOf(database, 'restore_credited', 'select 1 from deposits where transaction_hash = $1', [
+      transaction,
+    ])
+    return found.length === 1 || undefined
+  })
+
+/** Lives through `count` moments; before each of them but the first the vault may have turned to another key. */
+export async function liveThrough(context: ProofContext, count: number, rotatesBefore: number): Promise<Story> {
+  const dir = join(context.dir, 'live')
+  let epoch = 0
+  const firstSeen = new Map<string, number>()
+  // It takes an event only after the moment before which it heard of it first.
+  const receiver = await startReceiver(context, (response, { id }) => {
+    if (!firstSeen.has(id)) firstSeen.set(id, epoch)
+    response.writeHead(firstSeen.get(id) === epoch ? 503 : 204).end()
+  })
+  const random = context.random.fork('story')
+  const installation = await openInstallation(context, 'live', dir)
+  const { url } = installation.gateway
+  await installation.gateway.start()
+  const keeper = await openAccount(url, keeperName, nothingAcknowledged())
+  const { address } = await ask(url, { method: 'GET', path: '/api/v3/auth/users/me/', token: keeper.token }, 200)
+  const story: Story = { moments: [], keeper: { ...keeper, address: address! }, receiver, madeBefore: new Map() }
+  const shop = await openShop(installation, receiver.url)
+  let session = keeper.token
+  let leaver: Account | undefined
+
+  for (; epoch < count; epoch += 1) {
+    if (epoch > 0) await installation.gateway.start()
+    if (epoch === rotatesBefore && epoch > 0) await installation.annal(['keys', 'rotate'])
+    if (leaver) await ask(url, { method: 'DELETE', path: '/api/v3/auth/users/me/', token: leaver.token }, 204)
+    const next = await signIn(url, keeperName)
+    await ask(url, { method: 'POST', path: '/api/v3/auth/token/logout/', token: session }, 204)
+    session = next!
+    await installation.annal(['jobs', '--retry'])
+    await shop.buy(session, `order ${epoch}`)
+    const person = await openAccount(url, personOf(epoch), nothingAcknowledged())
+    leaver = await openAccount(url, leaverOf(epoch), nothingAcknowledged())
+    story.madeBefore.set(person.username, epoch).set(leaver.username, epoch)
+    const writers: Account[] = [{ ...keeper, token: session }, person, leaver]
+    const update = (account: Account, message: string) => ask(url, updateCall(account, message), 200)
+    for (const account of writers)
+      for (let serial = random.below(3); serial >= 0; serial -= 1)
+        await update(account, `${account.username} ${epoch}.${serial}`)
+    const deposit = await sendCoins(installation, story.keeper.address, coinsOf(epoch))
+    await until('the deposit is credited', () => isCredited(installation, deposit), 60_000, 100)
+    await until(
+      'everything is final',
+      async () => ((await countOpen(installation)) === 0 ? true : undefined),
+      60_000,
+      100,
+    )
+    await installation.gateway.stop()
+    await acceptWithoutChain(context, installation, writers, epoch)
+    story.moments.push(await copyMoment(context, installation, epoch, session))
+    context.say(
+      `moment ${epoch}: ${story.moments.at(-1)!.commits.size} commits, ${story.moments.at(-1)!.people.size} accounts`,
+    )
+  }
+  return story
+}
+
+/** Commits that are accepted, signed and not sent: they wait at the moment and are on the chain at the next. */
+async function acceptWithoutChain(context: ProofContext, { dir }: Installation, writers: Account[], epoch: number) {
+  const lonely = await openInstallation(context, `lonely${epoch}`, dir, awayChain)
+  await lonely.gateway.start()
+  for (const account of writers)
+    await ask(lonely.gateway.url, updateCall(account, `${account.username} ${epoch} waits`), 200)
+  await lonely.gateway.stop()
+}
+
+const amountsSql = `select (num + points)::float8 as balance from wallets w join users u on u.id = w.user_id where u.username = $1`
+
+async function copyMoment(context: ProofContext, live: Installation, epoch: number, session: string): Promise<Moment> {
+  const facts = await live.beside(async ({ database }) => {
+    const commits = await rowsOf<CommitFact>(
+      database,
+      'restore_commits',
+      `select c.id, a.nid, r.status::text, u.username as author from commits c join commit_relays r on r.commit_id = c.id
+         join assets a on a.id = c.asset_id join users u on u.id = c.author_id`,
+    )
+    const people = await rowsOf<{ username: string; id: string }>(
+      database,
+      'restore_people',
+      'select username, id from users where deleted_at is null',
+    )
+    const files = await rowsOf<{ nid: string; username: string }>(
+      database,
+      'restore_files',
+      'select a.nid, u.username from assets a join users u on u.id = a.owner_id where a.deleted_at is null',
+    )
+    const deposits = await rowsOf<{ hash: string }>(
+      database,
+      'restore_deposits',
+      'select transaction_hash as hash from deposits',
+    )
+    const keys = await rowsOf<{ id: string }>(
+      database,
+      'restore_keys',
+      'select distinct vault_key_id as id from user_keys',
+    )
+    const [wallet] = await rowsOf<{ balance: number }>(database, 'restore_balance', amountsSql, [keeperName])
+    return {
+      commits: new Map(commits.map((commit) => [commit.id, commit])),
+      people: new Map(people.map(({ username, id }) => [username, id])),
+      files: new Map(files.map(({ nid, username }) => [nid, username])),
+      deposits: new Set(deposits.map(({ hash }) => hash)),
+      wrappedBy: new Set(keys.map(({ id }) => id)),
+      balance: wallet!.balance,
+    }
+  })
+  const dir = join(context.dir, `moment${epoch}`)
+  const { dir: all } = live
+  await copyParts({ database: all, keys: all, blocks: all, chain: all }, dir)
+  return { dir, session, ...facts }
+}
+
+export const readBalance = ({ beside }: Installation) =>
+  beside(async ({ database }) => {
+    const [wallet] = await rowsOf<{ balance: number }>(database, 'restore_balance', amountsSql, [keeperName])
+    return wallet!.balance
+  })
+
+export const feeOf = (commits: number) => commits * fee
+
+/** A network app with a webhook, and a trusted service that orders it. */
+async function openShop(installation: Installation, webhookUrl: string) {
+  const { url } = installation.gateway
+  const said = await installation.annal(
+    ['admin', 'create', '--username', 'root', '--email', 'root@example.org', '--json'],
+    'correct horse\n',
+  )
+  const { token } = JSON.parse(said.stdout) as { token: string }
+  const { key } = JSON.parse((await installation.annal(['api-key', 'issue', '--name', 'shop', '--json'])).stdout) as {
+    key: string
+  }
+  const app = jsonBody({ name: 'upscale', price_mode: 'fixed', price: '1', webhook_url: webhookUrl })
+  await ask(url, { method: 'POST', path: '/api/v3/store/network-apps/', token, body: app }, 201)
+  return {
+    async buy(session: string, note: string) {
+      const body = jsonBody({ network_app: 'upscale', action_args: { note } })
+      const orders = '/api/v3/store/network-app-orders/'
+      const { id } = await ask(url, { method: 'POST', path: orders, token: session, apiKey: key, body }, 201)
+      await ask(url, { method: 'POST', path: `${orders}${id}/confirm/`, token: session, apiKey: key }, 200)
+    },
+  }
+}

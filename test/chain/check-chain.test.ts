@@ -1,0 +1,116 @@
+/** What the database and the chain have of each other, as `annal check` tells it. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { checkChain } from '../../src/chain/check-chain.ts'
+import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
+import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
+import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
+import { eventually, startServer, type TestServer, type World } from './support/world.ts'
+
+let server: TestServer
+let world: World
+let chain: TestChain
+const account = createRelayAccount(relayKeys[0]!)
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+})
+afterEach(async () => {
+  await world.close()
+  await chain.stop()
+})
+
+/** The rows of each finding that has some. */
+async function check({ database }: World = world) {
+  const registry = createRegistry({ rpcUrl: chain.url, database })
+  const findings = await checkChain({ database, registry, relayAddresses: [account.address], most: 100 })
+  expect(findings.map(({ id, isNote }) => `${id}${isNote ? ', to know' : ''}`)).toEqual([
+    ...['H1', 'H2', 'H3', 'H4, to know', 'H5'],
+  ])
+  return Object.fromEntries(findings.filter(({ rows }) => rows.length > 0).map(({ id, rows }) => [id, rows]))
+}
+
+/** Brings commits to the chain, and stops the relay. */
+async function settle(assets: number, each: number) {
+  const made = await world.addCommits(assets, each)
+  const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1) })
+  await eventually(world.statuses, (seen) => seen.FINAL === assets * each && Object.keys(seen).length === 1)
+  await relay.stop()
+  return made
+}
+
+it('nothing is told while both agree, also of commits that wait', async () => {
+  const [asset] = await settle(2, 2)
+  await world.addCommit(asset!)
+  expect(await check()).toEqual({})
+})
+
+it('commits and deposits of a chain that was put back are named', async () => {
+  const owner = await world.addUser()
+  const asset = await world.addAsset(owner)
+  const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1) })
+  await world.addCommit(asset)
+  await eventually(world.statuses, (seen) => seen.FINAL === 1)
+  const before = await chain.rpc.call<string>('evm_snapshot')
+  const lost = await world.addCommit(asset)
+  await eventually(world.statuses, (seen) => seen.FINAL === 2)
+  await relay.stop()
+  const [sender] = await chain.rpc.call<string[]>('eth_accounts')
+  const hash = await chain.rpc.call<string>('eth_sendTransaction', { from: sender, to: owner.address, value: '0x1' })
+  await world.sql(
+    `insert into deposits (transaction_hash, position, wallet_id, amount, block_number, block_hash) values ($1, -1, $2::uuid, 2, 9, '0x')`,
+    [hash, owner.id],
+  )
+  expect(await check()).toEqual({})
+  await chain.rpc.call('evm_revert', before)
+  expect(await check()).toEqual({
+    H1: [expect.objectContaining({ commit: lost, nid: asset.nid })],
+    H5: [expect.objectContaining({ transaction: hash, wallet: owner.id, amount: '2' })],
+  })
+})
+
+it('commits that the database does not know are named with who made them', async () => {
+  const [asset] = await settle(1, 1)
+  const older = await server.createWorld()
+  try {
+    const settings = await world.sql<{ key: string; value: string }>('select key, value from settings')
+    for (const { key, value } of settings)
+      await older.sql('insert into settings (key, value) values ($1, $2)', [key, value])
+    const { H4, ...others } = await check(older)
+    expect(others).toEqual({})
+    expect(H4).toEqual([
+      expect.objectContaining({ committer: asset!.owner.address, about: expect.stringContaining(asset!.nid) }),
+    ])
+  } finally {
+    await older.close()
+  }
+})
+
+it('a commit that is there twice, and one that was refunded though it is there, are named', async () => {
+  const [asset] = await settle(1, 2)
+  const [first] = await world.sql<{ raw: string; commit_id: string }>(
+    `select '0x' || encode(raw, 'hex') as raw, commit_id from chain_transactions order by created_at, hash limit 1`,
+  )
+  const { data } = parseTransaction(Buffer.from(first!.raw.slice(2), 'hex'))
+  const chainId = await createRegistry({ rpcUrl: chain.url }).readChainId()
+  const [registry] = await world.sql<{ value: string }>('select value from settings where key = $1', [
+    registrySetting(chainId),
+  ])
+  const nonce = Number(await chain.rpc.call<string>('eth_getTransactionCount', account.address, 'latest'))
+  const fees = { maxFeePerGas: 90_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+  const again = signTransaction(account, { ...fees, chainId, nonce, to: registry!.value, data, gasLimit: 1_000_000n })
+  await chain.rpc.call('eth_sendRawTransaction', toHex(again.raw))
+  await eventually(
+    () => check(),
+    ({ H2 }) => H2?.length === 1,
+  )
+  await world.sql(`update commit_relays set status = 'FAILED' where commit_id = $1::uuid`, [first!.commit_id])
+  const { H2, H3, ...others } = await check()
+  expect(others).toEqual({})
+  expect(H2).toMatchObject([{ transactions: [expect.any(String), again.hash] }])
+  expect(H3).toMatchObject([{ commit: first!.commit_id, nid: asset!.nid }])
+})
