@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { routes } from '../src/rest/routes.ts'
 import { brokenBodies } from './harness/broken-body.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'
+import { shareOfTurns, turnsOf } from './harness/cpu.ts'
 import { createGateway } from './harness/gateway.ts'
 import { watchHealth } from './harness/health.ts'
 import { type Holdings, holdingsOf } from './harness/holdings.ts'
@@ -146,9 +147,12 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   await delay(PEACE)
   const peace = percentile(await inPeace(), 0.99)
   const stopWatching = watchHealth(gateway.url)
+  const turns = turnsOf(gateway.pid()!)
+  let share = 1
   let most: Holdings = before
   for (let done = 0; done < count; done += 1_000) {
     await sendMany(Math.min(1_000, count - done))
+    share = shareOfTurns(turns, turnsOf(gateway.pid()!))
     const after = await until(
       'everything is let go',
       async () => {
@@ -172,7 +176,10 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   }
   const looks = await stopWatching()
   const p99 = percentile(looks, 0.99)
-  if (p99 > MOST_HEALTH) reasons.push(`/healthz had a p99 of ${p99.toFixed(0)} ms.`)
+  // Beside other work the gateway waits for a processor, and every answer with it. Told, and not forgiven: the goal is that of a quiet machine.
+  const ours = p99 * share
+  if (p99 > MOST_HEALTH)
+    reasons.push(`/healthz had a p99 of ${p99.toFixed(0)} ms, ${ours.toFixed(0)} with a processor of its own.`)
   if (looks.some(({ status }) => status !== 200)) reasons.push('/healthz failed.')
   const grown = most.memory - before.memory
   if (grown > MOST_MEMORY) reasons.push(`The gateway took ${grown.toFixed(0)} MiB more.`)
@@ -195,7 +202,7 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
   )
   reasons.push(...(await brokenInvariants(parts.database)))
   return conclude({
-    figure: `nothing left after each thousand of ${count}, ${grown.toFixed(0)} MiB more, /healthz p99 ${p99.toFixed(0)} ms of ${looks.length} (${peace.toFixed(0)} ms in peace); ${closed.length - late.length} of ${closed.length} closed routes refuse the head; ${left} left by the control`,
+    figure: `nothing left after each thousand of ${count}, ${grown.toFixed(0)} MiB more, /healthz p99 ${p99.toFixed(0)} ms of ${looks.length}, ${ours.toFixed(0)} ms with a processor of its own (${peace.toFixed(0)} ms in peace); ${closed.length - late.length} of ${closed.length} closed routes refuse the head; ${left} left by the control`,
     n: serial + closed.length,
     faultsInjected: serial,
     reasons: [...new Set(reasons)].slice(0, 20),
