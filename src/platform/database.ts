@@ -6,6 +6,7 @@ import type { Database, Log, Statement } from '../domain/ports.ts'
 import { createGate } from './gate.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { createReads } from './reads/reads.ts'
+import { watchWakes } from './wake-watch.ts'
 
 export interface ConnectedDatabase extends Database {
   readonly prisma: PrismaClient
@@ -22,6 +23,8 @@ const STATEMENT_TIMEOUT = 8_000
 const IDLE_IN_TRANSACTION_TIMEOUT = 5_000
 /** The server keeps to the statement's; this one is for a server, or a way to it, that says nothing any more. */
 const ANSWER_TIMEOUT = 9_000
+/** No caller waits longer for an answer. What this process had in hand when it was frozen for longer is not carried out any more. */
+const LONGEST_STANDSTILL = 10_000
 /** Until an idle connection is asked whether anybody is there. */
 const KEEP_ALIVE = 10_000
 /** For whoever only asks whether it is there. */
@@ -68,7 +71,21 @@ function translate(error: unknown): unknown {
   return error
 }
 
-export function createDatabase({ url, pool: size, log }: { url: string; pool: number; log: Log }): ConnectedDatabase {
+export interface DatabaseOptions {
+  url: string
+  /** How many connections. */
+  pool: number
+  log: Log
+  /** Milliseconds that this process may stand still until nothing that it had in hand is carried out any more; 10,000 when missing. */
+  longestStandstill?: number
+}
+
+export function createDatabase({
+  url,
+  pool: size,
+  log,
+  longestStandstill = LONGEST_STANDSTILL,
+}: DatabaseOptions): ConnectedDatabase {
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
@@ -95,8 +112,13 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
     what: 'Lists',
   })
   const options = { pool, prisma, translate, lists }
+  const wakes = watchWakes(longestStandstill)
+  const assertAwake = () => {
+    if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
+  }
 
   async function query<Row>(wanted: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    assertAwake()
     const ask = () => pool.query(asQuery(wanted, values))
     try {
       return (await (wanted.isList ? lists(ask) : ask())).rows as Row[]
@@ -111,6 +133,7 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
     readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
     query,
     async transaction(work) {
+      assertAwake()
       const client = await pool.connect().catch((error: unknown) => {
         throw translate(error)
       })
@@ -122,7 +145,11 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
       client.on('error', lose)
       try {
         await client.query('begin')
-        const result = await work(async (wanted, values = []) => (await client.query(asQuery(wanted, values))).rows)
+        const result = await work(async (wanted, values = []) => {
+          assertAwake()
+          return (await client.query(asQuery(wanted, values))).rows
+        })
+        assertAwake()
         await client.query('commit')
         return result
       } catch (error) {
@@ -145,6 +172,7 @@ export function createDatabase({ url, pool: size, log }: { url: string; pool: nu
         () => false,
       ),
     async close() {
+      wakes.stop()
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
     },

@@ -17,6 +17,12 @@ export const frozen: Mutant[] = [
         `      client.on('error', lose)\n`,
         '',
       ],
+      [
+        'frozen.old-wishes',
+        'What was in hand before a long standstill is not carried out.',
+        `    assertAwake()\n    const ask`,
+        `    const ask`,
+      ],
     ],
   ),
   ...mutantsOf(

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { statement } from '../../src/domain/ports.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
@@ -34,9 +35,9 @@ const write = statement<{ value: string }>(
    on conflict (key) do update set value = excluded.value returning value`,
 )
 
-const startHolder = async () => {
-  const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'transaction-holder.ts')]
-  const child = spawn(process.execPath, [...args, testDatabase.url], { stdio: ['pipe', 'pipe', 'inherit'] })
+const start = (script: string, ...own: string[]) => {
+  const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, script), testDatabase.url, ...own]
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   endings.push(() => {
     child.kill('SIGKILL')
@@ -44,13 +45,13 @@ const startHolder = async () => {
   })
   const lines = createInterface(child.stdout)
   const next = async () => ((await once(lines, 'line')) as [string])[0]
-  expect(await next()).toBe('held')
   return { child, next, ended }
 }
 
 it('a process that is frozen in the middle of a transaction does not keep its rows, and goes on when it wakes', async () => {
   await database.query(write)
-  const { child, next, ended } = await startHolder()
+  const { child, next, ended } = start('transaction-holder.ts')
+  expect(await next()).toBe('held')
   child.kill('SIGSTOP')
   const written = await eventually(() => database.query(write).catch(({ code }) => code), Array.isArray, 30_000)
   expect(written).toEqual([{ value: 'of others' }])
@@ -75,4 +76,24 @@ it('a connection that is lost between two statements of a transaction ends the t
   })
   await expect(lost).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(await database.query(write)).toEqual([{ value: 'of others' }])
+})
+
+it('what a process had in hand when it was frozen is not carried out when it wakes long after', async () => {
+  const gate = 4712
+  const holder = new pg.Client({ connectionString: testDatabase.url })
+  await holder.connect()
+  endings.push(() => holder.end())
+  await holder.query('select pg_advisory_lock($1)', [gate])
+  const { child, next } = start('late-writer.ts', String(gate))
+  const waiting = async () => (await holder.query('select from pg_locks where objid = $1 and not granted', [gate])).rows
+  await eventually(waiting, ({ length }) => length === 1, 30_000)
+  child.kill('SIGSTOP')
+  // Longer than it may stand still.
+  await holder.query('select pg_sleep(2)')
+  await holder.query('select pg_advisory_unlock($1)', [gate])
+  const said = next()
+  child.kill('SIGCONT')
+  expect(await said).toBe('UNAVAILABLE, then written')
+  const late = statement<{ key: string }>('test_late', `select key from settings where value = 'late'`)
+  expect(await database.query(late)).toEqual([{ key: 'second' }])
 })

@@ -1,0 +1,33 @@
+/**
+ * Notices that this process stood still: it was stopped, paged out, or suspended with its machine. What it had in hand is
+ * old then: callers have given up and asked somebody else, and jobs were given to others.
+ */
+
+/** Milliseconds. */
+const BEAT = 500
+/** After a wake: until what was in hand, or came in the meantime, has been found to be old. */
+const WAKING = 1_000
+
+export interface WakeWatch {
+  /** Whether it has just woken. */
+  isWaking(): boolean
+  stop(): void
+}
+
+/** `longest`: milliseconds without a sign of life that nobody waits for. */
+export function watchWakes(longest: number): WakeWatch {
+  let seenAt = performance.now()
+  let wokeAt = Number.NEGATIVE_INFINITY
+  // What has arrived meanwhile is read before any timer fires, so whoever asks looks for himself.
+  const look = () => {
+    const now = performance.now()
+    if (now - seenAt > longest) wokeAt = now
+    seenAt = now
+    return now
+  }
+  const beat = setInterval(look, BEAT).unref()
+  return {
+    isWaking: () => look() - wokeAt < WAKING,
+    stop: () => clearInterval(beat),
+  }
+}

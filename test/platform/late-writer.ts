@@ -1,0 +1,25 @@
+/** Waits for an answer of the database, writes as soon as it is there, and once more after a while; says what came of each. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { statement } from '../../src/domain/ports.ts'
+import { createDatabase } from '../../src/platform/database.ts'
+
+const [url = '', gate = ''] = process.argv.slice(2)
+const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
+const database = createDatabase({ url, pool: 2, log, longestStandstill: 1_500 })
+const wait = statement<never>('test_wait', `select pg_advisory_xact_lock_shared(${gate})`)
+const write = statement<never>('test_write', `insert into settings (key, value) values ($1, 'late')`)
+const attempt = (key: string) =>
+  database.query(write, [key]).then(
+    () => 'written',
+    ({ code }) => code,
+  )
+
+await database.query(wait)
+const first = await attempt('first')
+let second = first
+for (let tries = 0; second !== 'written' && tries < 100; tries += 1) {
+  await delay(100)
+  second = await attempt('second')
+}
+process.stdout.write(`${first}, then ${second}\n`)
+await database.close()
