@@ -12,6 +12,7 @@ import { explain } from './explain.ts'
 import { createLease } from './lease.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { contradiction, quantity, resultOf } from './rpc.ts'
+import { createTeller } from './teller.ts'
 import { readBlockHashes } from './view.ts'
 
 /** A transaction that paid to a wallet's address and succeeded. */
@@ -101,7 +102,7 @@ export function createDepositWatcher({
   const rpc = registry.rpc.until(stopping.signal)
   const lease = createLease({ databaseUrl, log })
   let running: Promise<void> | undefined
-  let trouble: string | undefined
+  const teller = createTeller()
 
   /** The chain's id and the newest block that is deep enough; undefined while the chain is too short. */
   const look = async () => {
@@ -220,16 +221,14 @@ export function createDepositWatcher({
       let pause: number
       try {
         pause = await step()
-        if (trouble !== undefined) log.info({}, 'Deposits are watched again')
+        if (teller.ends()) log.info({}, 'Deposits are watched again')
         failures = 0
-        trouble = undefined
       } catch (error) {
         if (stopping.signal.aborted) break
         failures += 1
         const found = explain(error)
         const level = error instanceof WrongChainError ? 'error' : 'warn'
-        if (found !== trouble) log[level]({ err: error }, `Deposits wait: ${found}`)
-        trouble = found
+        if (teller.begins(found)) log[level]({ err: error }, `Deposits wait: ${found}`)
         pause = Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff)
       }
       await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})

@@ -2,7 +2,7 @@
 import { failCommit } from '../domain/asset/fail-commit.ts'
 import { isGone } from './relay-doubt.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
-import { findSpender, seekCommits } from './relay-seek.ts'
+import { findSpender, readingOnce, seekCommits } from './relay-seek.ts'
 import {
   type BlockRow,
   findIncluded,
@@ -57,6 +57,7 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
   )
   const receipts = new Map(hashes.map((hash, index) => [hash, resultOf<Receipt | null>(outcomes[index])]))
   const included: { row: InFlightRow; receipt: Receipt }[] = []
+  const seeking = readingOnce(parts)
   let settledAll = true
   for (const row of rows) {
     const found = row.hashes.flatMap((hash) => receipts.get(hash) ?? [])
@@ -66,8 +67,11 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
       included.push({ row, receipt })
       continue
     }
+    // What holds up the first one holds up all, and is told once for all.
+    const isFirst = settledAll
+    const tell = (trouble: string) => isFirst && report(parts, lane, 'receipts', trouble)
     settledAll = false
-    await settleWithoutEffect(parts, lane, view, row, found)
+    await settleWithoutEffect(seeking, lane, view, row, found, tell)
   }
   if (included.length > 0) {
     await parts.lease.write(lane.name, markIncluded, [
@@ -117,6 +121,7 @@ const settleWithoutEffect = async (
   view: ChainView,
   row: InFlightRow,
   receipts: readonly Receipt[],
+  tell: (trouble: string) => void,
 ) => {
   const deepest = view.head.number - parts.confirmations
   if (deepest < 0) return
@@ -124,12 +129,7 @@ const settleWithoutEffect = async (
   const ours = new Set(raws.filter(({ raw }) => nonceOf(raw) === row.nonce).map(({ hash }) => hash))
   const futile = receipts.find((receipt) => ours.has(receipt.transactionHash))
   if (futile) {
-    report(
-      parts,
-      lane,
-      'receipts',
-      `${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`,
-    )
+    tell(`${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`)
     if (Number(futile.blockNumber) <= deepest && !(await includeFromRegistry(parts, lane, row)))
       await release(parts, lane, row, `${futile.transactionHash} had no effect`)
     return
@@ -140,10 +140,7 @@ const settleWithoutEffect = async (
   if (until === undefined || now < until || (await includeFromRegistry(parts, lane, row))) return
   const spender = await findSpender(parts, lane.address, row.nonce, deepest)
   const isForeign = spender !== undefined && !row.hashes.includes(spender)
-  report(
-    parts,
-    lane,
-    'receipts',
+  tell(
     isForeign
       ? `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`
       : `The node shows no receipt for nonce ${row.nonce} of ${lane.address}, which is used; waiting until it does.`,

@@ -6,6 +6,7 @@ import type { Lease } from './lease.ts'
 import type { Pace } from './pace.ts'
 import type { ChainCommit } from './registry.ts'
 import type { Rpc } from './rpc.ts'
+import { createTeller, type Teller } from './teller.ts'
 
 /** What every part of the relay works with. */
 export interface RelayParts {
@@ -61,8 +62,8 @@ export interface Lane {
   gapSince: number | undefined
   /** Empty transactions sent for nonces that nothing of ours takes. */
   fillers: Map<number, { fees: Fees; sentAt: number }>
-  /** What was logged last, by topic. */
-  troubles: Map<Topic, string>
+  /** By topic. */
+  tellers: Record<Topic, Teller>
 }
 
 export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
@@ -79,15 +80,15 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   doubtedSince: undefined,
   gapSince: undefined,
   fillers: new Map(),
-  troubles: new Map(),
+  tellers: { sending: createTeller(), fees: createTeller(), receipts: createTeller(), count: createTeller() },
 })
 
 type Topic = 'sending' | 'fees' | 'receipts' | 'count'
 
-/** Logs a lane's trouble once for as long as it lasts; an empty text says that it is over. */
+/** Logs a lane's trouble once for as long as it lasts, and at most once in ten minutes; an empty text says that it is over. */
 export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, trouble: string) => {
-  if (trouble && trouble !== lane.troubles.get(topic)) log.warn({ lane: lane.address }, trouble)
-  lane.troubles.set(topic, trouble)
+  if (trouble === '') lane.tellers[topic].ends()
+  else if (lane.tellers[topic].begins(trouble)) log.warn({ lane: lane.address }, trouble)
 }
 
 /** Forgets what is no longer on its way. */

@@ -44,6 +44,17 @@ const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitDa
   commitData.timestampCreated === Math.floor(created_at.getTime() / 1000) &&
   commitData.committer === committer_address
 
+/** The same parts, which read the history of an asset once, however many of its commits are sought. */
+export const readingOnce = <Parts extends SeekParts>(parts: Parts): Parts => {
+  const histories = new Map<string, Promise<ChainCommit[]>>()
+  const readCommits: SeekParts['readCommits'] = (nid) => {
+    const history = histories.get(nid) ?? parts.readCommits(nid)
+    histories.set(nid, history)
+    return history
+  }
+  return { ...parts, readCommits }
+}
+
 /**
  * The events of these commits that one of our accounts wrote. Two commits may tell the very same (there and back within a
  * second), so an event whose transaction is another commit's does not count.
@@ -52,10 +63,11 @@ export const seekCommits = async (
   parts: SeekParts,
   commitIds: readonly string[],
 ): Promise<Map<string, ChainCommit>> => {
+  const { readCommits } = readingOnce(parts)
   const found = new Map<string, ChainCommit>()
   const taken = new Set<string>()
   for (const sought of await parts.database.query(findSought, [commitIds])) {
-    const commits = await parts.readCommits(sought.nid).catch(ifItCannotTell)
+    const commits = await readCommits(sought.nid).catch(ifItCannotTell)
     const events = commits.filter((event) => parts.recorders.has(event.recorder) && tellsOf(sought, event))
     if (events.length === 0) continue
     const hashes = events.map(({ transactionHash }) => transactionHash)

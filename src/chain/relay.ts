@@ -21,6 +21,7 @@ import { takeFromChain } from './relay-seek.ts'
 import { send, sendAgain } from './relay-send.ts'
 import { signNext } from './relay-sign.ts'
 import { findInFlight, findOpenLanes, hasOpenCommits } from './relay-statements.ts'
+import { createTeller } from './teller.ts'
 import { type ChainView, readView } from './view.ts'
 
 export interface RelayOptions {
@@ -109,6 +110,7 @@ export function createRelay(options: RelayOptions): Relay {
     },
     onReady: () => wake(),
   })
+  const teller = createTeller()
   let running: Promise<void> | undefined
   let parts: RelayParts | undefined
   let hasLookedOnce = false
@@ -231,7 +233,7 @@ export function createRelay(options: RelayOptions): Relay {
     while (!stopping.signal.aborted) {
       try {
         const pause = await step()
-        if (failures > 0) log.info({ failures }, 'The relay works again')
+        if (teller.ends()) log.info({ failures }, 'The relay works again')
         failures = 0
         state.trouble = null
         await rest(pause, true)
@@ -242,10 +244,10 @@ export function createRelay(options: RelayOptions): Relay {
         parts = undefined
         hasLookedOnce = false
         const trouble = explain(error)
-        if (trouble !== state.trouble) {
-          const level = error instanceof WrongChainError ? 'error' : 'warn'
-          log[level]({ err: error }, `Commits wait for the chain: ${trouble}`)
-        }
+        const isGrave = error instanceof WrongChainError
+        const isNews = teller.begins(trouble)
+        if (isNews || (isGrave && trouble !== state.trouble))
+          log[isGrave ? 'error' : 'warn']({ err: error }, `Commits wait for the chain: ${trouble}`)
         Object.assign(state, { state: 'waiting', trouble })
         await rest(Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff), false)
       }

@@ -123,6 +123,21 @@ describe('the relay against networks', () => {
     expect(relay.status()).toMatchObject({ state: 'working', trouble: null })
   })
 
+  it('tells once of a node that fails now and then', async () => {
+    const relay = world.relay(proxy.url)
+    await hasRegistry(relay)
+    proxy.intercept = (body) => (isSending(body) && proxy.faults % 2 === 0 ? { kind: 'drop-reply' } : undefined)
+    const [asset] = await world.addCommits(1, 1)
+    for (let failures = 1; failures <= 3; failures += 1) {
+      proxy.faults = 0
+      if (failures > 1) await world.addCommit(asset!)
+      relay.wake()
+      await eventually(world.statuses, all('FINAL', failures))
+      expect(proxy.faults).toBe(1)
+    }
+    expect(world.log.lines.filter(({ message }) => message.startsWith('Commits wait'))).toHaveLength(1)
+  })
+
   it('stops while a node hangs, without waiting for it', async () => {
     // A call has no end but ours.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal)

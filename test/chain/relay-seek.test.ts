@@ -148,6 +148,22 @@ describe('a database that was restored from before its commits were sent', () =>
     for (const asset of assets) expect(await onChain(asset)).toHaveLength(5)
   })
 
+  it('reads the history of an asset once, however many of its commits are sought', async () => {
+    await world.addCommits(1, 12)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, final(12))
+    await first.stop()
+    await restore()
+    let reads = 0
+    proxy.intercept = (body) => {
+      if (body.includes('"eth_call"')) reads += 1
+      return undefined
+    }
+    world.relay(proxy.url, options)
+    await eventually(world.statuses, final(12))
+    expect(reads).toBeLessThan(6)
+  })
+
   it('waits for what is still in the pool, instead of taking its nonce', async () => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
