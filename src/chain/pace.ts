@@ -11,8 +11,16 @@ export interface Pace {
 const busyShare = 0.5
 /** While others are busy, we rest this many times as long as we worked. */
 const restFactor = 15
+/**
+ * Milliseconds at most: a signature takes a few, and what took longer was waiting for its turn. Without a limit the busiest
+ * hour would bring commits to a standstill.
+ */
+const longestRest = 60
 /** Milliseconds between two looks at how busy the others are. */
 const window = 50
+
+/** Milliseconds to rest after work that took so long, while others are busy. */
+export const restAfter = (spent: number) => Math.min(spent * restFactor, longestRest)
 
 export function createPace(): Pace {
   let since = performance.eventLoopUtilization()
@@ -34,7 +42,7 @@ export function createPace(): Pace {
       const spent = performance.now() - start
       ownTime += spent
       look()
-      await (isBusy ? delay(spent * restFactor) : nextTurn())
+      await (isBusy ? delay(restAfter(spent)) : nextTurn())
       return result
     },
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
 import { chooseFees, raiseFees } from '../../src/chain/fees.ts'
 import { createKeyPair, createRelayAccount, recoverSigner, signText } from '../../src/chain/keys.ts'
+import { restAfter } from '../../src/chain/pace.ts'
 import { decodeCommit, encodeCommit } from '../../src/chain/registry-abi.ts'
 import { nonceOf, parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
@@ -136,5 +137,13 @@ describe('commit data', () => {
   it('what others write into the registry is not taken for ours', () => {
     expect(parseCommitData(encodeCommitData(describeCommit(facts)))).toEqual(describeCommit(facts))
     for (const text of ['', '{', '[]', 'null', '{"assetTreeCid":1}']) expect(parseCommitData(text)).toBeUndefined()
+  })
+})
+
+describe('the pace of signing', () => {
+  it('makes way for requests, and never so long that commits stand still', () => {
+    expect(restAfter(2)).toBe(30)
+    // Measured beside requests that took the processor: the signature itself was quick.
+    expect(restAfter(2_000)).toBeLessThanOrEqual(100)
   })
 })

@@ -57,6 +57,18 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/pace.ts',
+    ['chain/signing.test.ts'],
+    [
+      [
+        'chain.pace',
+        'However busy a gateway is, signing goes on.',
+        `Math.min(spent * restFactor, longestRest)`,
+        `spent * restFactor`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/relay-recover.ts',
     ['chain/relay-doubt.test.ts'],
     [
