@@ -151,9 +151,13 @@ describe.each(Object.entries({ ...movements, ...expiry }))('%s', (_, [count, pre
 })
 
 describe.each(Object.entries(movements))('%s', (_, [count, prepare]) => {
-  it('that waited for the wallet stands above what it waited for', async () => {
+  it.each([
+    ['', undefined],
+    [', and what a clock that was ahead has named', '10 minutes'],
+  ])('that waited for the wallet stands above what it waited for%s', async (_, ahead) => {
     const user = await app.newUser()
     const move = await prepare(user)
+    if (ahead) await app.sql(moveSql(`uuidv7(interval '${ahead}')`), [user.id])
     const before = await readLines(user)
     const { rows } = await whileHeld(user, move, moveSql('(next_transfer_ids(w.user_id))[1]'))
     const after = await readLines(user)

@@ -32,6 +32,12 @@ export const order: Mutant[] = [
   ]),
   ...mutantsOf('src/domain/wallet/transfer-sql.ts', TRANSFERS, [
     [
+      'order.past',
+      'The clock names a transfer only where it is past all that the wallet has.',
+      `=> \`uuidv7() > coalesce((`,
+      `=> \`uuidv7() <> coalesce((`,
+    ],
+    [
       'order.both-wallets',
       'A sale stands above all that either wallet has.',
       `order by transfer_id desc limit 1`,
