@@ -17,6 +17,7 @@ import {
 import { callWitness, judgeEdges, moveDeadline, readClockShift, readEdges, sleepUntil } from './harness/edge.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { judgeStatements } from './harness/statements.ts'
 import { closeStore, openStore, orderUuid, type Store } from './harness/store.ts'
 import { until } from './harness/wait.ts'
 
@@ -69,6 +70,7 @@ export async function proveExpiryEdge(context: ProofContext): Promise<ProofResul
 
   const controls = [await store.order(8), await store.order(8), await store.order(8)]
   reasons.push(...(await judge(parts, ids)), ...(await closeStore(store)), ...(await brokenInvariants(parts.database)))
+  reasons.push(...(await judgeStatements(parts.database)))
   for (const [index, shift] of shifts.entries()) {
     const found = await readClockShift(context.dir, `gateway-${index}`)
     if (found === undefined || Math.abs(found - shift) > 60_000) {
@@ -197,7 +199,8 @@ async function catchClocks(scene: Scene, controls: readonly string[][]): Promise
   for (const [index, shift] of shifts.entries()) {
     const ids = controls[index]!
     const deadline = await moveDeadline(parts.database, ids, 1)
-    const careless = await createCarelessConfirm(parts.databaseUrl, { now: () => new Date(Date.now() + shift) })
+    const now = () => new Date(Date.now() + shift)
+    const careless = await createCarelessConfirm(parts.databaseUrl, { now })
     // A clock that is behind pays late; one that is ahead refuses what is in time.
     if (shift < 0) await sleepUntil(parts.database, deadline, 0.1)
     const outcomes: Outcome[] = []
@@ -206,6 +209,10 @@ async function catchClocks(scene: Scene, controls: readonly string[][]): Promise
     const found = [...(await judge(parts, ids)), ...(shift > 0 ? unexpected(outcomes, ['paid']) : [])]
     context.say(`control, clock ${shift / 60_000} min: ${JSON.stringify(countVerdicts(outcomes))}`)
     if (found.length === 0) reasons.push(`The control was not caught: a clock ${shift / 60_000} min wrong.`)
+    const isMisplaced = (await judgeStatements(parts.database)).length > 0
+    // Of one that is ahead, what comes after it stands in the wrong place.
+    if (shift < 0 && !isMisplaced)
+      reasons.push('The control was not caught: lines that a clock which is behind has named.')
   }
   const held = controls[shifts.length]!
   const careless = await createCarelessConfirm(parts.databaseUrl)

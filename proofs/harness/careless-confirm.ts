@@ -1,9 +1,9 @@
 /**
  * The known-bad variants of the store's proofs, never part of the product: a confirm that reads, checks and then writes,
- * each in a transaction of its own, and goes by the clock of its own process.
+ * each in a transaction of its own, and goes by the clock of its own process, also where it names a transfer.
  */
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { v7 } from 'uuid'
 import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
 import type { Outcome } from './confirms.ts'
 import { orderUuid } from './store.ts'
@@ -41,7 +41,7 @@ export async function createCarelessConfirm(
     const points = fromUnits(toUnits(found.points) - toUnits(paid))
     const num = fromUnits(left - toUnits(points))
     await pool.query('update wallets set points = $2, num = $3 where user_id = $1', [found.buyer_id, points, num])
-    const transfer = randomUUID()
+    const transfer = v7({ msecs: at.getTime() })
     await pool.query('insert into transfers (id, reference) values ($1, $2)', [transfer, `order:${id}`])
     await pool.query(
       `insert into entries (transfer_id, position, wallet_id, book, currency, amount)

@@ -1,6 +1,5 @@
 /** What cannot be made ready for the chain, and what must go on without it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findUnprepared } from '../../src/chain/relay-prepare-statements.ts'
 import { unavailable } from '../../src/domain/errors.ts'
 import type { ContentStore, Custody } from '../../src/domain/ports.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
@@ -67,24 +66,6 @@ describe('commits that cannot be made ready', () => {
     await eventually(world.statuses, final(3))
     expect(await waiting()).toEqual([])
   })
-})
-
-it('a file’s life waits for the one that ended before it, though a clock that was ahead told when that began', async () => {
-  const owner = await world.addUser()
-  const first = await world.addAsset(owner)
-  const commit = await world.addCommit(first)
-  await world.sql(
-    `update assets set uploaded_at = now() + interval '10 minutes', deleted_at = now(), head_commit_id = $2::uuid where id = $1::uuid`,
-    [first.id, commit],
-  )
-  const [again] = await world.sql<{ id: string }>(
-    `insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, head_commit_id)
-     select nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, id from assets where id = $1::uuid returning id`,
-    [first.id],
-  )
-  await world.addCommit({ ...first, id: again!.id, sequence: 0 })
-  const ready = await world.database.query(findUnprepared, [10])
-  expect(ready.map(({ commit_id }) => commit_id)).toEqual([commit])
 })
 
 describe('a file store that does not answer', () => {

@@ -99,7 +99,7 @@ export const order: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-prepare-statements.ts',
-    ['chain/relay-prepare.test.ts'],
+    ['chain/lives.test.ts'],
     [
       [
         'order.lives',
