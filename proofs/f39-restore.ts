@@ -34,7 +34,8 @@ export async function proveRestore(context: ProofContext): Promise<ProofResult> 
   const reasons = await catchHope(context, story)
   let refused = 0
   let started = 0
-  const mixtures = context.random.fork('order').shuffle([...mixturesOf(count)])
+  const all = context.random.fork('order').shuffle([...mixturesOf(count)])
+  const mixtures = all.slice(0, context.setting('COMBINATIONS', all.length))
   for (const mixture of mixtures) {
     const found = await restore(context, story, mixture)
     const name = kinds.map((kind) => `${kind} ${mixture[kind]}`).join(', ')

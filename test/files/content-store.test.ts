@@ -355,3 +355,18 @@ test('a disk that refuses is UNAVAILABLE', async () => {
   await expectError(broken.collectGarbage(listOf(), 0), 'UNAVAILABLE')
   expect((await stat(file)).size).toBe(0)
 })
+
+test('A file is whole while every block of it is there, and no longer', async () => {
+  const { cid } = await store.importFile(stream(bytesOf(3 * chunkSize)))
+  const small = await store.putDocument(bytesOf(10))
+  expect([await store.isWhole(cid), await store.isWhole(small)]).toEqual([true, true])
+  const names = (await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.data'))
+  for (const name of names) {
+    const bytes = await readFile(join(dir, name))
+    await rm(join(dir, name))
+    expect([await store.isWhole(cid), await store.isWhole(small)], name).toEqual(
+      bytes.length === 10 ? [true, false] : [false, true],
+    )
+    await writeFile(join(dir, name), bytes)
+  }
+})

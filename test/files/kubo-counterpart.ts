@@ -83,9 +83,11 @@ export const startKuboCounterpart = async (dir: string): Promise<KuboCounterpart
       const found = [...pins].filter(([cid]) => !one || cid === one)
       return found.map(([Cid, Name]) => ({ Cid, Type: 'recursive', Name }))
     },
-    'files/stat': async (_, __, arg) => {
+    'files/stat': async (_, query, arg) => {
       const cid = arg.replace('/ipfs/', '')
-      return [{ Hash: cid, Size: await store.size(cid), CumulativeSize: 0, Blocks: 0, Type: 'file' }]
+      const facts = { Hash: cid, Size: await store.size(cid), CumulativeSize: 0, Blocks: 0, Type: 'file' }
+      const isAsked = query.get('with-local') === 'true'
+      return [{ ...facts, ...(isAsked && { WithLocality: true, Local: await store.isWhole(cid), SizeLocal: 0 }) }]
     },
   }
 

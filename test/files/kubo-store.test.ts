@@ -1,5 +1,5 @@
 import { createCipheriv, createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CID } from 'multiformats/cid'
@@ -49,6 +49,12 @@ const expectError = (work: Promise<unknown>, code: string) =>
 const age = (seconds: number) => {
   for (const [cid] of kubo.pins) kubo.pins.set(cid, `annal ${Math.floor(Date.now() / 1000) - seconds}`)
 }
+/** Takes a leaf of a file away: the largest blocks are leaves. */
+const loseLeaf = async (folder: string) => {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.data'))
+  const sizes = await Promise.all(names.map(async (name) => ({ name, size: (await stat(join(folder, name))).size })))
+  await rm(join(folder, sizes.sort((a, b) => b.size - a.size)[0]!.name))
+}
 const rawCid = async (bytes: Uint8Array) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()
 
 describe('a file in Kubo', () => {
@@ -97,6 +103,14 @@ describe('a file in Kubo', () => {
   })
 })
 
+it('A file in Kubo is whole when the node itself has all of its blocks', async () => {
+  const { cid } = await store.importFile(stream(bytesOf(3 * 262_144)))
+  expect(await store.isWhole(cid)).toBe(true)
+  expect(await store.isWhole(await rawCid(bytesOf(10)))).toBe(false)
+  await loseLeaf(join(dir, 'kubo'))
+  expect(await store.isWhole(cid)).toBe(false)
+})
+
 describe('a Kubo that hangs', () => {
   const questions: [string, (store: ContentStore, cid: string) => Promise<unknown>][] = [
     ['an import', (impatient) => impatient.importFile(stream(bytesOf(500_000)))],
@@ -104,6 +118,7 @@ describe('a Kubo that hangs', () => {
     ['a block', (impatient, cid) => impatient.readBlock(cid)],
     ['a file', (impatient, cid) => collect(impatient.read(cid))],
     ['a size', (impatient, cid) => impatient.size(cid)],
+    ['whether a file is whole', (impatient, cid) => impatient.isWhole(cid)],
     ['a collection', (impatient) => impatient.collectGarbage(listOf(), 0)],
   ]
   it.each(questions)('makes %s unavailable in time', async (_, ask) => {
