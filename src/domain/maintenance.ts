@@ -40,7 +40,8 @@ export function createMaintenance({
     page: ASSETS_AT_ONCE,
     async carryOut(query, assets) {
       const rows = await query(eraseHistories, [assets])
-      return { items: rows.map(({ item }) => item), hasMore: rows.some(({ has_more }) => has_more) }
+      const itemsOf = (some: typeof rows) => some.map(({ item }) => item)
+      return { items: itemsOf(rows), unfinished: itemsOf(rows.filter(({ has_more }) => has_more)) }
     },
   }
   const sweeps = [idempotency.sweep, plainSweep('forget-tokens', findEndedTokens, forgetTokens), histories]

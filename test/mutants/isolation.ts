@@ -8,8 +8,8 @@ export const isolation: Mutant[] = [
     [
       'isolation.others',
       'An item of a sweep that fails keeps no other from being dealt with.',
-      `        failures.push({ item, error })`,
-      `        throw error`,
+      `      if (items.length === 1) return [{ item: items[0]!, error }]`,
+      `      if (items.length === 1) throw error`,
     ],
     [
       'isolation.told-once',
@@ -20,8 +20,8 @@ export const isolation: Mutant[] = [
     [
       'isolation.forgotten',
       'An item that worked in the end is not shown as one that fails.',
-      `if (done.size > 0) await database.query(forgetSetbacks`,
-      `if (done.size > 1e9) await database.query(forgetSetbacks`,
+      `if (pass.done.size > 0) await database.query(forgetSetbacks`,
+      `if (pass.done.size > 1e9) await database.query(forgetSetbacks`,
     ],
   ]),
   ...mutantsOf('src/domain/sweep/sweep.ts', TESTS, [
@@ -44,8 +44,8 @@ export const isolation: Mutant[] = [
     [
       'isolation.long-history',
       'A history that is longer than one statement erases is erased to its end.',
-      `hasMore: rows.some(({ has_more }) => has_more)`,
-      `hasMore: false`,
+      `unfinished: itemsOf(rows.filter(({ has_more }) => has_more))`,
+      `unfinished: []`,
     ],
   ]),
   ...mutantsOf('src/domain/account/account-mail.ts', MAILS, [

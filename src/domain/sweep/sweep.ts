@@ -30,8 +30,8 @@ export interface ItemRow {
 export interface Done {
   /** The items that something was done with; what somebody else holds at this moment is left out. */
   items: string[]
-  /** Whether some of them have more to be done than one statement does. */
-  hasMore?: boolean
+  /** Those of them that have more to be done than one statement does. */
+  unfinished?: string[]
   /** Whose feeds of events have grown. */
   owners?: string[]
 }

@@ -2,7 +2,7 @@
 import { DomainError } from '../errors.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import { forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
-import type { Done, Sweep } from './sweep.ts'
+import type { ItemRow, Sweep } from './sweep.ts'
 
 /** Items that a line of the log names. */
 const NAMED = 5
@@ -13,6 +13,11 @@ const STATEMENT_TIMEOUT = '57014'
 interface Failure {
   item: string
   error: unknown
+}
+
+interface Pass {
+  done: Set<string>
+  unfinished: string[]
 }
 
 /** Whether trying other items is of no use. A statement that took too long is the fault of what it was about. */
@@ -35,38 +40,40 @@ interface Dependencies {
 
 export function createSweeper({ database, log, notices }: Dependencies) {
   /**
-   * To the end of what they hold. A transaction that failed lets go of its rows before this raises; after a statement
-   * alone they may still be held for a moment, and would be passed over as somebody else's.
+   * A transaction that failed lets go of its rows before this raises; after a statement alone they may still be held for a
+   * moment, and would be passed over as somebody else's.
    */
-  async function carryOutAll(sweep: Sweep, items: readonly string[], done: Set<string>): Promise<void> {
-    for (let part: Done = { items: [], hasMore: true }; part.hasMore; ) {
-      part = await database.transaction((query) => sweep.carryOut(query, items))
-      for (const item of part.items) done.add(item)
-      for (const owner of new Set(part.owners)) notices?.announce(owner)
-    }
+  async function carryOut(sweep: Sweep, items: readonly string[], pass: Pass): Promise<void> {
+    const { items: done, unfinished = [], owners } = await database.transaction((query) => sweep.carryOut(query, items))
+    for (const item of done) pass.done.add(item)
+    pass.unfinished.push(...unfinished)
+    for (const owner of new Set(owners)) notices?.announce(owner)
   }
 
-  /** All at once; when that fails, each for itself. Raises UNAVAILABLE while the database is away. */
-  async function carryOut(sweep: Sweep, items: readonly string[], done: Set<string>): Promise<Failure[]> {
+  /** All at once; what fails is halved, until only those are left that fail alone. Raises UNAVAILABLE while the database is away. */
+  async function carryOutPage(sweep: Sweep, items: readonly string[], pass: Pass): Promise<Failure[]> {
+    try {
+      await carryOut(sweep, items, pass)
+      return []
+    } catch (error) {
+      if (isOutage(error)) throw error
+      if (items.length === 1) return [{ item: items[0]!, error }]
+    }
+    const half = Math.ceil(items.length / 2)
+    return [
+      ...(await carryOutPage(sweep, items.slice(0, half), pass)),
+      ...(await carryOutPage(sweep, items.slice(half), pass)),
+    ]
+  }
+
+  async function deal(sweep: Sweep, items: readonly string[]): Promise<Pass> {
+    const pass: Pass = { done: new Set(), unfinished: [] }
     const failures: Failure[] = []
-    if (!sweep.isOneByOne) {
-      try {
-        await carryOutAll(sweep, items, done)
-        return []
-      } catch (error) {
-        if (isOutage(error)) throw error
-        if (items.length === 1) return [{ item: items[0]!, error }]
-      }
-    }
-    for (const item of items) {
-      try {
-        await carryOutAll(sweep, [item], done)
-      } catch (error) {
-        if (isOutage(error)) throw error
-        failures.push({ item, error })
-      }
-    }
-    return failures
+    for (const part of sweep.isOneByOne ? items.map((item) => [item]) : [items])
+      failures.push(...(await carryOutPage(sweep, part, pass)))
+    if (failures.length > 0) await putOff(sweep, failures)
+    if (pass.done.size > 0) await database.query(forgetSetbacks, [sweep.name, [...pass.done]])
+    return pass
   }
 
   /** Puts them off, and tells the log of those that failed for the first time. */
@@ -82,32 +89,31 @@ export function createSweeper({ database, log, notices }: Dependencies) {
   }
 
   /**
-   * Goes through everything once; returns how many items something was done with. `cancel` ends it between two pages.
-   * Raises UNAVAILABLE while the database is away.
+   * Goes through everything once; returns how many items something was done with. What takes more than one statement is
+   * finished when all others had their turn. `cancel` ends it between two pages. Raises UNAVAILABLE while the database is away.
    */
   async function run(sweep: Sweep, cancel?: AbortSignal): Promise<number> {
     let total = 0
+    let long: string[] = []
     let after: string | null = null
     for (let pages = 0; pages < (sweep.mostPages ?? Number.POSITIVE_INFINITY); pages += 1) {
       cancel?.throwIfAborted()
-      const page: { item: string; place: string }[] = await database.query(sweep.find, [
-        after,
-        sweep.page,
-        ...(sweep.values ?? []),
-      ])
+      const page: ItemRow[] = await database.query(sweep.find, [after, sweep.page, ...(sweep.values ?? [])])
       if (page.length === 0) break
-      const done = new Set<string>()
-      const failures = await carryOut(
+      const { done, unfinished } = await deal(
         sweep,
         page.map(({ item }) => item),
-        done,
       )
-      for (const { item } of failures) done.delete(item)
-      if (failures.length > 0) await putOff(sweep, failures)
-      if (done.size > 0) await database.query(forgetSetbacks, [sweep.name, [...done]])
       total += done.size
+      long.push(...unfinished)
       if (page.length < sweep.page) break
       after = page.at(-1)!.place
+    }
+    while (long.length > 0) {
+      cancel?.throwIfAborted()
+      const part = long.splice(0, sweep.page)
+      const { unfinished } = await deal(sweep, part)
+      long = [...long, ...unfinished]
     }
     return total
   }

@@ -79,8 +79,9 @@ export function createGrantService({ database, notices, idempotency, log, verifi
           const [last] = held ? await query(closeDueGrants, [userId, GRANTS_AT_ONCE]) : []
           if (!held || !last) return { items: [] }
           closed += last.closed
-          const owners = last.taken ? [held.user_id] : []
-          return { items: [held.user_id], hasMore: last.closed === GRANTS_AT_ONCE, owners }
+          const items = [held.user_id]
+          const unfinished = last.closed === GRANTS_AT_ONCE ? items : []
+          return { items, unfinished, owners: last.taken ? items : [] }
         },
       })
       return closed
