@@ -17,8 +17,8 @@ export interface Store {
   buyer: Account & { id: string }
   seller: Account & { id: string }
   apiKey: string
-  /** Creates so many orders of the buyer through the REST door; returns their ids. */
-  order(count: number): Promise<string[]>
+  /** Creates so many orders of the buyer, or of somebody else, through the REST door; returns their ids. */
+  order(count: number, by?: Account): Promise<string[]>
 }
 
 export interface StoreOptions {
@@ -74,13 +74,13 @@ export async function openStore(
   await parts.database.query(insertApp, [appId, seller.id, price, webhookUrl ?? null, webhookUrl ? secret : null])
   const apiKey = await addService(parts)
 
-  const orderOne = async (index: number) => {
+  const orderOne = async (index: number, by: Account) => {
     const answer = await tryOnce(gateways[index % gateways.length]!.url, {
       method: 'POST',
       path: '/api/v3/store/network-app-orders/',
-      token: buyer.token,
+      token: by.token,
       apiKey,
-      body: jsonBody({ network_app: toId('app', appId), action_args: { nid: buyer.nid } }),
+      body: jsonBody({ network_app: toId('app', appId), action_args: { nid: by.nid } }),
     })
     if (answer?.status !== 201) throw new Error(`An order was answered with ${JSON.stringify(answer)}`)
     return (answer.body as { id: string }).id
@@ -90,11 +90,11 @@ export async function openStore(
     buyer,
     seller,
     apiKey,
-    async order(count) {
+    async order(count, by = buyer) {
       const ids: string[] = []
       while (ids.length < count) {
         const rest = Math.min(count - ids.length, 20)
-        ids.push(...(await Promise.all(Array.from({ length: rest }, (_, index) => orderOne(index)))))
+        ids.push(...(await Promise.all(Array.from({ length: rest }, (_, index) => orderOne(index, by)))))
       }
       return ids
     },

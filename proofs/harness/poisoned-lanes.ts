@@ -1,0 +1,279 @@
+/** The queues, the relay and the lists of a gateway that runs, each with items that can never succeed. */
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { statement } from '../../src/domain/ports.ts'
+import type { QueueName } from '../../src/platform/jobs.ts'
+import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
+import { type Call, jsonBody, tryOnce } from './client.ts'
+import type { Command } from './operator.ts'
+import type { Parts } from './parts.ts'
+import { percentile } from './percentile.ts'
+import type { ProofContext } from './proof.ts'
+import { openStore, orderUuid, type Store } from './store.ts'
+import { until } from './wait.ts'
+
+export interface Lane {
+  name: string
+  /** Items of a round. */
+  most: number
+  /** What can never succeed, as the log names it. */
+  bad: string[]
+  /** Puts items in, the bad ones first; returns the p99 of the good ones, in milliseconds. */
+  measure(count: number, poisoned: number): Promise<number>
+  /** Has the bad ones tried so many times more, without waiting for their pauses. */
+  tryAgain(times: number): Promise<void>
+  /** A sentence for each bad one that the operator's commands do not show. */
+  missing(command: Command): Promise<string[]>
+}
+
+const PATIENCE = 180_000
+
+const put = statement<{ id: string }>(
+  'proof_put_all',
+  'select enqueue($1, job::jsonb)::text as id from unnest($2::text[]) with ordinality as jobs (job, n) order by n',
+)
+const waitsOf = statement<{ milliseconds: number }>(
+  'proof_job_waits',
+  `select extract(epoch from completed_on - created_on)::float8 * 1000 as milliseconds from jobs.job
+   where name = $1 and id = any ($2::uuid[]) and state = 'completed'`,
+)
+const makeJobsDue = statement<{ id: string; tries: number }>(
+  'proof_jobs_due',
+  `update jobs.job set start_after = now() where name = $1 and id = any ($2::uuid[]) and state = 'retry'
+   returning id::text, retry_count as tries`,
+)
+const countTried = statement<{ count: number }>(
+  'proof_jobs_tried',
+  `select count(*)::int as count from jobs.job j join unnest($2::uuid[], $3::int[]) as before (id, tries) on j.id = before.id
+   where j.name = $1 and j.retry_count > before.tries and j.state <> 'active'`,
+)
+
+interface WaitingJobs {
+  waiting: { queue: string; count: number; last_error: string | null }[]
+}
+
+/** For each queue a job that is done at once, and one that always raises. */
+const queues: Record<Exclude<QueueName, 'dead-letter'>, { good(): object; bad: object; most?: number }> = {
+  mail: { good: () => ({ template: 'receipt', orderId: randomUUID() }), bad: { template: 'receipt', orderId: 'none' } },
+  'account-mail': {
+    good: () => ({
+      ...{ template: 'password-changed', userId: randomUUID(), requestId: randomUUIDv7() },
+      at: new Date().toISOString(),
+    }),
+    bad: { template: 'no-such-mail' },
+  },
+  'webhook-delivery': { good: () => ({ deliveryId: randomUUID() }), bad: { deliveryId: 'none' } },
+  'abandoned-delivery': { good: () => ({ deliveryId: randomUUID() }), bad: { deliveryId: 'none' } },
+  'forget-key': { good: () => ({ userId: randomUUID() }), bad: { userId: '../nobody' }, most: 200 },
+  thumbnail: { good: () => ({ assetId: randomUUID() }), bad: { assetId: 'none' } },
+}
+
+function queueLane({ database }: Parts, queue: keyof typeof queues): Lane {
+  const { good, bad, most = Number.POSITIVE_INFINITY } = queues[queue]
+  const lane: Lane = {
+    name: `queue ${queue}`,
+    most,
+    bad: [],
+    async measure(count, poisoned) {
+      const jobs = Array.from({ length: count }, (_, index) => JSON.stringify(index < poisoned ? bad : good()))
+      const ids = (await database.query(put, [queue, jobs])).map(({ id }) => id)
+      lane.bad.push(...ids.slice(0, poisoned))
+      const others = ids.slice(poisoned)
+      const look = async () => {
+        const waits = await database.query(waitsOf, [queue, others])
+        return waits.length === others.length ? waits : undefined
+      }
+      return percentile(await until(`${queue} is done`, look, PATIENCE, 50), 0.99)
+    },
+    async tryAgain(times) {
+      for (let time = 0; time < times; time += 1) {
+        const due = await database.query(makeJobsDue, [queue, lane.bad])
+        const before = [due.map(({ id }) => id), due.map(({ tries }) => tries)]
+        const look = async () => {
+          const [tried] = await database.query(countTried, [queue, ...before])
+          return tried!.count >= due.length || undefined
+        }
+        await until(`the bad jobs of ${queue} are tried again`, look, PATIENCE, 50)
+      }
+    },
+    async missing(command) {
+      const { waiting } = JSON.parse((await command('jobs', '--json')).stdout) as WaitingJobs
+      const shown = waiting.find((row) => row.queue === queue)
+      if (shown && shown.count >= lane.bad.length && shown.last_error) return []
+      return [`annal jobs shows ${shown?.count ?? 0} of ${lane.bad.length} bad jobs.`]
+    },
+  }
+  return lane
+}
+
+const findUser = statement<{ id: string }>('proof_user', 'select id from users where username = $1')
+const flip = (table: string, column: string, key: string) =>
+  statement<never>(
+    `proof_flip_${column}`,
+    `update ${table} set ${column} = set_byte(${column}, octet_length(${column}) - 1, get_byte(${column}, octet_length(${column}) - 1) # 1)
+     where ${key} = any ($1::uuid[])`,
+  )
+const flipKeys = flip('user_keys', 'wrapped_data_key', 'user_id')
+const flipArguments = flip('orders', 'action_args', 'id')
+const commitWaits = statement<{ milliseconds: number }>(
+  'proof_commit_waits',
+  `select extract(epoch from r.updated_at - c.created_at)::float8 * 1000 as milliseconds
+   from commits c join commit_relays r on r.commit_id = c.id where c.message = any ($1::text[]) and r.status = 'FINAL'`,
+)
+const findCommit = statement<{ id: string; attempts: number }>(
+  'proof_commit_by_message',
+  'select c.id::text, r.attempts from commits c join commit_relays r on r.commit_id = c.id where c.message = $1',
+)
+const makeCommitsDue = statement<never>(
+  'proof_commits_due',
+  'update commit_relays set next_attempt_at = now() where commit_id = any ($1::uuid[])',
+)
+const countAttempts = statement<{ attempts: number }>(
+  'proof_commit_attempts',
+  'select coalesce(min(attempts), 0)::int as attempts from commit_relays where commit_id = any ($1::uuid[])',
+)
+
+const AUTHORS = 10
+
+async function relayLane({ database }: Parts, base: string) {
+  const open = async (name: string) => {
+    const account = await openAccount(base, name, nothingAcknowledged())
+    const [user] = await database.query(findUser, [name])
+    return { ...account, id: user!.id }
+  }
+  const authors: Account[] = []
+  while (authors.length < AUTHORS) authors.push(await open(`author${authors.length}`))
+  const broken: string[] = []
+  let written = 0
+
+  const write = async (account: Account) => {
+    written += 1
+    const message = `commit ${written}`
+    const answer = await tryOnce(base, updateCall(account, message))
+    if (answer?.status !== 200) throw new Error(`An update was answered with ${JSON.stringify(answer)}`)
+    return message
+  }
+  const lane: Lane = {
+    name: 'relay',
+    most: 100,
+    bad: [],
+    async measure(count, poisoned) {
+      for (let index = 0; index < poisoned; index += 1) {
+        const account = await open(`lost${broken.length}`)
+        await until('its registration is signed', async () => {
+          const [waiting] = await database.query(unsigned, [account.id])
+          return waiting!.count === 0 || undefined
+        })
+        await database.query(flipKeys, [[account.id]])
+        broken.push(account.id)
+        const [commit] = await database.query(findCommit, [await write(account)])
+        lane.bad.push(commit!.id)
+      }
+      const messages: string[] = []
+      // Each author writes one after the other, for an asset is changed by one at a time.
+      await Promise.all(
+        authors.map(async (author, index) => {
+          for (let n = index; n < count; n += AUTHORS) messages.push(await write(author))
+        }),
+      )
+      const look = async () => {
+        const waits = await database.query(commitWaits, [messages])
+        return waits.length === messages.length ? waits : undefined
+      }
+      return percentile(await until('all commits are final', look, PATIENCE, 100), 0.99)
+    },
+    async tryAgain(times) {
+      const attempts = async () => (await database.query(countAttempts, [lane.bad]))[0]!.attempts
+      for (let time = 0; time < times; time += 1) {
+        const before = await attempts()
+        await database.query(makeCommitsDue, [lane.bad])
+        await until(
+          'the bad commits are tried again',
+          async () => (await attempts()) > before || undefined,
+          PATIENCE,
+          100,
+        )
+      }
+    },
+    async missing(command) {
+      const { waiting } = JSON.parse((await command('relay', '--json')).stdout) as { waiting: { commit_id: string }[] }
+      const shown = new Set(waiting.map(({ commit_id }) => commit_id))
+      const check = (await command('check')).stdout
+      return [
+        ...lane.bad.filter((commit) => !shown.has(commit)).map((commit) => `annal relay does not show ${commit}.`),
+        ...(/^W1 +\d+ wrong/m.test(check) ? [] : ['annal check says nothing of commits that wait.']),
+      ]
+    },
+  }
+  /** Gives the keys back, so that everything accepted gets onto the chain. */
+  const heal = async () => {
+    await database.query(flipKeys, [broken])
+    const done = async () => {
+      await database.query(makeCommitsDue, [lane.bad])
+      return (await database.query(openCommits))[0]!.count === 0 || undefined
+    }
+    await until('every commit is final', done, PATIENCE, 500)
+  }
+  return { lane, heal }
+}
+
+const unsigned = statement<{ count: number }>(
+  'proof_unsigned',
+  `select count(*)::int as count from commits c join commit_relays r on r.commit_id = c.id
+   where c.author_id = $1::uuid and r.tree_signature is null`,
+)
+const openCommits = statement<{ count: number }>(
+  'proof_open_commits',
+  `select count(*)::int as count from commit_relays where status not in ('FINAL', 'FAILED')`,
+)
+
+/** Orders of a page. */
+const LISTED = 100
+
+async function listLanes({ database }: Parts, store: Store): Promise<Lane[]> {
+  const base = store.gateways[0]!.url
+  const healthy = store.buyer
+  await store.order(LISTED)
+  const damaged = await openAccount(base, 'damaged', nothingAcknowledged())
+  const orders = await store.order(LISTED, damaged)
+  const bad = orders.slice(0, Math.max(1, LISTED / 100))
+  await database.query(flipArguments, [bad.map(orderUuid)])
+  const document = `{ orders(first: ${LISTED}) { nodes { id actionArgs } } }`
+  const calls: Record<string, Call> = {
+    'list of orders, REST': { method: 'GET', path: `/api/v3/store/network-app-orders/?limit=${LISTED}` },
+    'list of orders, GraphQL': { method: 'POST', path: '/graphql', body: jsonBody({ query: document }) },
+    'export of an account': { method: 'GET', path: '/api/v3/auth/users/me/export/' },
+  }
+  return Object.entries(calls).map(([name, call]): Lane => {
+    const read = async ({ token }: Account) => {
+      const begin = performance.now()
+      const answer = await tryOnce(base, { ...call, token })
+      if (answer?.status !== 200) throw new Error(`${name} was answered with ${JSON.stringify(answer)}`)
+      return { milliseconds: performance.now() - begin }
+    }
+    return {
+      name,
+      most: 100,
+      bad,
+      async measure(count, poisoned) {
+        const reads: { milliseconds: number }[] = []
+        while (reads.length < count) reads.push(await read(poisoned ? damaged : healthy))
+        return percentile(reads, 0.99)
+      },
+      async tryAgain(times) {
+        for (let time = 0; time < times; time += 1) await read(damaged)
+      },
+      async missing(command) {
+        const { stdout } = await command('check')
+        return bad.filter((order) => !stdout.includes(order)).map((order) => `annal check does not name ${order}.`)
+      },
+    }
+  })
+}
+
+export async function openLanes(context: ProofContext, parts: Parts) {
+  const store = await openStore(context, parts, { price: '1', gateways: [{ LOG_LEVEL: 'info' }] })
+  const relay = await relayLane(parts, store.gateways[0]!.url)
+  const lists = await listLanes(parts, store)
+  const all = [...(Object.keys(queues) as (keyof typeof queues)[]).map((queue) => queueLane(parts, queue)), relay.lane]
+  return { store, all: [...all, ...lists], heal: relay.heal }
+}
