@@ -94,7 +94,7 @@ export async function createGateway(
             throw new Error(`${name} ended while it started`)
           return canServe()
         },
-        60_000,
+        180_000,
         25,
       )
       ready = true
