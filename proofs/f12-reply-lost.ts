@@ -31,7 +31,7 @@ async function catchCareless(context: ProofContext, { parts, rpc }: ChainScene):
     return found > messages.length ? found : undefined
   })
   context.say(`control: a new nonce on error put ${events} events there for ${messages.length} commits`)
-  return judgeNonces(readSent(sent)).length > 0 ? [] : ['The control was not caught: nothing was signed twice.']
+  return judgeNonces(await readSent(sent)).length > 0 ? [] : ['The control was not caught: nothing was signed twice.']
 }
 
 export async function proveReplyLost(context: ProofContext): Promise<ProofResult> {
@@ -39,7 +39,7 @@ export async function proveReplyLost(context: ProofContext): Promise<ProofResult
   const replies = Math.floor(commits * 0.4)
   const seconds = context.setting('SECONDS', 75)
   const kills = context.setting('KILLS', 100)
-  const scene = await openChainScene(context, { callers: 6, rest: 150 })
+  const scene = await openChainScene(context, { rest: 200 })
   const { parts, acknowledged, gateways, proxies } = scene
   const reasons: string[] = []
 
@@ -80,8 +80,9 @@ export async function proveReplyLost(context: ProofContext): Promise<ProofResult
   }
   await until('both gateways are up', () => (gateways.every((gateway) => gateway.isReady()) ? true : undefined), 60_000)
 
-  const judged = await scene.judgeAll()
-  reasons.push(...judged.reasons, ...judgeNonces(readSent(scene.sent)))
+  // Who asks a gateway that is killed gets no answer.
+  const judged = await scene.judgeAll([200, 0])
+  reasons.push(...judged.reasons, ...judgeNonces(await readSent(scene.sent)))
   reasons.push(...(await catchCareless(context, scene)))
   return conclude({
     figure: `${judged.lost} lost, ${judged.double} double; ${lost} replies lost, ${kills} kills; ${judged.lines} lines logged`,

@@ -132,7 +132,7 @@ export async function proveNonceGap(context: ProofContext): Promise<ProofResult>
   }
 
   const judged = await scene.judgeAll()
-  const sent = readSent(scene.sent)
+  const sent = await readSent(scene.sent)
   const fillers = fillersOf(sent)
   const gaps = await countQueued(scene)
   if (gaps > 0) reasons.push(`${gaps} transactions wait behind a gap.`)

@@ -42,8 +42,7 @@ function holdBaseFee({ rpc }: ChainScene, fee: bigint) {
 }
 
 /** The control: offers that rise by a twentieth must be caught, and what is above the cap. */
-const isControlCaught = (scene: ChainScene) => {
-  const [first] = readSent(scene.sent)
+function isControlCaught([first]: Awaited<ReturnType<typeof readSent>>): boolean {
   const { maxFee, tip } = first!
   const careless = [first!, { ...first!, hash: '0x', maxFee: (maxFee * 105n) / 100n, tip: (tip * 105n) / 100n }]
   return (
@@ -99,10 +98,11 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
   backs.push(await scene.untilIncluded(BACK))
 
   const judged = await scene.judgeAll()
-  const { count, highest, reasons: found } = judgeReplacements(readSent(scene.sent), CAP * GWEI)
+  const sent = await readSent(scene.sent)
+  const { count, highest, reasons: found } = judgeReplacements(sent, CAP * GWEI)
   reasons.push(...judged.reasons, ...found)
   if (count < 30 * rounds) reasons.push(`Only ${count} transactions were offered anew: the run is invalid.`)
-  if (!isControlCaught(scene)) reasons.push('The control was not caught: offers that hardly rise.')
+  if (!isControlCaught(sent)) reasons.push('The control was not caught: offers that hardly rise.')
   return conclude({
     figure: `${count} replaced at their nonces, at most ${highest / GWEI} of ${CAP} gwei, mined at most ${(Math.max(...backs) / 1_000).toFixed(1)} s after; ${judged.lines} lines logged`,
     n: scene.acknowledged.commits.length,

@@ -87,7 +87,7 @@ export async function proveReorg(context: ProofContext): Promise<ProofResult> {
   context.say(`the chain was thrown away with ${lost} commits; the newest were there ${took.toFixed(0)} ms after`)
 
   const judged = await scene.judgeAll()
-  reasons.push(...judged.reasons, ...judgeNonces(readSent(scene.sent)))
+  reasons.push(...judged.reasons, ...judgeNonces(await readSent(scene.sent)))
   if (!isControlCaught()) reasons.push('The control was not caught: final at the first receipt.')
   return conclude({
     figure: `${watch.displaced} displaced, included again at most ${(Math.max(...backs) / 1_000).toFixed(1)} s after; ${watch.early} final too early, ${watch.withdrawn} taken back; ${judged.lines} lines logged`,

@@ -26,8 +26,8 @@ export interface ChainScene extends Work {
   disturb(fault: Fault | undefined): void
   /** Milliseconds from now until everything that is accepted by now is included. Raises after `longest`. */
   untilIncluded(longest: number): Promise<number>
-  /** Everything at the end, with the log. */
-  judgeAll(): Promise<{ reasons: string[]; lost: number; double: number; lines: number }>
+  /** Everything at the end, with the log. `allowed`: what a probe may be answered with; 200 alone when missing. */
+  judgeAll(allowed?: readonly number[]): Promise<{ reasons: string[]; lost: number; double: number; lines: number }>
 }
 
 export interface ChainSceneOptions extends WorkOptions {
@@ -93,8 +93,8 @@ export async function openChainScene(context: ProofContext, options: ChainSceneO
       for (const proxy of proxies) proxy.fault = fault
     },
     untilIncluded,
-    async judgeAll() {
-      const judged = await work.judge([200])
+    async judgeAll(allowed = [200]) {
+      const judged = await work.judge(allowed)
       const refunded = (await readStatuses(parts)).FAILED ?? 0
       if (refunded > 0) judged.reasons.push(`${refunded} commits were given up.`)
       const log = await readLog(context, gateways)

@@ -1,4 +1,5 @@
 /** What a relay sent, judged by itself: one nonce for each commit, and replacements that nodes must take. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Transaction } from 'ethers'
 import { larger } from '../../src/chain/fees.ts'
 
@@ -11,12 +12,15 @@ interface Sent {
   tip: bigint
 }
 
-/** In order, each once. */
-export function readSent(raws: readonly string[]): Sent[] {
-  return [...new Set(raws)].map((raw) => {
+/** In order, each once. Recovering senders takes long, so others get their turn in between. */
+export async function readSent(raws: readonly string[]): Promise<Sent[]> {
+  const sent: Sent[] = []
+  for (const raw of new Set(raws)) {
     const { hash, from, nonce, data, maxFeePerGas, maxPriorityFeePerGas } = Transaction.from(raw)
-    return { hash: hash!, from: from!, nonce, data, maxFee: maxFeePerGas ?? 0n, tip: maxPriorityFeePerGas ?? 0n }
-  })
+    sent.push({ hash: hash!, from: from!, nonce, data, maxFee: maxFeePerGas ?? 0n, tip: maxPriorityFeePerGas ?? 0n })
+    await nextTurn()
+  }
+  return sent
 }
 
 /** Transactions that carry nothing: a nonce was filled. */
