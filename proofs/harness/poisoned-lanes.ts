@@ -47,8 +47,9 @@ const countTried = statement<{ count: number }>(
    where j.name = $1 and j.retry_count > before.tries and j.state <> 'active'`,
 )
 
-interface WaitingJobs {
+interface ShownJobs {
   waiting: { queue: string; count: number; last_error: string | null }[]
+  failed: { queue: string; count: number; last_error: string | null }[]
 }
 
 /** For each queue a job that is done at once, and one that always raises. */
@@ -96,10 +97,10 @@ function queueLane({ database }: Parts, queue: keyof typeof queues): Lane {
       }
     },
     async missing(command) {
-      const { waiting } = JSON.parse((await command('jobs', '--json')).stdout) as WaitingJobs
-      const shown = waiting.find((row) => row.queue === queue)
-      if (shown && shown.count >= lane.bad.length && shown.last_error) return []
-      return [`annal jobs shows ${shown?.count ?? 0} of ${lane.bad.length} bad jobs.`]
+      const { waiting, failed } = JSON.parse((await command('jobs', '--json')).stdout) as ShownJobs
+      const shown = [...waiting, ...failed].filter((row) => row.queue === queue && row.last_error)
+      const count = shown.reduce((sum, row) => sum + row.count, 0)
+      return count >= lane.bad.length ? [] : [`annal jobs shows ${count} of ${lane.bad.length} bad jobs.`]
     },
   }
   return lane

@@ -105,6 +105,7 @@ const queues = {
     retryDelayMax: 900,
     ...abandoned,
     deleteAfterSeconds: 3_600,
+    deadLetter: 'dead-letter',
   },
 } satisfies Record<string, Omit<Queue, 'name'>>
 

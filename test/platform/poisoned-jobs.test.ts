@@ -97,7 +97,7 @@ describe('a job that can never be done', () => {
         isKept: true,
       },
       'forget-key': { bad: { userId: '../nobody' }, good: nobody, isKept: true },
-      thumbnail: { bad: { assetId: 'none' }, good: { assetId: randomUUID() } },
+      thumbnail: { bad: { assetId: 'none' }, good: { assetId: randomUUID() }, isKept: true },
       'webhook-delivery': { bad: { deliveryId: 'none' }, good: { deliveryId: randomUUID() } },
     }
     for (const [queue, { bad, good, isKept = false }] of Object.entries(poisons)) {
