@@ -100,7 +100,9 @@ const readLines = async (user: SignedIn): Promise<Line[]> =>
 /** One unit into a wallet; `id` is an expression of SQL. */
 const moveSql = (id: string) => `
   with paid as (update wallets w set num = num + 1 where user_id = $1::uuid returning user_id, ${id} as id),
-  moved as (insert into transfers (id, reference) select id, 'deposit:' || id from paid returning id)
+  moved as (
+    insert into transfers (id, reference, created_at) select id, 'deposit:' || id, clock_timestamp() from paid returning id
+  )
   insert into entries (transfer_id, position, wallet_id, book, currency, amount)
   select moved.id, line.* from moved, lateral (values
     (1, $1::uuid, null::book, 'NUM'::currency, 1::numeric), (2, null, 'DEPOSITS', 'NUM', -1)) as line
