@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { toId } from '../src/domain/ids.ts'
 import { tryOnce } from './harness/client.ts'
 import { hopefulStart } from './harness/hopeful-start.ts'
-import { copyParts, kinds, openInstallation } from './harness/installation.ts'
-import { ask, keeperName, liveThrough, type Story, signIn } from './harness/moments.ts'
+import { copyParts, type Installation, kinds, openInstallation } from './harness/installation.ts'
+import { ask, hasten, keeperName, liveThrough, type Story, signIn } from './harness/moments.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import {
   doublesOnChain,
@@ -102,11 +102,7 @@ async function restore(context: ProofContext, story: Story, mixture: Mixture) {
 }
 
 /** Sessions of the database's moment live again, until the operator ends them all. */
-async function judgeSessions(
-  { moments }: Story,
-  { database }: Mixture,
-  { gateway: { url }, annal }: Awaited<ReturnType<typeof openInstallation>>,
-) {
+async function judgeSessions({ moments }: Story, { database }: Mixture, { gateway: { url }, annal }: Installation) {
   const me = { method: 'GET', path: '/api/v3/auth/users/me/', token: moments[database]!.session } as const
   await ask(url, me, 200)
   const { code } = await annal(['sessions', 'end', '--all'])
@@ -121,12 +117,12 @@ const findUndelivered = {
 }
 
 /** Calls that were made since the dump are made again, under the same id and with the same body. */
-async function judgeWebhooks({ receiver }: Story, { annal, beside }: Awaited<ReturnType<typeof openInstallation>>) {
-  await annal(['jobs', '--retry'])
+async function judgeWebhooks({ receiver }: Story, installation: Installation) {
+  await hasten(installation)
   await until(
     'every webhook is delivered',
     async () => {
-      const left = await beside(({ database }) => database.query(findUndelivered))
+      const left = await installation.beside(({ database }) => database.query(findUndelivered))
       return left.length === 0 || undefined
     },
     60_000,

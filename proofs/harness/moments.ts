@@ -88,6 +88,15 @@ export const sendCoins = ({ beside }: Installation, address: string, coins: numb
     return rpc<string>('eth_sendTransaction', [{ from, to: address, value }])
   })
 
+/** As if the pause before the next call of a webhook were over. */
+export const hasten = ({ beside }: Installation) =>
+  beside(async ({ database }) => {
+    const due = `update webhook_deliveries set next_attempt_at = now() where status = 'PENDING'`
+    await rowsOf(database, 'restore_due', due)
+    const job = `update jobs.job set start_after = now() where name = 'webhook-delivery' and state in ('created', 'retry')`
+    await rowsOf(database, 'restore_job', job)
+  })
+
 export const isCredited = ({ beside }: Installation, transaction: string) =>
   beside(async ({ database }) => {
     const found = await rowsOf(database, 'restore_credited', 'select 1 from deposits where transaction_hash = $1', [
@@ -124,7 +133,7 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
     const next = await signIn(url, keeperName)
     await ask(url, { method: 'POST', path: '/api/v3/auth/token/logout/', token: session }, 204)
     session = next!
-    await installation.annal(['jobs', '--retry'])
+    await hasten(installation)
     await shop.buy(session, `order ${epoch}`)
     const person = await openAccount(url, personOf(epoch), nothingAcknowledged())
     leaver = await openAccount(url, leaverOf(epoch), nothingAcknowledged())
@@ -152,12 +161,23 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
   return story
 }
 
-/** Commits that are accepted, signed and not sent: they wait at the moment and are on the chain at the next. */
+const hasSigned = ({ beside }: Installation) =>
+  beside(async ({ database }) => {
+    const signed = `select 1 from commit_relays where status = 'PENDING' and tree_signature is not null`
+    return (await rowsOf(database, 'restore_signed', signed)).length > 0 || undefined
+  })
+
+/** Commits that are accepted, signed or not, and not sent: they wait at the moment and are on the chain at the next. */
 async function acceptWithoutChain(context: ProofContext, { dir }: Installation, writers: Account[], epoch: number) {
   const lonely = await openInstallation(context, `lonely${epoch}`, dir, awayChain)
   await lonely.gateway.start()
-  for (const account of writers)
-    await ask(lonely.gateway.url, updateCall(account, `${account.username} ${epoch} waits`), 200)
+  const accept = (account: Account) =>
+    ask(lonely.gateway.url, updateCall(account, `${account.username} ${epoch} waits`), 200)
+  const [first, ...others] = writers
+  await accept(first!)
+  // One is signed for sure; of the others the moment has what it has.
+  await until('a commit that waits is signed', () => hasSigned(lonely), 60_000, 100)
+  for (const account of others) await accept(account)
   await lonely.gateway.stop()
 }
 
