@@ -83,6 +83,7 @@ it('there is no other way out of the process than these', () => {
       "pg: platform/database.ts",
       "pg: platform/embedded-postgres.ts",
       "pg: platform/event-notices.ts",
+      "pg: platform/migration-lock.ts",
       "pg: platform/migrations.ts",
       "pg: platform/reads/reads.ts",
       "pg: platform/schema-engine.ts",

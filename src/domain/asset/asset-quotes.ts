@@ -59,7 +59,8 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
   async function assertNew(file: IncomingFile) {
     const { cid, size } = await contentStore.identifyFile(file.open())
     if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
-    if ((await database.query(findRegistered, [cid])).length) throw duplicate(cid)
+    const [found] = await database.query(findRegistered, [cid])
+    if (found!.is_registered) throw duplicate(cid)
   }
 
   async function receipt(actor: Actor, commitId: string | undefined): Promise<Quote> {

@@ -58,7 +58,7 @@ export const insertOrder = statement<OrderRow>(
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
        created_at, expires_at)
      select $1::uuid, $2::uuid, app.id, app.name, $5::bytea, app.price, least(buyer.points, app.price),
-       app.price - least(buyer.points, app.price), buyer.at, buyer.at + make_interval(secs => $6::int)
+       app.price - least(buyer.points, app.price), buyer.at, date_trunc('milliseconds', buyer.at) + make_interval(secs => $6::int)
      from app, buyer returning *
    ),
    told as (
