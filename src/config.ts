@@ -43,6 +43,10 @@ const variables = {
   },
   PORT: { schema: port.prefault('4000'), doc: 'Port to listen on.' },
   HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
+  HEALTH_PORT: {
+    schema: port.optional(),
+    doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. Keep it closed to strangers.',
+  },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
     doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. Default: http://localhost:PORT.',
@@ -307,6 +311,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     production,
     port: values.PORT,
     host: values.HOST,
+    healthPort: values.HEALTH_PORT,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     dir: resolve(values.ANNAL_DIR),
     logLevel: values.LOG_LEVEL,

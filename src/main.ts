@@ -26,6 +26,7 @@ async function main() {
   const doors: Door[] = []
   const server = createHttpServer({ doors, presentError, log, publicUrl: config.publicUrl })
   const port = await server.listen(config.port, config.host)
+  if (config.healthPort !== undefined) await server.listen(config.healthPort, config.host, 'HEALTH_PORT')
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
 
   let isStopping = false

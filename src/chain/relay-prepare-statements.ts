@@ -119,7 +119,7 @@ export const countByStatus = statement<{ status: string; count: number; oldest: 
 export const retryNow = statement<{ count: number }>(
   'relay_retry',
   `with due as (
-     update commit_relays set next_attempt_at = now()
+     update commit_relays set next_attempt_at = date_trunc('milliseconds', now())
      where status = 'PENDING' and lane is null and tree_signature is null and next_attempt_at > now() returning 1
    ) select count(*)::int as count from due`,
 )

@@ -1,7 +1,7 @@
 /** The HTTP server: hands each request to the first door that knows its path, and drains before it closes. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { DomainError } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
@@ -25,8 +25,11 @@ const CLOSE_IDLE_EVERY = 50
 const LINGER = 30_000
 
 export interface HttpServer {
-  /** Raises an Error with a clear sentence when the port is taken. Returns the port. */
-  listen(port: number, host: string): Promise<number>
+  /**
+   * Raises an Error with a clear sentence when the port is taken; `variable` is what chose it. Returns the port. May be called
+   * again for another port: connections are accepted one after the other, and each port has a queue of its own.
+   */
+  listen(port: number, host: string, variable?: string): Promise<number>
   /** Takes no new requests, waits for those under way at most `milliseconds`, then closes. */
   drain(milliseconds: number): Promise<void>
 }
@@ -173,18 +176,24 @@ export function createHttpServer({
     answerBare(socket, { ...answer, headers: allHeaders }, asksForHead(error as { rawPacket?: Buffer }))
   })
 
+  const listeners: Listener[] = []
+  const nextListener = () =>
+    listeners.length === 0 ? server : createListener({ noDelay: true }, (socket) => server.emit('connection', socket))
+
   return {
-    listen: (port, host) =>
+    listen: (port, host, variable = 'PORT') =>
       new Promise((resolve, reject) => {
-        server.once('error', (error: NodeJS.ErrnoException) => {
-          const taken = `Port ${port} of ${host} is taken by another program. Stop it, or choose another with PORT=<port>.`
+        const listener = nextListener()
+        listener.once('error', (error: NodeJS.ErrnoException) => {
+          const taken = `Port ${port} of ${host} is taken by another program. Stop it, or choose another with ${variable}=<port>.`
           reject(error.code === 'EADDRINUSE' ? new Error(taken, { cause: error }) : error)
         })
-        server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+        listener.listen(port, host, () => resolve((listener.address() as AddressInfo).port))
+        listeners.push(listener)
       }),
     async drain(milliseconds) {
       draining = true
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
       for (const door of doors) door.drain?.()
       // A connection whose last answer is done would be kept open for the next request.
       const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY)

@@ -61,7 +61,7 @@ describe('commits that cannot be made ready', () => {
     expect([first?.trouble, second?.trouble]).toEqual(Array(2).fill('its counterpart is gone'))
     expect(second!.pause / first!.pause).toBeCloseTo(2)
     lost.clear()
-    await world.sql('update commit_relays set next_attempt_at = now()')
+    await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
     relay.wake()
     await eventually(world.statuses, final(3))
     expect(await waiting()).toEqual([])
@@ -115,7 +115,7 @@ describe('a file store that does not answer', () => {
     await world.sql('update commit_relays set attempts = 12')
     const rows = await eventually(
       async () => {
-        await world.sql('update commit_relays set next_attempt_at = now()')
+        await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
         relay.wake()
         return waiting()
       },
@@ -124,7 +124,7 @@ describe('a file store that does not answer', () => {
     for (const { pause } of rows) expect(pause).toBeLessThanOrEqual(30)
     expect(world.log.lines.filter(({ message }) => /made ready/.test(message))).toHaveLength(1)
     isAway = false
-    await world.sql('update commit_relays set next_attempt_at = now()')
+    await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
     relay.wake()
     await eventually(world.statuses, final(5))
   })

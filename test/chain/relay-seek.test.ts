@@ -221,7 +221,7 @@ describe('a database that was restored from before its commits were sent', () =>
       ([row]) => row?.trouble?.includes('The chain') === true,
     )
     proxy.intercept = () => undefined
-    await world.sql('update commit_relays set next_attempt_at = now()')
+    await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
     await eventually(world.statuses, (seen) => seen.FAILED === 1)
   })
 

@@ -94,7 +94,7 @@ async function passTime(sale: Sale, attempts?: number) {
   const { uuid } = fromId((await deliveryOf(sale)).id)!
   await app.sql(
     `with due as (
-       update webhook_deliveries set next_attempt_at = now(), attempt_count = coalesce($2::int, attempt_count)
+       update webhook_deliveries set next_attempt_at = now() - interval '1 ms', attempt_count = coalesce($2::int, attempt_count)
        where id = $1::uuid returning id::text
      )
      update jobs.job set start_after = now() from due
@@ -188,7 +188,9 @@ describe('A paid order', () => {
     expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2)
     for (const secret of [sale.secret, next]) new Webhook(secret).verify(body, headers as Record<string, string>)
 
-    await app.sql(`update network_apps set previous_secret_expires_at = now() where previous_secret is not null`)
+    await app.sql(
+      `update network_apps set previous_secret_expires_at = now() - interval '1 ms' where previous_secret is not null`,
+    )
     await passTime(sale)
     await attempted(sale, 3)
     const last = sale.receiver.calls[2]!
@@ -361,7 +363,7 @@ describe('Two workers with the same delivery', () => {
       both.url,
     ])
     // Due, and yet no job's: the two below are the workers.
-    await app.sql('update webhook_deliveries set next_attempt_at = now() where id = $1::uuid', [uuid])
+    await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
     const { handle } = app.services.deliveries
     await Promise.all([handle({ deliveryId: uuid }), handle({ deliveryId: uuid })])
     expect(await deliveryOf(sale)).toMatchObject({ status: 'delivered', attempt_count: 2 })

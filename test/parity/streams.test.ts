@@ -192,7 +192,9 @@ describe('a session that ends in another process', () => {
     const [user, bystander] = [await app.newUser(), await app.newUser()]
     const { id } = await user.register({ public_access: 'true' })
     const streams = [await follow(user), await subscribe(user, commitsOf(id))]
-    const others = [await follow(bystander), await subscribe(undefined, commitsOf(id))]
+    // Of an asset that stays when the user's account goes.
+    const { id: another } = await bystander.register({ public_access: 'true' })
+    const others = [await follow(bystander), await subscribe(undefined, commitsOf(another))]
     await listening()
     expect(await endIt(user)).toMatchObject({ status: 204 })
     await Promise.all(streams.map(({ ended }) => ended))
@@ -221,7 +223,7 @@ describe('a session that ends by itself', () => {
   it('ends its streams, too', async () => {
     const user = await app.newUser()
     const reader = await follow(user)
-    await app.sql(`update access_tokens set expires_at = now() where user_id = $1::uuid`, [user.id])
+    await app.sql(`update access_tokens set expires_at = now() - interval '1 ms' where user_id = $1::uuid`, [user.id])
     await reader.ended
   })
 })

@@ -176,7 +176,9 @@ describe('a delivery', () => {
       expect(attempt_count).toBe(attempt)
       if (status === 'GIVEN_UP') break
       expect(seconds).toBeGreaterThan(0)
-      await app.sql(`update webhook_deliveries set next_attempt_at = now() where id = $1::uuid`, [deliveryId])
+      await app.sql(`update webhook_deliveries set next_attempt_at = now() - interval '1 ms' where id = $1::uuid`, [
+        deliveryId,
+      ])
       await app.jobs.webhookDelivery({ deliveryId })
     }
     expect(await deliveryOf(damaged)).toMatchObject({ status: 'GIVEN_UP', attempt_count: 10 })

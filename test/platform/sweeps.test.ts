@@ -46,7 +46,7 @@ const scenes: Record<SweepName, Scene> = {
     table: 'orders',
     async make() {
       const { uuid } = await order()
-      await app.sql('update orders set expires_at = now() where id = $1::uuid', [uuid])
+      await app.sql(`update orders set expires_at = now() - interval '1 ms' where id = $1::uuid`, [uuid])
       return uuid
     },
     done: `status = 'EXPIRED'`,
@@ -246,7 +246,7 @@ describe.each(sweepNames)('%s', (name) => {
     const later = await scene.make()
     await scene.run()
     expect([await isDone(scene, later), (await setbackOf(bad))!.attempts]).toEqual([true, 1])
-    await app.sql('update setbacks set next_attempt_at = now()')
+    await app.sql(`update setbacks set next_attempt_at = now() - interval '1 ms'`)
     await scene.run()
     const again = (await setbackOf(bad))!
     expect(again.attempts).toBe(2)

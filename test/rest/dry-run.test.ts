@@ -187,7 +187,7 @@ describe('a dry run', () => {
     expectOk(await confirm(user, expectOk(await order(user, {}, '')).id, {}, ''))
     expectOk(await user.rest('POST', `${orders}${withdrawn.id}/cancel/`))
     await app.sql(
-      `update orders set created_at = now() - interval '15 minutes', expires_at = now() where id = $1::uuid`,
+      `update orders set created_at = now() - interval '15 minutes', expires_at = now() - interval '1 ms' where id = $1::uuid`,
       [fromId(late.id, 'order')!.uuid],
     )
     const overdue = await tried(() => confirm(user, late.id, { max_cost: '2' }))

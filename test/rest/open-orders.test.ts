@@ -22,7 +22,10 @@ const createBy = (user: SignedIn, fields = '') =>
     { headers: store.service },
   )
 const expireAll = async (user: SignedIn) => {
-  await app.sql(`update orders set expires_at = now() where buyer_id = $1::uuid and status = 'CREATED'`, [user.id])
+  await app.sql(
+    `update orders set expires_at = now() - interval '1 ms' where buyer_id = $1::uuid and status = 'CREATED'`,
+    [user.id],
+  )
   await app.services.orders.expire()
 }
 const keptOf = async (id: string) =>
@@ -85,7 +88,7 @@ it('Orders of everybody else expire when one buyer fails, who is left alone for 
   const [bad, good] = [await app.newUser(), await app.newUser()]
   for (const user of [bad, good]) {
     expectOk(await create(user))
-    await app.sql(`update orders set expires_at = now() where buyer_id = $1::uuid`, [user.id])
+    await app.sql(`update orders set expires_at = now() - interval '1 ms' where buyer_id = $1::uuid`, [user.id])
   }
   await app.sql(`create function test_refuse() returns trigger language plpgsql as
     $$ begin if new.user_id = tg_argv[0]::uuid then raise exception 'for a test'; end if; return new; end $$`)

@@ -19,9 +19,10 @@ const transfersOf = (orderId: string) =>
   )
 
 const makeOverdue = (orderId: string) =>
-  app.sql(`update orders set created_at = now() - interval '15 minutes', expires_at = now() where id = $1::uuid`, [
-    uuidOf(orderId),
-  ])
+  app.sql(
+    `update orders set created_at = now() - interval '15 minutes', expires_at = now() - interval '1 ms' where id = $1::uuid`,
+    [uuidOf(orderId)],
+  )
 
 describe('ordering', () => {
   it('answers the whole record, with price, quote and deadline frozen, and charges nothing', async () => {

@@ -161,7 +161,7 @@ describe('setting a new password by the link', () => {
       [user.id],
     )
     expect(left!.minutes).toBe(30)
-    await app.sql(`update one_time_tokens set expires_at = now() where user_id = $1::uuid`, [user.id])
+    await app.sql(`update one_time_tokens set expires_at = now() - interval '1 ms' where user_id = $1::uuid`, [user.id])
     expectError(await confirm(link), 'INVALID_TOKEN')
     expectOk(await login(user.email, PASSWORD))
   })

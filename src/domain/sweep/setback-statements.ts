@@ -46,6 +46,6 @@ export const findSetbacks: Statement<SetbackRow> = statement(
 /** Everything that rests is due now; returns how many. */
 export const retrySetbacks = statement<{ count: number }>(
   'setbacks_retry',
-  `with due as (update setbacks set next_attempt_at = now() where next_attempt_at > now() returning 1)
+  `with due as (update setbacks set next_attempt_at = date_trunc('milliseconds', now()) where next_attempt_at > now() returning 1)
    select count(*)::int as count from due`,
 )
