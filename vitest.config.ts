@@ -9,7 +9,7 @@ export default defineConfig({
     // Loading the service takes longer than most files test. Nothing is shared but code: each file has a database of its own.
     isolate: false,
     // Much of the time is waiting: for disks, blocks and locks.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Node runs the sources in tests as it does in production: it strips the types, and nothing else touches them.
