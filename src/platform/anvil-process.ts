@@ -192,10 +192,12 @@ export const startAnvil = async (files: AnvilFiles, log: Log): Promise<AnvilProc
 
 /**
  * Writes the chain's state, blocks, transactions and receipts to the state file, in one step. anvil's own option writes
- * the file every second even when nothing happened, and a kill in the middle leaves half of it.
+ * the file every second even when nothing happened, and a kill in the middle leaves half of it. Nothing is written when
+ * `isCurrent` says that the chain went on: another process drives it by now, and its file is newer.
  */
-export const saveState = async (files: AnvilFiles, rpc: Rpc) => {
+export const saveState = async (files: AnvilFiles, rpc: Rpc, isCurrent: () => Promise<boolean>) => {
   const dump = await rpc<string>('anvil_dumpState')
+  if (!(await isCurrent())) return
   await replaceFile(files.state, Buffer.from(dump.slice(2), 'hex'))
   await rm(files.plainState, { force: true })
 }

@@ -1,7 +1,7 @@
 /** Servers that we start beside us and that may outlive us. */
 import { execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -128,7 +128,7 @@ const identify = async (pid: number): Promise<string | undefined> => {
 }
 
 export interface Presence {
-  /** Whether we came first of all that live. */
+  /** Whether we came first of all that live and are not frozen. */
   isFirst(): Promise<boolean>
   /** Leaves; true when nobody else is there. */
   leave(): Promise<boolean>
@@ -136,9 +136,13 @@ export interface Presence {
 
 let entries = 0
 
+/** Milliseconds between two signs of life, and without one until somebody counts as frozen. */
+const BEAT = 1_000
+const SILENT = 5_000
+
 /**
  * Who uses a server: one file for each user in `folder`, named so that the first comes first. The files of processes
- * that were killed count no more.
+ * that were killed count no more; one that is frozen is there, and first of nobody.
  */
 export const enterPresence = async (folder: string): Promise<Presence> => {
   await mkdir(folder, { recursive: true })
@@ -161,9 +165,22 @@ export const enterPresence = async (folder: string): Promise<Presence> => {
     })
     return (await Promise.all(checks)).filter((candidate) => candidate !== undefined)
   }
+  const beat = setInterval(() => {
+    const now = new Date()
+    // Without it others do our work; that is all.
+    utimes(join(folder, name), now, now).catch(() => undefined)
+  }, BEAT).unref()
+  const isAwake = async (candidate: string) => {
+    const { mtimeMs } = await stat(join(folder, candidate)).catch(() => ({ mtimeMs: 0 }))
+    return candidate === name || Date.now() - mtimeMs < SILENT
+  }
   return {
-    isFirst: async () => (await living())[0] === name,
+    async isFirst() {
+      for (const candidate of await living()) if (await isAwake(candidate)) return candidate === name
+      return false
+    },
     leave: async () => {
+      clearInterval(beat)
       await rm(join(folder, name), { force: true })
       return (await living()).length === 0
     },

@@ -77,10 +77,11 @@ const createMiner = (files: AnvilFiles, confirmations: number) => {
   let savedAt = -Infinity
   let tookToSave = 0
   const save = async (rpc: Rpc) => {
-    const { hash } = await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+    const readHead = async () => (await rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
+    const hash = await readHead()
     if (hash === savedHead) return
     const before = performance.now()
-    await saveState(files, rpc)
+    await saveState(files, rpc, async () => (await readHead()) === hash)
     savedAt = performance.now()
     tookToSave = savedAt - before
     savedHead = hash

@@ -55,4 +55,16 @@ export const frozen: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/child-process.ts',
+    ['server/embedded.test.ts'],
+    [
+      [
+        'frozen.driver',
+        'The embedded chain goes on while the process that drives it is frozen.',
+        `Date.now() - mtimeMs < SILENT`,
+        `mtimeMs >= 0`,
+      ],
+    ],
+  ),
 ]

@@ -326,6 +326,18 @@ describe('the embedded chain', { timeout: 60_000 }, () => {
     await anvil.stop()
   })
 
+  it('goes on mining, and keeps what it mines, while the process that does so is frozen', async () => {
+    const holder = await hold('anvil')
+    await transact(holder.url)
+    holder.process.kill('SIGSTOP')
+    const other = await startEmbeddedAnvil({ dir, log, blockTime: 20 })
+    const { hash } = await transact(other.rpcUrl)
+    holder.process.kill('SIGCONT')
+    await end(holder)
+    await other.stop()
+    expect(await savedState()).toContain(hash)
+  })
+
   it('serves two that start at once, one of which mines, and stops with the last of them', async () => {
     const [first, second] = await Promise.all([hold('anvil'), hold('anvil')])
     expect(second.url).toBe(first.url)
