@@ -48,6 +48,22 @@ describe('a deleted account', () => {
     expectError(await me(gone), 'AUTHENTICATION_FAILED')
   })
 
+  it('that cannot be deleted again keeps none of the others', async () => {
+    const others = [await app.newUser(), await app.newUser(), await app.newUser()]
+    const stuck = await app.newUser()
+    for (const { id } of [stuck, ...others]) await vault.markDeleted(id)
+    await app.sql(`create function test_refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'for a test'; end $$`)
+    await app.sql(`create trigger test_refuse before update on users for each row
+      when (old.id = '${stuck.id}') execute function test_refuse()`)
+    await expect(deletions.reapply()).rejects.toThrow()
+    for (const other of others) expectError(await me(other), 'AUTHENTICATION_FAILED')
+    await app.sql('drop trigger test_refuse on users')
+    expectOk(await me(stuck))
+    expect(await deletions.reapply()).toBe(true)
+    expectError(await me(stuck), 'AUTHENTICATION_FAILED')
+  })
+
   it('whose key comes back with an older vault loses it again', async () => {
     const user = await app.newUser()
     await copyFile(counterpartOf(user), join(config.dir, 'counterpart'))

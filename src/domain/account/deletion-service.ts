@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Actor, assertUser } from '../actor.ts'
 import { failCommit } from '../asset/fail-commit.ts'
+import { eachForItself } from '../each-for-itself.ts'
 import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
 import { inBatches } from '../in-batches.ts'
 import { assertMay } from '../policy.ts'
@@ -174,24 +175,24 @@ export function createDeletionService({ database, custody, vault, notices, log }
      */
     async reapply(): Promise<boolean> {
       let isDone = true
-      for await (const owners of inBatches(vault.deletedOwners(), PAGE)) {
-        for (const { id, waits } of await database.query(findReturned, [owners])) {
+      await eachForItself(inBatches(vault.deletedOwners(), PAGE), async (owners) =>
+        eachForItself(await database.query(findReturned, [owners]), async ({ id, waits }) => {
           if (waits) isDone = false
           else await deleteAgain(id)
-        }
-      }
+        }),
+      )
       return isDone
     },
 
     /** Destroys again what an old backup of the vault brought back: counterparts of accounts that are deleted. */
     async forgetAgain(cancel?: AbortSignal): Promise<void> {
-      for await (const owners of inBatches(vault.owners(), PAGE)) {
+      await eachForItself(inBatches(vault.owners(), PAGE), async (owners) => {
         cancel?.throwIfAborted()
-        for (const { id } of await database.query(findDeleted, [owners])) {
-          log.warn({ user: id }, 'The key of a deleted account had come back from a backup; it was destroyed again')
+        return eachForItself(await database.query(findDeleted, [owners]), async ({ id }) => {
           await forget({ userId: id })
-        }
-      }
+          log.warn({ user: id }, 'The key of a deleted account had come back from a backup; it was destroyed again')
+        })
+      })
     },
 
     /**

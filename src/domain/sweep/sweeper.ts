@@ -1,4 +1,5 @@
 /** Carries out sweeps so that one item that fails keeps no other from being dealt with. Safe in several processes at once. */
+import { eachForItself } from '../each-for-itself.ts'
 import { DomainError } from '../errors.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import { forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
@@ -123,9 +124,7 @@ export function createSweeper({ database, log, notices }: Dependencies) {
 
     /** Each for itself: one that cannot even be looked at stops none of the others. Raises what the first of those raised. */
     async runAll(sweeps: readonly Sweep[], cancel?: AbortSignal): Promise<void> {
-      const troubles: unknown[] = []
-      for (const sweep of sweeps) await run(sweep, cancel).catch((error: unknown) => troubles.push(error))
-      if (troubles.length > 0) throw troubles[0]
+      await eachForItself(sweeps, (sweep) => run(sweep, cancel))
     },
 
     /** Forgets what failed once and is not there any more. */
