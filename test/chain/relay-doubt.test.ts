@@ -74,7 +74,10 @@ describe('a node that is behind the others', () => {
     const first = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
     await first.stop()
-    proxy.fault = lagging(random, () => 2, 1)
+    // It lacks the newest block that carries a commit, however many came after it.
+    const [newest] = await world.sql<{ number: number }>('select max(block_number)::int as number from commit_relays')
+    const head = Number(await chain.rpc.call('eth_blockNumber'))
+    proxy.fault = lagging(random, () => head - newest!.number + 1, 1)
     await world.addCommit(asset!)
     expect(await troubleOf(world.relay(proxy.url, options))).toMatch(/is behind what it showed before/)
     expect(await world.statuses()).toEqual({ FINAL: 3, PENDING: 1 })

@@ -1,11 +1,12 @@
 /** One asset from sign-up to the chain, checked with none of our own code. */
 import { createHash } from 'node:crypto'
-import { Interface, JsonRpcProvider, id as keccakOfText, verifyMessage } from 'ethers'
+import { Interface, IpcSocketProvider, id as keccakOfText, verifyMessage } from 'ethers'
 import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { expect, inject, it } from 'vitest'
 import { verifyHistory } from '../../src/chain/verify.ts'
+import { socketPathOf } from '../../src/platform/local-socket.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
@@ -56,7 +57,7 @@ it('an asset’s whole life can be checked from the chain and the file network a
   )
   expect(commits).toHaveLength(2)
 
-  const provider = new JsonRpcProvider(inject('rpcUrl'))
+  const provider = new IpcSocketProvider(socketPathOf(inject('rpcUrl'))!)
   const { registry: address, lanes } = app.chain.relay.status()
   const me = expectOk(await app.rest('GET', 'auth/users/me/', { actor }))
   const blocks: number[] = []

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { prepareDatabase } from '../../src/platform/prepare-database.ts'
-import { startChain } from '../chain/support/anvil.ts'
 import { createTestLog } from './test-log.ts'
 import { createTestHasher, PASSWORD } from './user.ts'
 
@@ -20,8 +20,8 @@ declare module 'vitest' {
   }
 }
 
-/** Seconds from block to block. */
-const BLOCK_TIME = '0.04'
+/** Milliseconds from block to block. The chain rests when nothing is to be done, and every look at it is of one moment. */
+const BLOCK_TIME = 80
 
 /** Its data is thrown away: nothing has to outlast the machine. */
 async function makeForgetful(url: string) {
@@ -38,13 +38,13 @@ export default async function setup(project: TestProject) {
   const log = createTestLog()
   const [postgres, chain, passwordHash] = await Promise.all([
     startEmbeddedPostgres({ dir, log }),
-    startChain({ args: ['--block-time', BLOCK_TIME] }),
+    startEmbeddedAnvil({ dir, log, blockTime: BLOCK_TIME }),
     createTestHasher().hash(PASSWORD),
   ])
   await makeForgetful(postgres.url)
   await prepareDatabase(postgres.url)
   project.provide('templateUrl', postgres.url)
-  project.provide('rpcUrl', chain.url)
+  project.provide('rpcUrl', chain.rpcUrl)
   project.provide('passwordHash', passwordHash)
   return async () => {
     await Promise.all([postgres.stop(), chain.stop()])
