@@ -186,13 +186,12 @@ export function createDeletionService({ database, custody, vault, notices, log }
 
     /** Destroys again what an old backup of the vault brought back: counterparts of accounts that are deleted. */
     async forgetAgain(cancel?: AbortSignal): Promise<void> {
-      await eachForItself(inBatches(vault.owners(), PAGE), async (owners) => {
-        cancel?.throwIfAborted()
-        return eachForItself(await database.query(findDeleted, [owners]), async ({ id }) => {
+      const forgetPage = async (owners: string[]) =>
+        eachForItself(await database.query(findDeleted, [owners]), async ({ id }) => {
           await forget({ userId: id })
           log.warn({ user: id }, 'The key of a deleted account had come back from a backup; it was destroyed again')
         })
-      })
+      await eachForItself(inBatches(vault.owners(), PAGE), forgetPage, cancel)
     },
 
     /**

@@ -124,7 +124,7 @@ export function createSweeper({ database, log, notices }: Dependencies) {
 
     /** Each for itself: one that cannot even be looked at stops none of the others. Raises what the first of those raised. */
     async runAll(sweeps: readonly Sweep[], cancel?: AbortSignal): Promise<void> {
-      await eachForItself(sweeps, (sweep) => run(sweep, cancel))
+      await eachForItself(sweeps, (sweep) => run(sweep, cancel), cancel)
     },
 
     /** Forgets what failed once and is not there any more. */
