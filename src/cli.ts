@@ -10,7 +10,7 @@ import { FAILURE, print, printJson, red, say, table, WRONG_USAGE } from './cli/o
 import { readPassword } from './cli/read-password.ts'
 import { addRelayCommand } from './cli/relay-command.ts'
 import { addVerifyCommand } from './cli/verify-command.ts'
-import { withApp } from './cli/with-installation.ts'
+import { withServices } from './cli/with-installation.ts'
 import { ConfigError, effectiveConfig } from './config.ts'
 import { DomainError } from './domain/errors.ts'
 import { toId } from './domain/ids.ts'
@@ -43,7 +43,7 @@ command(admin, 'create', 'Makes an administrator and prints the id and an access
   .option('--json', 'prints {"id", "token"}')
   .action(async ({ username, email, passwordFile, json }) => {
     const password = await readPassword(passwordFile)
-    const made = await withApp(async ({ services: { accounts } }) => {
+    const made = await withServices(async ({ services: { accounts } }) => {
       const id = await accounts.createAdministrator({ username, email, password })
       const token = await accounts.signIn({ kind: 'system' }, { email, password }, { key: undefined, replayed: false })
       return { id: toId('user', id), token }
@@ -65,7 +65,9 @@ command(apiKey, 'issue', 'Makes an API key and prints it, this once.')
   .option('--json', 'prints {"id", "key"}')
   .action(async ({ name, json }) => {
     const attempt = { key: undefined, replayed: false }
-    const issued = await withApp(({ services: { apiKeys } }) => apiKeys.issue({ kind: 'system' }, { name }, attempt))
+    const issued = await withServices(({ services: { apiKeys } }) =>
+      apiKeys.issue({ kind: 'system' }, { name }, attempt),
+    )
     const made = { id: toId('key', issued.id), key: issued.key }
     if (json) return printJson(made)
     print(
@@ -80,7 +82,7 @@ command(apiKey, 'issue', 'Makes an API key and prints it, this once.')
 command(apiKey, 'list', 'Lists all API keys, also revoked ones, newest first.')
   .option('--json', 'prints a list of {"id", "name", "prefix", "createdAt", "revokedAt"}')
   .action(async ({ json }) => {
-    const keys = (await withApp(({ services: { apiKeys } }) => apiKeys.list({ kind: 'system' }))).map(
+    const keys = (await withServices(({ services: { apiKeys } }) => apiKeys.list({ kind: 'system' }))).map(
       ({ id, name, prefix, createdAt, revokedAt }) => ({ id: toId('key', id), name, prefix, createdAt, revokedAt }),
     )
     if (json) return printJson(keys)
@@ -94,7 +96,7 @@ command(apiKey, 'revoke', 'Ends an API key: the next request that carries it is 
   .argument('<id>', 'identifier of the key, as `annal api-key list` shows it')
   .action(async (id: string) => {
     const attempt = { key: undefined, replayed: false }
-    await withApp(({ services: { apiKeys } }) => apiKeys.revoke({ kind: 'system' }, id, attempt))
+    await withServices(({ services: { apiKeys } }) => apiKeys.revoke({ kind: 'system' }, id, attempt))
     say('Revoked.')
   })
 
@@ -104,7 +106,7 @@ command(sessions, 'end', 'Ends sessions and mailed links, as after a restore, wh
   .requiredOption('--all', 'of everybody')
   .option('--json', 'prints {"ended"}')
   .action(async ({ json }) => {
-    const ended = await withApp(({ services }) => services.sessions.endAll())
+    const ended = await withServices(({ services }) => services.sessions.endAll())
     if (json) return printJson({ ended })
     say(`${ended} ${ended === 1 ? 'session' : 'sessions'} ended. Their owners sign in again.`)
   })
@@ -130,7 +132,7 @@ command(program, 'grant', 'Gives points to a user.')
   .action(async ({ user, points, reason, expires, idempotencyKey, json }: GrantFlags) => {
     const expiresAt = expires === undefined ? undefined : new Date(expires)
     const attempt = { key: idempotencyKey, replayed: false }
-    const grant = await withApp(({ services: { grants } }) =>
+    const grant = await withServices(({ services: { grants } }) =>
       grants.grant({ kind: 'system' }, { userId: user, amount: points, reason, expiresAt }, attempt),
     )
     const made = { id: toId('grant', grant.id), userId: toId('user', grant.userId), amount: formatAmount(grant.amount) }
@@ -159,7 +161,7 @@ command(program, 'config', 'Prints every variable with its effective value; secr
 command(program, 'gc', 'Forgets what has expired and removes the blocks that no asset needs.')
   .option('--json', 'prints {"removedBlocks"}')
   .action(async ({ json }) => {
-    const removedBlocks = await withApp(async ({ maintenance, services: { deletions, orders } }) => {
+    const removedBlocks = await withServices(async ({ maintenance, services: { deletions, orders } }) => {
       await deletions.sweep()
       await orders.sweepArguments()
       await maintenance.sweep()

@@ -1,7 +1,7 @@
 /** What commands work on: the installation's parts, beside a running server or alone. */
-import type { App } from '../app.ts'
 import { readConfig } from '../config.ts'
 import type { Installation } from '../installation.ts'
+import type { ServiceLayer } from '../services.ts'
 
 /**
  * Carries out `work` on this installation's parts: those of a running server, or our own for as long as it takes. The database is not
@@ -24,10 +24,11 @@ export async function withInstallation<T>(work: (installation: Installation) => 
 
 export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
 
-export const withApp = <T>(work: (app: App) => Promise<T>): Promise<T> =>
+/** The same with the services; the doors stay shut, and are not even loaded. */
+export const withServices = <T>(work: (layer: ServiceLayer) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
-    const { createApp } = await import('../app.ts')
+    const { createServices } = await import('../services.ts')
     // A commit made here is found by the server's relay on its next look.
     const relay = { wake() {} }
-    return work(createApp({ ...installation, relay, publicUrl: publicUrlOf(installation), missing: async () => [] }))
+    return work(createServices({ ...installation, relay, publicUrl: publicUrlOf(installation) }))
   })
