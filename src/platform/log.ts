@@ -1,13 +1,32 @@
-import { pino } from 'pino'
+import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import type { Log } from '../domain/ports.ts'
+import { createRepetition } from './repetition.ts'
+
+const toStderr = () => pino.destination({ dest: 2, sync: true })
+const WARN = pino.levels.values.warn
+
+/** What a line is about: its sentence, its fields, and of an error its message. */
+const subjectOf = (fields: object, message: string | undefined) =>
+  `${message} ${JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value))}`
+
+/** A warning that comes with each request or try is told once a minute; `untold`: how often it came in between. */
+function tellRarely(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
+  const repetition = createRepetition()
+  return function (args, write, level) {
+    const [fields, message] = args as unknown as [object, string?]
+    const repeated = level === WARN ? repetition(subjectOf(fields, message)) : { untold: 0 }
+    if (repeated) write.call(this, repeated.untold > 0 ? { ...fields, ...repeated } : fields, message)
+  }
+}
 
 /** JSON lines on stderr. Names that hold secrets are censored wherever they turn up. */
-export const createLog = (level: string): Log =>
+export const createLog = (level: string, destination: DestinationStream = toStderr()): Log =>
   pino(
     {
       level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
+      hooks: { logMethod: tellRarely() },
       redact: {
         paths: [
           'authorization',
@@ -23,5 +42,5 @@ export const createLog = (level: string): Log =>
         censor: '[censored]',
       },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   ) as Log

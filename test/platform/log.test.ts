@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { createLog } from '../../src/platform/log.ts'
+import { createRepetition } from '../../src/platform/repetition.ts'
+
+function openLog() {
+  const lines: Record<string, unknown>[] = []
+  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  return { log, lines }
+}
+const away = () => ({ err: new Error('connect ECONNREFUSED') })
+
+describe('The log', () => {
+  it('tells a warning that comes with each request once, whichever request it came with', () => {
+    const { log, lines } = openLog()
+    for (let n = 0; n < 100; n += 1) log.child({ requestId: `r${n}` }).warn(away(), 'The database is not available')
+    expect(lines).toMatchObject([{ msg: 'The database is not available', err: { message: 'connect ECONNREFUSED' } }])
+  })
+
+  it('tells warnings about different things, and every error', () => {
+    const { log, lines } = openLog()
+    log.warn({ ...away(), job: '1' }, 'A job failed')
+    log.warn({ ...away(), job: '2' }, 'A job failed')
+    log.warn({ err: new Error('timeout') }, 'A job failed')
+    log.error(away(), 'Nobody expected this')
+    log.error(away(), 'Nobody expected this')
+    expect(lines).toHaveLength(5)
+  })
+
+  it('censors what is secret, also in a warning', () => {
+    const { log, lines } = openLog()
+    log.warn({ token: 'abc', of: { password: 'def' } }, 'Told')
+    expect(lines).toMatchObject([{ token: '[censored]', of: { password: '[censored]' } }])
+  })
+})
+
+describe('What is repeated', () => {
+  it('is told again after a minute, with how often it came meanwhile', () => {
+    let now = 0
+    const repetition = createRepetition(60_000, () => now)
+    expect(repetition('away')).toEqual({ untold: 0 })
+    for (now = 1_000; now < 60_000; now += 1_000) expect(repetition('away')).toBeUndefined()
+    expect(repetition('away')).toEqual({ untold: 59 })
+    expect(repetition('slow')).toEqual({ untold: 0 })
+  })
+
+  it('is not remembered without a bound', () => {
+    const repetition = createRepetition(60_000, () => 0)
+    repetition('first')
+    for (let n = 0; n < 1_000; n += 1) repetition(`text ${n}`)
+    expect(repetition('first')).toEqual({ untold: 0 })
+  })
+})
