@@ -12,6 +12,8 @@ import { until } from './harness/wait.ts'
 
 /** From the moment PostgreSQL takes connections to the first success. Milliseconds. */
 const BACK = 5_000
+/** Milliseconds from a return to the next stop. */
+const BETWEEN_STOPS = 5_000
 
 const takesConnections = async (url: string) => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
@@ -71,6 +73,8 @@ export async function proveKillPostgres(context: ProofContext): Promise<ProofRes
     refused += probes.filter(({ at, status }) => at > begin && status === 503).length
     await proxy.open()
     pauses.push(await untilSuccess(scene))
+    // Callers give up after two minutes without an answer: each has one before PostgreSQL goes again.
+    await delay(BETWEEN_STOPS)
   }
   context.say(`${stops} stops of ${seconds} s: ${refused} probes were told 503`)
   if (stops > 0 && refused === 0) reasons.push('Nobody was told 503 while PostgreSQL was away: the run is invalid.')

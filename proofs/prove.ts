@@ -65,14 +65,20 @@ async function run(id: string, proof: Proof, seed: string): Promise<ProofResult>
     },
     afterwards: (work) => void endings.unshift(work),
   }
+  const broken = Promise.withResolvers<never>()
+  const onRejection = (reason: unknown) => broken.reject(reason)
+  const onSignal = (signal: string) => broken.reject(new Error(`Told to stop by ${signal}.`))
+  // What runs beside the proof fails it, and nothing that it started stays behind.
+  process.on('unhandledRejection', onRejection).once('SIGTERM', onSignal).once('SIGINT', onSignal)
   try {
-    return await proof(context)
+    return await Promise.race([proof(context), broken.promise])
   } catch (error) {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return { pass: false, figure: 'not finished', n: 0, faultsInjected: 0, reasons: [reason] }
   } finally {
     if (process.env.KEEP) endings.pop()
     for (const end of endings) await end().catch((error: unknown) => say(`${id}: tidying up failed: ${error}`))
+    process.off('unhandledRejection', onRejection).off('SIGTERM', onSignal).off('SIGINT', onSignal)
   }
 }
 
