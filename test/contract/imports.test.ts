@@ -116,6 +116,11 @@ const rules: Record<string, Rule> = {
     packages: /^node:/,
     instead: 'app.ts joins parts that it is given: put the work into the part.',
   },
+  'services.ts': {
+    local: /^(chain|files|delivery|platform|domain|config\.ts|context\.ts)/,
+    packages: /^node:/,
+    instead: 'services.ts joins what works without the doors; what serves requests belongs into app.ts.',
+  },
   'installation.ts': {
     local: /^(chain|files|delivery|platform|domain|config\.ts)/,
     packages: /^node:/,
