@@ -113,7 +113,7 @@ async function inSweeps({ random }: ProofContext, sweeps: SweepsUnderTest, { ite
   const swept: Swept[] = []
   const choice = random.fork('sweeps')
   for (const name of sweepNames) {
-    const run = () => sweepScenes[name].run(sweeps.app)
+    const run = () => sweepScenes[name].run(sweeps.app, sweeps.installation)
     const measure = async (bad: number) => {
       const made = await sweeps.make(name, items, bad)
       return { p99: await sweeps.measure(run, made.good, DEADLINE), bad: made.bad }
@@ -157,7 +157,7 @@ async function seenSweeps({ say }: ProofContext, { env, app, installation }: Swe
   // They are mended: all of them are dealt with once an operator says so.
   await installation.database.prisma.$queryRawUnsafe('delete from proof_poison')
   await runCommand(env, ['jobs', '--retry'])
-  for (const { name } of swept) for (let run = 0; run < 20; run += 1) await sweepScenes[name].run(app)
+  for (const { name } of swept) for (let run = 0; run < 20; run += 1) await sweepScenes[name].run(app, installation)
   const left = (await installation.database.prisma.$queryRawUnsafe('select sweep from setbacks')) as object[]
   if (left.length) reasons.push(`${left.length} items are not dealt with though nothing is wrong with them any more.`)
   say(`${rows.length} bad items of sweeps were seen, mended and dealt with`)

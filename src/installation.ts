@@ -170,7 +170,7 @@ export async function connectChain(
   })
   const watcher = createDepositWatcher({
     registry,
-    books: createDepositService(installation),
+    books: createDepositService({ ...installation, log }),
     databaseUrl: installation.databaseUrl,
     log,
     confirmations,

@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Log, type Statement, statement } from '../../src/domain/ports.ts'
 import type { SweepName } from '../../src/domain/sweep/sweep.ts'
+import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
 import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
@@ -22,7 +23,7 @@ export interface SweepScene {
   wallet?: [columns: string, values: string]
   /** Milliseconds between two runs of the service. */
   every: number
-  run(app: App): Promise<unknown>
+  run(app: App, installation: Installation): Promise<unknown>
 }
 
 const HOUR = 3_600_000
@@ -136,6 +137,16 @@ export const sweepScenes: Record<SweepName, SweepScene> = {
       select p.id, p.id, sha256(uuid_send(p.id)), now() - interval '1 day' from p order by p.id returning id::text as item`,
     every: HOUR,
     run: maintenance,
+  },
+  'credit-deposits': {
+    table: 'set_aside_deposits',
+    key: 'r.transaction_hash',
+    // Addresses of the people are their identifiers.
+    make: `insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
+      select p.id::text, p.id::text, '1', 1, 'a block', 1 from p order by p.id returning transaction_hash as item`,
+    every: 1_000,
+    run: (_, { database }) =>
+      createDepositService({ database, notices: { announce() {} }, log: { error() {} } }).creditSetAside(),
   },
 }
 

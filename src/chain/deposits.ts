@@ -26,6 +26,11 @@ export interface ChainDeposit {
   blockHash: string
 }
 
+interface Move {
+  from: string
+  to: string
+}
+
 /** The books that deposits are credited in. A position is text of the watcher's own. */
 export interface DepositBooks {
   scanned(chainId: number): Promise<string | undefined>
@@ -33,12 +38,15 @@ export interface DepositBooks {
   begin(chainId: number, position: string): Promise<void>
   /** Which of these addresses are wallets. */
   ours(addresses: readonly string[]): Promise<ReadonlySet<string>>
-  /** All or nothing; undefined when somebody else has moved the scan. */
-  credit(
-    chainId: number,
-    move: { from: string; to: string },
-    deposits: readonly ChainDeposit[],
-  ): Promise<number | undefined>
+  /**
+   * Moves the scan and takes these deposits over, in one transaction: into the books, or, where the books refuse one of them, set
+   * aside. Undefined when somebody else has moved the scan.
+   */
+  credit(chainId: number, move: Move, deposits: readonly ChainDeposit[]): Promise<number | undefined>
+  /** Credits what was set aside and is due, each for itself; returns how many. */
+  creditSetAside(): Promise<number>
+  /** Moves the scan back; what was set aside from blocks above is found anew. */
+  goBack(chainId: number, move: Move, blockNumber: number): Promise<void>
   countAbove(blockNumber: number): Promise<number>
 }
 
@@ -82,8 +90,6 @@ interface Receipt {
 /** Blocks read at once. */
 const batch = 20
 const longestBackoff = 5_000
-/** Wei. The books hold 20 digits before the point; no real deposit comes near. */
-const mostValue = 10n ** 35n
 
 const lock = 'deposits'
 const idOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
@@ -146,10 +152,6 @@ export function createDepositWatcher({
       // Another node behind the same address, or the chain has just changed: the blocks are read again.
       if (receipt?.blockHash !== block.hash) throw contradiction(rpc)
       if (receipt.status !== '0x1') return []
-      if (value > mostValue) {
-        log.error({ transaction: hash }, 'A deposit is larger than the books can hold; it is not credited')
-        return []
-      }
       const amount = fromUnits(value)
       return [{ transactionHash: hash, address, amount, blockNumber: Number(block.number), blockHash: block.hash }]
     })
@@ -173,7 +175,7 @@ export function createDepositWatcher({
       'The chain changed deeper than CHAIN_CONFIRMATIONS; its blocks are read again. ' +
         'Deposits credited from the blocks that are gone stay in the books: look at them',
     )
-    await books.credit(chainId, { from, to: writeTrail([fork, ...rest]) }, [])
+    await books.goBack(chainId, { from, to: writeTrail([fork, ...rest]) }, fork.number)
   }
 
   /** Whether the chain, though shorter than what was read of it, has gone on another way: one that was put back to an earlier moment. */
@@ -183,9 +185,15 @@ export function createDepositWatcher({
     return block !== undefined && Number(block.timestamp) > newest.time
   }
 
+  const creditSetAside = async () => {
+    const credited = await books.creditSetAside()
+    if (credited) log.info({ deposits: credited }, 'Deposits that were set aside were credited')
+  }
+
   /** Reads what is new. Returns how long to rest, in milliseconds. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(lock))) return pollEvery
+    await creditSetAside()
     const { chainId, deep } = await look()
     if (deep < 0) return pollEvery
     const from = await books.scanned(chainId)
@@ -213,6 +221,7 @@ export function createDepositWatcher({
     for (const block of blocks) deposits.push(...(await findDeposits(block)))
     const credited = await books.credit(chainId, { from, to: writeTrail(extendTrail(trail, idOf(last))) }, deposits)
     if (credited) log.info({ deposits: credited, block: Number(last.number) }, 'Deposits were credited')
+    else if (deposits.length > 0) await creditSetAside()
     return Number(last.number) < deep ? 0 : pollEvery
   }
 

@@ -6,6 +6,8 @@ import { createDepositWatcher, type DepositWatcher } from '../../src/chain/depos
 import { createRegistry } from '../../src/chain/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
+import { findWaitingWork } from '../../src/cli/waiting.ts'
+import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
 import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -26,6 +28,7 @@ let sender: string
 beforeEach(async () => {
   // Every test has a chain of its own under the same id.
   await app.sql(`delete from settings where key like 'deposits:%'`)
+  for (const table of ['set_aside_deposits', 'setbacks']) await app.sql(`delete from ${table}`)
   app.log.lines.length = 0
   watchers = []
   chain = await startChain({ args: ['--no-mining'] })
@@ -125,6 +128,129 @@ it('credits several deposits of one block, each in its own transfer, in the orde
     { sequence: 1 },
     { sequence: 2 },
   ])
+})
+
+/** Whatever writes to this wallet's row raises. */
+const refuseWallet = async (user: TestUser) => {
+  await app.sql(`create or replace function test_refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'for a test'; end $$`)
+  await app.sql(`create trigger test_refuse before update on wallets for each row
+    when (old.user_id = '${user.id}') execute function test_refuse()`)
+  return () => app.sql('drop trigger test_refuse on wallets')
+}
+const setbacks = () => app.installation.database.query(findSetbacks, [100])
+const whatIsKept = async () => {
+  const [row] = await app.sql<{ position: string; credited: number; aside: number }>(
+    `select (select value from settings where key like 'deposits:%') as position, (select count(*)::int from deposits) as credited,
+       (select count(*)::int from set_aside_deposits) as aside`,
+  )
+  return row!
+}
+
+it('sets a deposit aside that the books refuse: the others of its block are credited, and it when it can be', async () => {
+  const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const allow = await refuseWallet(bad)
+  watch()
+  await caughtUp()
+  const refused = await send(bad, COIN)
+  await send(good, 5n * COIN)
+  await mine(CONFIRMATIONS + 1)
+  await eventually(
+    () => app.wallet(good),
+    ({ num }) => num === '5',
+  )
+  await caughtUp()
+  await send(good, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await caughtUp()
+  expect(await app.wallet(good)).toMatchObject({ num: '6' })
+  expect(await app.wallet(bad)).toMatchObject({ num: '0' })
+  expect(await setbacks()).toMatchObject([{ sweep: 'credit-deposits', item: refused, trouble: 'for a test' }])
+  const w3 = (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W3')
+  expect(w3?.rows).toMatchObject([{ subject: refused, sweep: 'credit-deposits' }])
+  // However long nobody watches.
+  await app.sql(`update setbacks set next_attempt_at = now() - interval '2 days'`)
+  await app.installation.database.query(forgetStaleSetbacks)
+  expect(await setbacks()).toHaveLength(1)
+  await app.installation.database.query(retrySetbacks)
+  await eventually(setbacks, ([setback]) => setback!.attempts > 1)
+  expect(app.log.lines).toMatchObject([{ level: 'error', fields: { sweep: 'credit-deposits', items: [refused] } }])
+
+  await allow()
+  await app.installation.database.query(retrySetbacks)
+  await eventually(setbacks, (rows) => rows.length === 0)
+  expect(await app.wallet(bad)).toMatchObject({ num: '1' })
+  expect(await bookedOf(bad)).toEqual([{ reference: `deposit:${refused}:-1`, amount: '1', type: 'deposit.credited' }])
+  expect(await whatIsKept()).toMatchObject({ aside: 0 })
+})
+
+it('sets a deposit aside that is larger than the books can hold, and shows it', async () => {
+  const [rich, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const payer = Wallet.createRandom().address
+  await chain.rpc.call('anvil_setBalance', payer, quantity(10n ** 39n))
+  await chain.rpc.call('anvil_impersonateAccount', payer)
+  watch()
+  await caughtUp()
+  const hash = await send(rich, 10n ** 38n, payer)
+  await send(good, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await eventually(
+    () => app.wallet(good),
+    ({ num }) => num === '1',
+  )
+  expect(await setbacks()).toMatchObject([{ item: hash, trouble: expect.stringContaining('overflow') }])
+  expect(await app.sql('select transaction_hash, address, amount from set_aside_deposits')).toEqual([
+    { transaction_hash: hash, address: rich.address, amount: `1${'0'.repeat(20)}` },
+  ])
+})
+
+it('writes what is set aside and where the scan stands as one, and credits once when several try', async () => {
+  const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const books = createDepositService(app.installation)
+  await books.begin(1, 'start')
+  const deposit = { amount: '1', blockNumber: 1, blockHash: '0xbb' }
+  const found = [bad, good].map(({ address, id }) => ({ ...deposit, transactionHash: id, address }))
+  const before = await whatIsKept()
+  const allow = await refuseWallet(bad)
+  const move = { from: 'start', to: 'end' }
+  await app.sql(`create trigger test_refuse_aside before insert on set_aside_deposits
+    for each statement execute function test_refuse()`)
+  await expect(books.credit(1, move, found)).rejects.toThrow('for a test')
+  expect(await whatIsKept()).toEqual(before)
+
+  await app.sql('drop trigger test_refuse_aside on set_aside_deposits')
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => books.credit(1, move, found)))
+  expect(outcomes.filter((outcome) => outcome !== undefined)).toEqual([0])
+  expect(await whatIsKept()).toMatchObject({ position: 'end', aside: before.aside + 2 })
+  await allow()
+  await Promise.all(Array.from({ length: 4 }, () => books.creditSetAside()))
+  // Found once more, as after a chain that changed.
+  expect(await books.credit(1, { from: 'end', to: 'again' }, found)).toBe(0)
+  for (const user of [bad, good]) expect(await app.wallet(user)).toMatchObject({ num: '1' })
+})
+
+it('forgets what it set aside from blocks that the chain has lost, and finds it anew where it is', async () => {
+  const [bad, late] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const allow = await refuseWallet(bad)
+  watch()
+  await caughtUp()
+  await mine(10)
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  await send(bad, COIN)
+  await mine(CONFIRMATIONS + 4)
+  await eventually(setbacks, (rows) => rows.length === 1)
+  await caughtUp()
+
+  await chain.rpc.call('evm_revert', snapshot)
+  await send(late, COIN)
+  await mine(CONFIRMATIONS + 8)
+  await eventually(
+    () => app.wallet(late),
+    ({ num }) => num === '1',
+  )
+  await allow()
+  await eventually(whatIsKept, ({ aside }) => aside === 0)
+  expect([await setbacks(), await app.wallet(bad)]).toMatchObject([[], { num: '0' }])
 })
 
 it('finds what came in while nobody watched, over many blocks', async () => {

@@ -1,6 +1,7 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
 const TESTS = ['platform/sweeps.test.ts']
+const DEPOSITS = ['chain/deposits.test.ts']
 const MAILS = ['delivery/mail-outage.test.ts']
 
 export const isolation: Mutant[] = [
@@ -46,6 +47,30 @@ export const isolation: Mutant[] = [
       'A history that is longer than one statement erases is erased to its end.',
       `unfinished: itemsOf(rows.filter(({ has_more }) => has_more))`,
       `unfinished: []`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/wallet/deposit-service.ts', DEPOSITS, [
+    [
+      'isolation.deposit',
+      'A deposit that the books refuse holds up neither the others of its block nor the scan.',
+      `if (isOutage(error) || deposits.length === 0) throw error`,
+      `throw error`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/wallet/deposit-statements.ts', DEPOSITS, [
+    [
+      'isolation.deposit-lost-block',
+      'What was set aside from a block that the chain has lost is not credited.',
+      `where block_number > $4::int returning`,
+      `where block_number < $4::int - 1000 returning`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/sweep/setback-statements.ts', DEPOSITS, [
+    [
+      'isolation.deposit-shown',
+      'A deposit that is set aside is shown for as long as it is.',
+      `s.sweep = 'credit-deposits' and exists`,
+      `false and exists`,
     ],
   ]),
   ...mutantsOf('src/domain/account/account-mail.ts', MAILS, [

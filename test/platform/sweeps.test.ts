@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { findSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
 import { type SweepName, sweepNames } from '../../src/domain/sweep/sweep.ts'
+import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
 import { createStore } from '../support/store.ts'
@@ -183,6 +184,21 @@ const scenes: Record<SweepName, Scene> = {
       return made!.id
     },
     run: tidy,
+  },
+  'credit-deposits': {
+    table: 'set_aside_deposits',
+    key: 'transaction_hash',
+    async make() {
+      const { address } = await app.newUser({ points: '0' })
+      const hash = `0x${randomUUID()}`
+      await app.sql(
+        `insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
+         values ($1, $2, '1.5', 1, '0xbb', 1)`,
+        [hash, address],
+      )
+      return hash
+    },
+    run: createDepositService(app.installation).creditSetAside,
   },
 }
 

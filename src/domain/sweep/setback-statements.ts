@@ -22,10 +22,11 @@ export const forgetSetbacks = statement<never>(
   'delete from setbacks where sweep = $1 and item = any ($2::text[])',
 )
 
-/** What nobody has tried for a day after it was due is not there any more. */
+/** What nobody has tried for a day after it was due is not there any more; deposits are there until they are credited. */
 export const forgetStaleSetbacks = statement<never>(
   'setbacks_forget_stale',
-  `delete from setbacks where next_attempt_at < now() - interval '1 day'`,
+  `delete from setbacks s where s.next_attempt_at < now() - interval '1 day'
+     and not (s.sweep = 'credit-deposits' and exists (select from set_aside_deposits d where d.transaction_hash = s.item))`,
 )
 
 export interface SetbackRow {

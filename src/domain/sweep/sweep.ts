@@ -17,6 +17,7 @@ export const sweepNames = [
   'forfeit-left-over',
   'forget-idempotency-keys',
   'forget-tokens',
+  'credit-deposits',
 ] as const
 export type SweepName = (typeof sweepNames)[number]
 

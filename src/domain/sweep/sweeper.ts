@@ -22,7 +22,7 @@ interface Pass {
 }
 
 /** Whether trying other items is of no use. A statement that took too long is the fault of what it was about. */
-const isOutage = (error: unknown) => {
+export const isOutage = (error: unknown) => {
   if (!(error instanceof DomainError) || error.code !== 'UNAVAILABLE') return false
   return !(error.cause instanceof Error && 'code' in error.cause && error.cause.code === STATEMENT_TIMEOUT)
 }

@@ -1,11 +1,17 @@
 /** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
-import type { Database, FeedNotices } from '../ports.ts'
+import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Sweep } from '../sweep/sweep.ts'
+import { createSweeper, isOutage } from '../sweep/sweeper.ts'
 import {
   beginScan,
   countDepositsAbove,
   creditDeposits,
+  creditSetAside,
   findScanned,
+  findSetAside,
   findWalletAddresses,
+  moveScanBack,
+  setDepositsAside,
 } from './deposit-statements.ts'
 
 /** A transaction that paid to a wallet's address and succeeded. */
@@ -13,11 +19,20 @@ export interface FoundDeposit {
   transactionHash: string
   /** The wallet's, with EIP-55 checksum. */
   address: string
-  /** Currency units, a decimal string above 0. */
+  /** Currency units, a decimal string above 0; it may be more than the books can hold. */
   amount: string
   blockNumber: number
   blockHash: string
 }
+
+/** Where a scan stood, and where it is moved. */
+interface Move {
+  from: string
+  to: string
+}
+
+/** Deposits of one statement. */
+const PAGE = 500
 
 const settingOf = (chainId: number) => `deposits:${chainId}`
 
@@ -26,9 +41,21 @@ export type DepositService = ReturnType<typeof createDepositService>
 interface Dependencies {
   database: Database
   notices: Pick<FeedNotices, 'announce'>
+  log: Pick<Log, 'error'>
 }
 
-export function createDepositService({ database, notices }: Dependencies) {
+export function createDepositService({ database, notices, log }: Dependencies) {
+  const sweeper = createSweeper({ database, log, notices })
+  const setAside: Sweep = {
+    name: 'credit-deposits',
+    find: findSetAside,
+    page: PAGE,
+    async carryOut(query, transactions) {
+      const [row] = await query(creditSetAside, [transactions])
+      return { items: row?.items ?? [], owners: row?.owners ?? [] }
+    },
+  }
+
   return {
     /** Where the scan of a chain stands, as the watcher wrote it down. */
     async scanned(chainId: number): Promise<string | undefined> {
@@ -49,24 +76,37 @@ export function createDepositService({ database, notices }: Dependencies) {
     },
 
     /**
-     * Moves the scan from one position to the next and credits what lay between, all or nothing. What was credited before
-     * is left out. Returns how many were credited, or undefined when the scan had been moved by somebody else.
+     * Moves the scan from one position to the next and credits what lay between; what was credited before is left out. Where
+     * the books refuse some of it, all of it is set aside with the move, for `creditSetAside` to credit each for itself. Returns
+     * how many were credited, or undefined when somebody else had moved the scan. Raises UNAVAILABLE while the database is away,
+     * and whatever keeps the scan from being moved.
      */
-    async credit(
-      chainId: number,
-      { from, to }: { from: string; to: string },
-      deposits: readonly FoundDeposit[],
-    ): Promise<number | undefined> {
-      const [row] = await database.query(creditDeposits, [
+    async credit(chainId: number, { from, to }: Move, deposits: readonly FoundDeposit[]): Promise<number | undefined> {
+      const values = [
         ...[settingOf(chainId), from, to],
         deposits.map(({ transactionHash }) => transactionHash),
         deposits.map(({ address }) => address),
         deposits.map(({ amount }) => amount),
         deposits.map(({ blockNumber }) => blockNumber),
         deposits.map(({ blockHash }) => blockHash),
-      ])
-      for (const owner of row?.owners ?? []) notices.announce(owner)
-      return row?.advanced ? row.credited : undefined
+      ]
+      try {
+        const [row] = await database.query(creditDeposits, values)
+        for (const owner of row?.owners ?? []) notices.announce(owner)
+        return row?.advanced ? row.credited : undefined
+      } catch (error) {
+        if (isOutage(error) || deposits.length === 0) throw error
+      }
+      const [row] = await database.query(setDepositsAside, values)
+      return row?.advanced ? 0 : undefined
+    },
+
+    /** Credits deposits that were set aside, each for itself; returns how many. What fails is tried ever more rarely. Raises UNAVAILABLE. */
+    creditSetAside: (): Promise<number> => sweeper.run(setAside),
+
+    /** Moves the scan back to a block: what lies above is found anew, and nothing of it stays set aside. */
+    async goBack(chainId: number, { from, to }: Move, blockNumber: number): Promise<void> {
+      await database.query(moveScanBack, [settingOf(chainId), from, to, blockNumber])
     },
 
     /** How many deposits stand in the books from blocks above a height. */

@@ -1,5 +1,6 @@
 import { eventSql } from '../event/event-sql.ts'
 import { statement } from '../ports.ts'
+import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
 
 export const findScanned = statement<{ value: string }>('deposits_scanned', 'select value from settings where key = $1')
 
@@ -21,22 +22,15 @@ export const countDepositsAbove = statement<{ count: number }>(
 )
 
 /**
- * Moves the scan on and credits what it found, if nobody has moved it since: $1 setting, $2 where it was, $3 where it is
- * then; of each deposit $4 transaction, $5 address, $6 amount, $7 block, $8 its hash. What is in the books already is
- * left out. Wallets are locked in the order of their ids, as a sale does, so that nobody waits in a circle.
+ * The parts of a writing statement that credit the deposits of `found (hash, address, amount, block_number, block_hash,
+ * position)`; `fresh` tells those that were not in the books already. Wallets are locked in the order of their ids, as a sale
+ * does, so that nobody waits in a circle.
  */
-export const creditDeposits = statement<{ advanced: number; credited: number; owners: string[] }>(
-  'deposits_credit',
-  `with advanced as materialized (
-     update settings set value = $3 where key = $1 and value = $2 returning key
-   ),
+const creditSql = `
    fresh as materialized (
      select i.hash, i.amount, i.block_number, i.block_hash, w.user_id,
        (row_number() over (partition by w.user_id order by i.position))::int as rank
-     from advanced cross join
-       unnest($4::text[], $5::text[], $6::numeric[], $7::int[], $8::text[])
-         with ordinality as i (hash, address, amount, block_number, block_hash, position)
-       join wallets w on w.address = i.address
+     from found i join wallets w on w.address = i.address
      where not exists (select from transfers t where t.reference = 'deposit:' || i.hash || ':-1')
    ),
    locked as materialized (
@@ -73,7 +67,72 @@ export const creditDeposits = statement<{ advanced: number; credited: number; ow
      sequence: 'sequence',
      type: 'deposit.credited',
      transfer: 'transfer_id',
-   })}
+   })}`
+
+/** Moves the scan on, if nobody has moved it since: $1 setting, $2 where it was, $3 where it is then. */
+const advanceSql = `
+   advanced as materialized (
+     update settings set value = $3 where key = $1 and value = $2 returning key
+   )`
+
+/** What the scan found: of each deposit $4 transaction, $5 address, $6 amount, $7 block, $8 its hash. */
+const foundSql = (amount: 'numeric' | 'text') => `
+   found as materialized (
+     select i.* from advanced cross join unnest($4::text[], $5::text[], $6::${amount}[], $7::int[], $8::text[])
+       with ordinality as i (hash, address, amount, block_number, block_hash, position)
+   )`
+
+/** Moves the scan on and credits what it found; what is in the books already is left out. */
+export const creditDeposits = statement<{ advanced: number; credited: number; owners: string[] }>(
+  'deposits_credit',
+  `with ${advanceSql}, ${foundSql('numeric')}, ${creditSql}
    select (select count(*) from advanced)::int as advanced, (select count(*) from fresh)::int as credited,
      array(select distinct user_id from fresh) as owners`,
+)
+
+/** Moves the scan on and sets aside what it found: the very same parameters. */
+export const setDepositsAside = statement<{ advanced: number }>(
+  'deposits_set_aside',
+  `with ${advanceSql}, ${foundSql('text')},
+   kept as (
+     insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
+     select hash, address, amount, block_number, block_hash, position from found
+     on conflict (transaction_hash) do nothing
+   )
+   select count(*)::int as advanced from advanced`,
+)
+
+/**
+ * Moves the scan back: the parameters of `advanceSql`, and $4 the block up to which the chain is the same. What was set aside
+ * from blocks that are gone is found anew, if the chain still has it.
+ */
+export const moveScanBack = statement<never>(
+  'deposits_back',
+  `with ${advanceSql},
+   gone as (
+     delete from set_aside_deposits using advanced where block_number > $4::int returning transaction_hash
+   )
+   delete from setbacks where sweep = 'credit-deposits' and item in (select transaction_hash from gone)`,
+)
+
+const byAge = placeSql('created_at', 'transaction_hash', ['timestamptz', 'text'])
+
+export const findSetAside = statement<ItemRow>(
+  'deposits_find_set_aside',
+  `select transaction_hash as item, ${byAge.place} as place from set_aside_deposits
+   where ${byAge.isAfter} and ${isAwakeSql('credit-deposits', 'transaction_hash')}
+   order by created_at, transaction_hash limit $2`,
+)
+
+/** Credits deposits that were set aside: $1 their transactions. Whoever takes one away is the one who credits it. */
+export const creditSetAside = statement<{ items: string[]; owners: string[] }>(
+  'deposits_credit_set_aside',
+  `with taken as materialized (
+     delete from set_aside_deposits d using wallets w where w.address = d.address and d.transaction_hash = any ($1::text[])
+     returning d.transaction_hash as hash, d.address, d.amount::numeric as amount, d.block_number, d.block_hash, d.position
+   ),
+   found as materialized (
+     select hash, address, amount, block_number, block_hash, row_number() over (order by block_number, position) as position from taken
+   ), ${creditSql}
+   select array(select hash from taken) as items, array(select distinct user_id from fresh) as owners`,
 )
