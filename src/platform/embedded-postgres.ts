@@ -24,6 +24,8 @@ export interface EmbeddedPostgresOptions {
   log: Log
   /** A fixed port; otherwise one is chosen at the first start and kept as long as it is free. */
   port?: number
+  /** Milliseconds until a server that does not let us in is given up; 60,000 when missing. */
+  patience?: number
 }
 
 export interface EmbeddedPostgres {
@@ -127,11 +129,16 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
   return { ...postmaster, credentials, joined }
 }
 
-/** Takes the presence lock on a connection of its own. Undefined when the server goes away meanwhile. */
-const enter = async (credentials: Credentials): Promise<pg.Client | undefined> => {
+/**
+ * Takes the presence lock on a connection of its own. Undefined when the server goes away meanwhile, or somebody holds the
+ * lock who is about to stop it and stands still.
+ */
+const enter = async (credentials: Credentials, patience: number): Promise<pg.Client | undefined> => {
   const client = new pg.Client({
     connectionString: urlOf(credentials, 'postgres'),
     connectionTimeoutMillis: 5_000,
+    lock_timeout: patience / 2,
+    query_timeout: startMilliseconds,
     application_name: 'annal presence',
   })
   client.on('error', () => undefined)
@@ -164,15 +171,20 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const { log } = options
   const resolved = { ...options, dir: await realpath(options.dir) }
   const dataDir = join(resolved.dir, 'postgres')
+  const patience = options.patience ?? startMilliseconds
   let stopping: Promise<void> | undefined
 
   const joinServer = async () => {
-    const entered = await waitFor(startMilliseconds, async () => {
+    const entered = await waitFor(patience, async () => {
       const server = await ensureRunning(resolved)
-      const presence = await enter(server.credentials)
+      const presence = await enter(server.credentials, patience)
       return presence && { ...server, presence }
     })
-    if (!entered) throw new Error(`The PostgreSQL on ${dataDir} does not accept connections.`)
+    if (!entered) {
+      throw new Error(
+        `The PostgreSQL on ${dataDir} lets nobody in: it accepts no connections, or a process that was about to stop it stands still. End what stands still, or look at ${join(resolved.dir, 'postgres.log')}.`,
+      )
+    }
     entered.presence.once('end', () => {
       if (stopping) return
       log.warn({}, 'The embedded PostgreSQL went away; starting it again.')

@@ -154,6 +154,22 @@ describe('embedded PostgreSQL', { timeout: 60_000 }, () => {
     expect(await isListening(second.url)).toBe(false)
   })
 
+  it('refuses with a sentence when somebody who was about to stop the server stands still', async () => {
+    const holder = await hold('postgres')
+    const frozen = new pg.Client({ connectionString: holder.url.replace(/[^/]+$/, 'postgres') })
+    await frozen.connect()
+    // Whoever stops the server holds this lock alone. Asking for it is enough: those who come later stand behind.
+    const asked = frozen.query('SELECT pg_advisory_lock($1)', [0x616e6e61])
+    await waitFor(10_000, async () => {
+      const waiting = await query(holder.url, `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)
+      return waiting.length > 0 || undefined
+    })
+    await expect(startEmbeddedPostgres({ dir, log, patience: 500 })).rejects.toThrow(/lets nobody in.*stands still/)
+    await end(holder, 'SIGKILL')
+    await asked
+    await frozen.end()
+  })
+
   it('is not ended by Ctrl-C, which a terminal sends to the whole process group', async () => {
     const holder = await hold('postgres')
     const exited = once(holder.process, 'exit')
