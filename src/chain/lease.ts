@@ -17,6 +17,8 @@ export interface Lease {
   transaction<T>(name: string, work: (query: LeaseQuery) => Promise<T>): Promise<T>
   /** The same for a single statement. */
   write<Row>(name: string, statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>
+  /** Before what leaves no trace in the database. Raises LeaseLostError when somebody has it by now, and when the connection is gone. */
+  assertHeld(name: string): Promise<void>
   /** Gives all of them up. */
   close(): Promise<void>
 }
@@ -149,6 +151,7 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
     },
     transaction,
     write: (name, statement, values) => transaction(name, (query) => query(statement, values)),
+    assertHeld: (name) => transaction(name, async () => undefined),
     async close() {
       clearInterval(renewing)
       await queue

@@ -51,7 +51,10 @@ export const closeGap = async (
   return true
 }
 
-/** An empty transaction to ourselves. It has no effect, so losing it or sending it twice does no harm. */
+/**
+ * An empty transaction to ourselves. It has no effect, so losing it or sending it twice does no harm. Nothing of it is stored, so the
+ * lease is asserted once it is signed: whoever was frozen on the way here leaves the nonce to the process that has the lane by now.
+ */
 const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: number) => {
   const { signer } = lane
   const earlier = lane.fillers.get(nonce)
@@ -59,11 +62,13 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
   if (!signer || (earlier && now - earlier.sentAt < fillerPatience)) return
   const fees = earlier ? raiseFees(earlier.fees, view, parts.maxFeePerGas) : chooseFees(view, parts.maxFeePerGas)
   if (!fees) return
-  lane.fillers.set(nonce, { fees, sentAt: now })
   const plan = { ...fees, chainId: parts.chainId, nonce, to: lane.address, data: '0x', gasLimit: 60_000n }
+  const { raw } = signTransaction(signer.account, plan)
+  await parts.lease.assertHeld(lane.name)
+  lane.fillers.set(nonce, { fees, sentAt: now })
   parts.log.warn({ lane: lane.address, nonce }, 'Filling a nonce that no commit takes')
   try {
-    await parts.rpc.call('eth_sendRawTransaction', toHex(signTransaction(signer.account, plan).raw))
+    await parts.rpc.call('eth_sendRawTransaction', toHex(raw))
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     report(parts, lane, 'sending', `The node does not take a filling transaction: ${error.message}`)

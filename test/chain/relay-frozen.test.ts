@@ -4,10 +4,15 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createLease, LeaseLostError } from '../../src/chain/lease.ts'
+import { createPace } from '../../src/chain/pace.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
+import { createLane, type RelayParts } from '../../src/chain/relay-lane.ts'
+import { closeGap } from '../../src/chain/relay-recover.ts'
+import { readView } from '../../src/chain/view.ts'
 import { statement } from '../../src/domain/ports.ts'
-import { startChain, type TestChain } from './support/anvil.ts'
+import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { eventually, startServer, type TestServer, type World } from './support/world.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -132,5 +137,47 @@ describe('the relay', () => {
     const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(asset!.nid)
     expect(commits).toHaveLength(3)
     await relay.stop()
+  })
+
+  it('fills no nonce any more when another process has taken its lane over', async () => {
+    const [asset] = await world.addCommits(1, 1)
+    const account = createRelayAccount(relayKeys[0]!)
+    const lane = createLane(account.address, { account, index: 0, lanes: 1 })
+    await world.sql(
+      `update commit_relays set status = 'FAILED', lane = $1, nonce = 1 where commit_id = (select id from commits where asset_id = $2::uuid)`,
+      [account.address, asset!.id],
+    )
+    const [lease, other] = [createLease(world), createLease(world)]
+    expect([await lease.acquire(lane.name), await other.acquire('other')]).toEqual([true, true])
+    const fees = { maxFeePerGas: 500_000_000_000n, confirmations: 0, receiptPatience: 0, doubtPatience: 0 }
+    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+    const parts: RelayParts = {
+      ...world,
+      ...fees,
+      lease,
+      rpc: chain.rpc,
+      pace: createPace(),
+      describe: () => expect.fail('nothing is described'),
+      chainId: await registry.readChainId(),
+      registry: account.address,
+      readCommits: registry.readCommits,
+      recorders: new Set([account.address]),
+    }
+    const close = async () => {
+      // As if the gap had lasted.
+      lane.gapSince = performance.now() - 60_000
+      return closeGap(parts, lane, await readView(chain.rpc, [account.address]), [])
+    }
+    const sent = async () => Number(await chain.rpc.call('eth_getTransactionCount', account.address, 'pending'))
+    await world.sql(
+      `update leases set epoch = epoch + 1, holder = (select holder from leases where name = 'other') where name = $1`,
+      [lane.name],
+    )
+    await expect(close()).rejects.toThrow(LeaseLostError)
+    expect(await sent()).toBe(0)
+    await other.close()
+    await eventually(() => lease.acquire(lane.name), Boolean)
+    expect([await close(), await sent()]).toEqual([true, 2])
+    await lease.close()
   })
 })

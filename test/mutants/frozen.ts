@@ -67,4 +67,16 @@ export const frozen: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/chain/relay-recover.ts',
+    ['chain/relay-frozen.test.ts'],
+    [
+      [
+        'frozen.filler',
+        'Whoever has lost a lane fills no nonce of it.',
+        `  await parts.lease.assertHeld(lane.name)\n`,
+        '',
+      ],
+    ],
+  ),
 ]
