@@ -13,7 +13,7 @@ export const subjectOf = (data: object): object =>
 /** In dead letters of notices to an address that its account has given up, for as long as there is the account, and for so many days. */
 const isAddressedSql = `data->>'template' in ('email-change-requested', 'email-changed')
      and created_on > now() - interval '30 days'
-     and exists (select from users u where u.id = case when data->>'userId' ~ '^[0-9a-f-]{36}$' then (data->>'userId')::uuid end and u.deleted_at is null)`
+     and exists (select from users u where u.id = case when data->>'userId' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (data->>'userId')::uuid end and u.deleted_at is null)`
 
 const kept = `array[${[...facts, CUT].map((fact) => `'${fact}'`).join(', ')}]`
 
@@ -23,11 +23,16 @@ const wholeSql = `source_name is not null and not data ? '${CUT}'`
 /** The attempt under way is the last one: $1 queue, $2 job. */
 export const makeLastAttempt = 'update jobs.job set retry_limit = retry_count where name = $1 and id = $2::uuid'
 
-/** Takes everything out of dead letters that could tell of a person, but for what it takes to carry a notice out again. */
-export const redactDeadLetters = `
+/** Dead letters that hold more than they may: $1 the last one that was looked at, $2 how many at most. */
+export const findUnredacted = `
+  select id::text from jobs.job
+  where name = 'dead-letter' and id > $1::uuid and data - ${kept} <> '{}' and not (${isAddressedSql}) order by id limit $2`
+
+/** Takes out of these letters ($1) what they may not hold. */
+export const redactLetters = `
   update jobs.job set data = jsonb_build_object('${CUT}', true) ||
     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}))
-  where name = 'dead-letter' and data - ${kept} <> '{}' and not (${isAddressedSql})`
+  where name = 'dead-letter' and id = any ($1::uuid[])`
 
 const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}->'value'->>'message')`
 

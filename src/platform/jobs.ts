@@ -7,7 +7,8 @@ import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } fro
 import { HopelessError } from '../domain/errors.ts'
 import type { Log } from '../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
-import { makeLastAttempt, redactDeadLetters, subjectOf } from './job-statements.ts'
+import { makeLastAttempt, subjectOf } from './job-statements.ts'
+import { redactDeadLetters } from './redact-dead-letters.ts'
 
 const schema = 'jobs'
 const TROUBLE = 'The job queue had trouble; it goes on by itself'
@@ -187,7 +188,18 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   await boss.start()
   // At once, too: a process that soon dies would never look for what others left behind.
   boss.supervise().catch(onTrouble)
-  const redact = () => boss.getDb().executeSql(redactDeadLetters).catch(onTrouble)
+  const stopping = new AbortController()
+  const unredacted = new Set<string>()
+  const redact = () =>
+    redactDeadLetters({
+      ask: (text, values) => boss.getDb().executeSql(text, [...values]),
+      tell(id, error) {
+        const level = unredacted.has(id) ? 'debug' : 'error'
+        unredacted.add(id)
+        log[level]({ err: error, job: id }, 'A dead letter could not be redacted; it is tried again')
+      },
+      cancel: stopping.signal,
+    }).catch(onTrouble)
   // Also those of jobs whose process died in their last attempt.
   redact()
   const loops: JobLoop[] = []
@@ -247,6 +259,7 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
     async stop(milliseconds = EXPIRE * 1_000) {
       const patience = delay(milliseconds, undefined, { ref: false })
       await Promise.race([Promise.all(loops.map((loop) => loop.stop())), patience])
+      stopping.abort()
       for (const beat of beats) clearInterval(beat)
       await boss.stop({ graceful: false })
     },

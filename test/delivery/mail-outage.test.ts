@@ -247,6 +247,43 @@ describe('a notice that never got away', () => {
     await other.stop()
   })
 
+  it('is redacted in portions, and one that cannot be keeps no other from it', async () => {
+    await app.sql(
+      `insert into jobs.job (name, data) select 'dead-letter', jsonb_build_object('template', 'x', 'email', 'many-' || n)
+       from generate_series(1, 1100) n`,
+    )
+    const [bad] = await app.sql<{ id: string }>(
+      `select id::text from jobs.job where name = 'dead-letter' and data->>'email' = 'many-7'`,
+    )
+    const [{ partition } = { partition: '' }] = await app.sql<{ partition: string }>(
+      `select tableoid::regclass::text as partition from jobs.job where id = $1::uuid`,
+      [bad!.id],
+    )
+    await app.sql('create table test_portions (letters int)')
+    await app.sql(`create function test_count() returns trigger language plpgsql as
+      $$ begin insert into test_portions select count(*) from changed; return null; end $$`)
+    await app.sql(`create trigger test_count after update on jobs.job referencing new table as changed
+      for each statement execute function test_count()`)
+    await app.sql(`create function test_refuse_letter() returns trigger language plpgsql as
+      $$ begin raise exception 'for a test'; end $$`)
+    await app.sql(`create trigger test_refuse_letter before update on ${partition} for each row
+      when (old.id = '${bad!.id}') execute function test_refuse_letter()`)
+    const left = () => app.sql<{ id: string }>(`select id::text from jobs.job where data->>'email' like 'many-%'`)
+    const told = () => app.log.lines.filter(({ fields }) => 'job' in fields && fields.job === bad!.id)
+    const others = [await startJobs(app.installation), await startJobs(app.installation)]
+    await eventually(left, (rows) => rows.length === 1)
+    await eventually(
+      async () => told(),
+      (lines) => lines.length === others.length,
+    )
+    expect([await left(), told()]).toMatchObject([[bad], [{ level: 'error' }, { level: 'error' }]])
+    const [largest] = await app.sql<{ letters: number }>('select max(letters) as letters from test_portions')
+    expect(largest!.letters).toBeLessThanOrEqual(500)
+    await Promise.all(others.map((other) => other.stop()))
+    await app.sql(`drop trigger test_refuse_letter on ${partition}`)
+    await app.sql('drop trigger test_count on jobs.job')
+  })
+
   it('leaves no address either when its process died in the last attempt', async () => {
     await app.sql(`select enqueue('dead-letter', '{"template": "password-reset", "email": "left@example.org"}')::text`)
     const other = await startJobs(app.installation)

@@ -103,6 +103,20 @@ export const isolation: Mutant[] = [
       `and created_on > now() - interval '30 years'`,
     ],
   ]),
+  ...mutantsOf('src/platform/redact-dead-letters.ts', MAILS, [
+    [
+      'isolation.letters-portions',
+      'Dead letters are redacted in portions.',
+      `const PORTION = 500`,
+      `const PORTION = 500_000`,
+    ],
+    [
+      'isolation.letters-others',
+      'A dead letter that cannot be redacted keeps no other from it.',
+      `      if (!isOfRows(error)) throw error\n`,
+      `      throw error\n`,
+    ],
+  ]),
   ...mutantsOf('src/domain/account/deletion-service.ts', MAILS, [
     [
       'isolation.letters-of-deleted',
