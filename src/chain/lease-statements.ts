@@ -1,35 +1,42 @@
-import { statement } from '../domain/ports.ts'
+import { arrayOf, bigint, int, raw, sql, statement, text, uuid } from '../domain/sql.ts'
 
 /** A holder's session bears its name, so that one whose process has ended is known at once. */
 export const sessionOf = (holder: string) => `annal relay ${holder}`
 
-/** A lease lasts so many milliseconds (the parameter) from its last renewal, on the database's clock. */
-const after = (parameter: string) => `clock_timestamp() + ${parameter}::int * interval '1 millisecond'`
+/** Milliseconds that a lease lasts from its last renewal, on the database's clock. */
+const end = sql`clock_timestamp() + ${int('duration')} * interval '1 millisecond'`
+const holder = uuid('holder')
 
-/** $1 name, $2 who wants it, $3 for how long. No row while another process has it. */
-export const takeLease = statement<{ epoch: string }>(
+/** No row while another process has it. */
+export const takeLease = statement(
   'lease_take',
-  `insert into leases (name, holder, epoch, expires_at) values ($1, $2::uuid, 1, ${after('$3')})
+  { epoch: bigint },
+  sql`insert into leases (name, holder, epoch, expires_at) values (${text('name')}, ${holder}, 1, ${end})
    on conflict (name) do update set holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
    where leases.holder = excluded.holder or leases.expires_at <= clock_timestamp() or not exists (
-     select from pg_stat_activity where application_name = '${sessionOf('')}' || leases.holder::text)
-   returning epoch::text`,
+     select from pg_stat_activity where application_name = '${raw(sessionOf(''))}' || leases.holder::text)
+   returning epoch`,
 )
 
-/** $1 name, $2 holder, $3 epoch, $4 for how long. Locks the lease until the transaction ends; no row when somebody has taken it over. */
-export const holdLease = statement<{ name: string }>(
+/** Locks the lease until the transaction ends; no row when somebody has taken it over. */
+export const holdLease = statement(
   'lease_hold',
-  `update leases set expires_at = ${after('$4')} where name = $1 and holder = $2::uuid and epoch = $3::bigint returning name`,
+  { name: text },
+  sql`update leases set expires_at = ${end} where name = ${text('name')} and holder = ${holder} and epoch = ${bigint('epoch')}
+   returning name`,
 )
 
-/** $1 names, $2 epochs, $3 holder, $4 for how long. Returns those that are still held. */
-export const renewLeases = statement<{ name: string }>(
+/** `names` and `epochs` in pairs. Returns those that are still held. */
+export const renewLeases = statement(
   'lease_renew',
-  `update leases l set expires_at = ${after('$4')} from unnest($1::text[], $2::bigint[]) as item (name, epoch)
-   where l.name = item.name and l.epoch = item.epoch and l.holder = $3::uuid returning l.name`,
+  { name: text },
+  sql`update leases l set expires_at = ${end}
+   from unnest(${arrayOf(text)('names')}, ${arrayOf(bigint)('epochs')}) as item (name, epoch)
+   where l.name = item.name and l.epoch = item.epoch and l.holder = ${holder} returning l.name`,
 )
 
-export const endLeases = statement<never>(
+export const endLeases = statement(
   'lease_end',
-  `update leases set expires_at = '-infinity' where holder = $1::uuid`,
+  {},
+  sql`update leases set expires_at = '-infinity' where holder = ${holder}`,
 )

@@ -6,7 +6,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { Log, Statement } from '../domain/ports.ts'
+import type { Log } from '../domain/ports.ts'
+import { type AnyStatement, type PositionalStatement, type Query, type Statement, valuesOf } from '../domain/sql.ts'
 import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
 
 export interface Lease {
@@ -14,16 +15,19 @@ export interface Lease {
   acquire(name: string): Promise<boolean>
   isHeld(name: string): boolean
   /** One transaction under the lease. Raises LeaseLostError when somebody has it by now, and when the connection is gone. */
-  transaction<T>(name: string, work: (query: LeaseQuery) => Promise<T>): Promise<T>
+  transaction<T>(name: string, work: (query: Query) => Promise<T>): Promise<T>
   /** The same for a single statement. */
-  write<Row>(name: string, statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>
+  write<Parameters, Row>(
+    name: string,
+    statement: Statement<Parameters, Row>,
+    parameters: NoInfer<Parameters>,
+  ): Promise<Row[]>
+  write<Row>(name: string, statement: PositionalStatement<Row>, values: readonly unknown[]): Promise<Row[]>
   /** Before what leaves no trace in the database. Raises LeaseLostError when somebody has it by now, and when the connection is gone. */
   assertHeld(name: string): Promise<void>
   /** Gives all of them up. */
   close(): Promise<void>
 }
-
-export type LeaseQuery = <Row>(statement: Statement<Row>, values?: readonly unknown[]) => Promise<Row[]>
 
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
@@ -91,8 +95,10 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
     return created
   }
 
-  const run = async <Row>(on: pg.Client, { name, text }: Statement<Row>, values: readonly unknown[] = []) =>
-    (await on.query({ name, text, values: [...values] })).rows as Row[]
+  const asking =
+    (client: pg.Client): Query =>
+    async (wanted: AnyStatement, given?: unknown) =>
+      (await client.query({ name: wanted.name, text: wanted.text, values: valuesOf(wanted, given) })).rows
 
   /** One after the other. After any error the state of the session is unknown: it is given up, and the leases with it. */
   const guarded = <T>(work: (on: pg.Client) => Promise<T>): Promise<T> => {
@@ -112,7 +118,9 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
 
   const renew = async () => {
     if (held.size === 0) return
-    const kept = await guarded((on) => run(on, renewLeases, [[...held.keys()], [...held.values()], holder, duration]))
+    const kept = await guarded((on) =>
+      asking(on)(renewLeases, { names: [...held.keys()], epochs: [...held.values()], holder, duration }),
+    )
     for (const name of held.keys()) if (!kept.some((row) => row.name === name)) held.delete(name)
   }
 
@@ -127,9 +135,10 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
     if (epoch === undefined) return Promise.reject(new LeaseLostError(`The lease ${name} is not held any more.`))
     return guarded(async (on) => {
       await on.query('begin')
-      const [kept] = await run(on, holdLease, [name, holder, epoch, duration])
+      const query = asking(on)
+      const [kept] = await query(holdLease, { name, holder, epoch, duration })
       if (!kept) throw new LeaseLostError(`Another process has taken the lease ${name} over.`)
-      const result = await work((statement, values) => run(on, statement, values))
+      const result = await work(query)
       await on.query('commit')
       return result
     })
@@ -141,7 +150,7 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
       if (held.has(name)) return true
       startRenewing()
       return guarded(async (on) => {
-        const [row] = await run(on, takeLease, [name, holder, duration]).catch((error: unknown) => {
+        const [row] = await asking(on)(takeLease, { name, holder, duration }).catch((error: unknown) => {
           if (isLocked(error)) return []
           throw error
         })
@@ -150,7 +159,8 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
       })
     },
     transaction,
-    write: (name, statement, values) => transaction(name, (query) => query(statement, values)),
+    write: (name: string, statement: AnyStatement, given: unknown) =>
+      transaction(name, (query) => query(statement as never, given as never)),
     assertHeld: (name) => transaction(name, async () => undefined),
     async close() {
       clearInterval(renewing)
@@ -159,7 +169,7 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
       held.clear()
       const open = client
       client = undefined
-      if (open) await run(open, endLeases, [holder]).catch(() => {})
+      if (open) await asking(open)(endLeases, { holder }).catch(() => {})
       await open?.end().catch(() => {})
     },
   }

@@ -1,22 +1,18 @@
 /** What the rules need from the world. The folders beside `domain` implement these; tests use the real parts. */
+
 import type { PrismaClient } from '../platform/prisma/client.ts'
+import type { PositionalStatement, Query } from './sql.ts'
 
-/** One SQL statement, prepared once per connection under its name. `Row` is what it returns. */
-export interface Statement<Row> {
-  readonly name: string
-  readonly text: string
-  /** Whether it reads or counts many rows: such statements leave connections to the others. */
-  readonly isList?: boolean
-  /** Milliseconds until its answer is given up; a few seconds when left out. */
-  readonly patience?: number
-  /** Never set; carries the row's type. */
-  readonly row?: Row
-}
+export type { PositionalStatement as Statement } from './sql.ts'
 
-export const statement = <Row>(name: string, text: string): Statement<Row> => ({ name, text })
+export const statement = <Row>(name: string, text: string): PositionalStatement<Row> => ({ name, text })
 
 /** A statement that reads or counts many rows. */
-export const listStatement = <Row>(name: string, text: string): Statement<Row> => ({ name, text, isList: true })
+export const listStatement = <Row>(name: string, text: string): PositionalStatement<Row> => ({
+  name,
+  text,
+  isList: true,
+})
 
 /** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
 type ReadMethods = 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
@@ -47,7 +43,7 @@ export interface Database {
   /** As `read`, but a page of `findMany` ends early rather than hold more long texts than one answer takes; it has one row at least. */
   readonly readCut: ReadClient
   /** One round trip. A single statement is a transaction of its own, READ COMMITTED. Raises UNAVAILABLE when the database is down. */
-  query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
+  readonly query: Query
   /** Several statements in one transaction. Nothing but SQL belongs inside `work`. */
   transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>
 }

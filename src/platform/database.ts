@@ -2,7 +2,8 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { DomainError, unavailable } from '../domain/errors.ts'
-import type { Database, Log, Statement } from '../domain/ports.ts'
+import type { Database, Log } from '../domain/ports.ts'
+import { type AnyStatement, type Query, valuesOf } from '../domain/sql.ts'
 import { createGate } from './gate.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { createReads } from './reads/reads.ts'
@@ -49,11 +50,11 @@ const gone =
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
 /** As the driver wants it. */
-const asQuery = ({ name, text, patience }: Statement<unknown>, values: readonly unknown[] = []) => ({
-  name,
-  text,
-  values: values as unknown[],
-  ...(patience !== undefined && { query_timeout: patience }),
+const asQuery = (wanted: AnyStatement, given?: unknown) => ({
+  name: wanted.name,
+  text: wanted.text,
+  values: valuesOf(wanted, given),
+  ...(wanted.patience !== undefined && { query_timeout: wanted.patience }),
 })
 
 /** An expected trouble of the database as UNAVAILABLE; anything else as it is. */
@@ -117,11 +118,11 @@ export function createDatabase({
     if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
   }
 
-  async function query<Row>(wanted: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+  async function query(wanted: AnyStatement, given?: unknown): Promise<unknown[]> {
     assertAwake()
-    const ask = () => pool.query(asQuery(wanted, values))
+    const ask = () => pool.query(asQuery(wanted, given))
     try {
-      return (await (wanted.isList ? lists(ask) : ask())).rows as Row[]
+      return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
       throw translate(error)
     }
@@ -131,7 +132,7 @@ export function createDatabase({
     prisma,
     read: createReads(options),
     readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
-    query,
+    query: query as Query,
     async transaction(work) {
       assertAwake()
       const client = await pool.connect().catch((error: unknown) => {
@@ -145,10 +146,11 @@ export function createDatabase({
       client.on('error', lose)
       try {
         await client.query('begin')
-        const result = await work(async (wanted, values = []) => {
+        const inside = async (wanted: AnyStatement, given?: unknown): Promise<unknown[]> => {
           assertAwake()
-          return (await client.query(asQuery(wanted, values))).rows
-        })
+          return (await client.query(asQuery(wanted, given))).rows
+        }
+        const result = await work(inside as Query)
         assertAwake()
         await client.query('commit')
         return result

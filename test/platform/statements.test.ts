@@ -1,0 +1,90 @@
+/** Every statement is what it says, in the migrated database: its parameters, and the columns of its rows. */
+import { globSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allStatements } from '../../src/domain/sql.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+
+const root = new URL('../../src/', import.meta.url)
+for (const file of globSync('**/*.ts', { cwd: root })) {
+  const url = new URL(file, root)
+  if (/^import .*\bstatement\b.*\/sql\.ts'$/m.test(readFileSync(url, 'utf8'))) await import(url.href)
+}
+const statements = allStatements()
+
+interface Field {
+  name: string
+  dataTypeID: number
+}
+
+/** Asks the server what a statement returns, without carrying it out. */
+class Description implements pg.Submittable {
+  readonly name = ''
+  readonly described = Promise.withResolvers<Field[]>()
+  private readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  submit(connection: pg.Connection) {
+    const raw = connection as unknown as Record<string, (message?: unknown) => void>
+    raw.parse!({ name: '', text: this.text, types: [] })
+    raw.describe!({ type: 'S', name: '' })
+    raw.sync!()
+  }
+
+  private fields: Field[] = []
+  handleRowDescription({ fields }: { fields: Field[] }) {
+    this.fields = fields
+  }
+  handleError(error: Error) {
+    this.described.reject(error)
+  }
+  handleReadyForQuery() {
+    this.described.resolve(this.fields)
+  }
+}
+
+let database: TestDatabase
+let client: pg.Client
+const names = new Map<number, string>()
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  const { rows } = await client.query<{ oid: number; name: string }>(
+    'select oid, format_type(oid, null) as name from pg_type',
+  )
+  for (const { oid, name } of rows) names.set(oid, name)
+})
+
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
+
+describe('A statement', () => {
+  it('is there', () => {
+    expect(statements.length).toBeGreaterThan(0)
+  })
+
+  it.each(statements.map((statement) => [statement.name, statement] as const))(
+    '%s takes and returns what it says',
+    async (name, { text, parameters, columns }) => {
+      await client.query(`prepare ${name} as ${text}`)
+      const { rows } = await client.query<{ types: string }>(
+        'select parameter_types::text[] as types from pg_prepared_statements where name = $1',
+        [name],
+      )
+      expect(rows[0]!.types).toEqual(parameters.map(({ type }) => type))
+      const description = new Description(text)
+      client.query(description)
+      const found = (await description.described.promise).map(({ name, dataTypeID }) => [name, names.get(dataTypeID)])
+      expect(Object.fromEntries(found)).toEqual(
+        Object.fromEntries(Object.entries(columns).map(([column, { type }]) => [column, type])),
+      )
+    },
+  )
+})
