@@ -198,17 +198,14 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const orderMail = createOrderMail({ ...deps, compose, verifiesAddresses })
   const accountMail = createAccountMail({ ...deps, compose, tokens, verifiesAddresses })
 
+  const maintenance = createMaintenance({
+    ...{ database, contentStore, idempotency, limits, uploads, log },
+    documents: Object.values(nids),
+  })
+
   return {
     services,
-    maintenance: createMaintenance({
-      database,
-      contentStore,
-      idempotency,
-      limits,
-      uploads,
-      documents: Object.values(nids),
-      log,
-    }),
+    maintenance,
     publication,
     jobs: {
       accountMail: accountMail.handle,
@@ -219,7 +216,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       abandonedDelivery: services.deliveries.abandon,
     },
     async prepare() {
-      await uploads.sweep()
+      await maintenance.sweepUploads()
       await services.deletions.reapply()
       for (const text of Object.values(actionDocuments)) await contentStore.putDocument(Buffer.from(text))
     },

@@ -24,3 +24,9 @@ export const nextPins = statement<{ cid: string }>(
   'pins_after',
   'select distinct cid from pins where cid > $1 order by cid limit 1000',
 )
+
+/** Whether an asset needs it: $1. */
+export const isPinned = statement<{ found: boolean }>(
+  'pins_has',
+  'select exists (select from pins where cid = $1) as found',
+)

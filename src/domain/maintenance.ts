@@ -1,9 +1,10 @@
 /** What must be tidied now and then. Safe to run in several processes at once. */
 import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
+import { eachForItself } from './each-for-itself.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { Limits } from './limits.ts'
-import { findEndedTokens, forgetTokens, nextPins } from './maintenance-statements.ts'
+import { findEndedTokens, forgetTokens, isPinned, nextPins } from './maintenance-statements.ts'
 import type { ContentStore, Database, Log } from './ports.ts'
 import { plainSweep } from './sweep/plain-sweep.ts'
 import type { Sweep } from './sweep/sweep.ts'
@@ -57,16 +58,31 @@ export function createMaintenance({
     }
   }
 
+  /** Removes uploads that were broken off. */
+  const sweepUploads = () => sweeper.runRound('empty-uploads', false, uploads.sweep)
+
   return {
+    sweepUploads,
+
     /** Forgets idempotency keys of last week, ended sessions, windows of limits, the rest of deleted assets, and uploads that were broken off. */
     async sweep(cancel?: AbortSignal): Promise<void> {
-      await sweeper.runAll(sweeps, cancel)
-      await sweeper.forgetStale()
-      await limits.sweep()
-      await uploads.sweep()
+      const steps = [() => sweeper.runAll(sweeps, cancel), sweeper.forgetStale, limits.sweep, sweepUploads]
+      await eachForItself(steps, (step) => step(), cancel)
     },
-    /** Removes blocks that nothing pins; returns how many. `cancel` ends it early: it raises then. */
-    collectGarbage: (cancel?: AbortSignal) => contentStore.collectGarbage(pinned(), GRACE, cancel),
+
+    /**
+     * Removes blocks that nothing pins; returns how many. What cannot be read or removed is put off. `cancel` ends it early: it raises
+     * then. Raises UNAVAILABLE while the file store is away.
+     */
+    collectGarbage: (cancel?: AbortSignal): Promise<number> =>
+      sweeper.runRound('collect-garbage', true, (onTrouble) =>
+        contentStore.collectGarbage(pinned(), GRACE, {
+          cancel,
+          onTrouble,
+          isPinned: async (cid) =>
+            documents.includes(cid) || (await database.query(isPinned, [cid]))[0]?.found === true,
+        }),
+      ),
   }
 }
 

@@ -81,13 +81,24 @@ export interface UploadFolder {
    * fails. Raises what the stream raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
    */
   hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => void): Promise<HeldFile>
-  /** Removes what was left behind more than `seconds` ago. */
-  sweep(seconds: number): Promise<void>
+  /** Removes what was left behind more than `seconds` ago. `onTrouble` is told of what cannot be removed, by its name. */
+  sweep(seconds: number, onTrouble: OnTrouble): Promise<void>
 }
+
+/** Told of one item among many that could not be dealt with, and why; the others are. */
+export type OnTrouble = (item: string, error: unknown) => void
 
 export interface ImportedFile extends StoredFile {
   /** For a file that nobody wants after all: gives its room back, but for what others have imported, too. Raises nothing. */
   discard(): Promise<void>
+}
+
+export interface CollectionOptions {
+  /** Ends it between two blocks: it raises then, and what is left is for the next time. */
+  cancel?: AbortSignal | undefined
+  onTrouble?: OnTrouble
+  /** Whether a CID is pinned by now. */
+  isPinned?(cid: string): Promise<boolean>
 }
 
 /** The file network: blocks under their CIDs. */
@@ -117,10 +128,11 @@ export interface ContentStore {
   /** The file's blocks as a CAR stream, depth first. */
   exportCar(cid: string): AsyncIterable<Uint8Array>
   /**
-   * Removes every block that no pinned CID reaches and that is older than `graceSeconds`; returns how many. `cancel` ends it
-   * between two of them: it raises then, and what is left is for the next time.
+   * Removes every block that no pinned CID reaches and that is older than `graceSeconds`; returns how many. What cannot be read or
+   * removed keeps nothing else from it. Raises UNAVAILABLE when the store as a whole is away, and where nobody is told of troubles
+   * the first of them.
    */
-  collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, cancel?: AbortSignal): Promise<number>
+  collectGarbage(pinned: AsyncIterable<string>, graceSeconds: number, options?: CollectionOptions): Promise<number>
   /** Whether it answers now; false within two seconds at the latest. */
   isReachable(): Promise<boolean>
 }

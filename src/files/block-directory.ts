@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { NextToLast } from 'blockstore-fs/sharding'
 import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../domain/errors.ts'
+import type { OnTrouble } from '../domain/ports.ts'
 
 /**
  * Blocks on disk in the layout of `blockstore-fs`, so that its tools read them. Writing and reading are our own, because
@@ -16,6 +17,13 @@ const sharding = new NextToLast()
 /** Ends the names of files being written, and of blocks moved aside by garbage collection. Neither is a block. */
 const temporary = '.part'
 const aside = '.aside'
+/**
+ * Each its own: who looks at a block aside, stands still and removes it then must not meet one that another collection has moved
+ * there since, and that somebody counts on.
+ */
+const asideOf = (path: string) => `${path}.${randomUUID()}${aside}`
+/** The block of a file's name, without what `asideOf` adds; earlier versions added less. */
+const blockOf = (file: string) => file.slice(0, file.indexOf(sharding.extension) + sharding.extension.length)
 const errno = (error: unknown) => (error as NodeJS.ErrnoException).code
 const isMissing = (error: unknown) => errno(error) === 'ENOENT'
 
@@ -148,33 +156,57 @@ export const createBlockDirectory = (dir: string) => {
       }
     },
 
+    /** Where it lies, below the folder. */
+    nameOf(cid: CID): string {
+      const at = sharding.encode(cid)
+      return join(at.dir, at.file)
+    },
+
+    /** When it was last written or renewed, in milliseconds; undefined when it is not there. Raises what the disk raises. */
+    changedAt: (cid: CID): Promise<number | undefined> => changedAt(place(cid).path),
+
     /**
      * Removes blocks last written or renewed before `before` (milliseconds) unless `keep` says so, and what interrupted
-     * writes left behind. Returns how many blocks. Raises UNAVAILABLE.
+     * writes left behind. Returns how many blocks. `onTrouble` is told of each that cannot be removed. Raises what `keep` raises,
+     * UNAVAILABLE when the folder cannot be read.
      */
-    async sweep(keep: (name: string) => boolean, before: number): Promise<number> {
+    async sweep(keep: (name: string) => boolean, before: number, onTrouble: OnTrouble): Promise<number> {
       let removed = 0
-      try {
-        for (const shard of await readdir(dir, { withFileTypes: true }).catch(noneWhenMissing)) {
-          if (!shard.isDirectory()) continue
-          for (const file of await readdir(join(dir, shard.name))) {
-            const path = join(dir, shard.name, file)
-            if (file.endsWith(sharding.extension)) {
-              if (!keep(file) && (await removeOld(path, before))) removed += 1
-            } else if (file.endsWith(aside)) {
-              if (keep(file.slice(0, -aside.length))) await moveIfThere(path, path.slice(0, -aside.length))
-              else await settleAside(path, before)
-            } else if (file.endsWith(temporary) && (await isOlder(path, before))) {
-              await rm(path, { force: true })
-            }
+      const shards = await readdir(dir, { withFileTypes: true })
+        .catch(noneWhenMissing)
+        .catch((error: unknown) => {
+          throw storageFailure(error)
+        })
+      for (const shard of shards) {
+        if (!shard.isDirectory()) continue
+        const files = await readdir(join(dir, shard.name)).catch((error: unknown) => {
+          onTrouble(shard.name, error)
+          return []
+        })
+        for (const file of files) {
+          const isKept = keep(blockOf(file))
+          try {
+            if (await sweepFile(join(dir, shard.name), file, isKept, before)) removed += 1
+          } catch (error) {
+            onTrouble(join(shard.name, blockOf(file)), error)
           }
         }
-      } catch (error) {
-        throw storageFailure(error)
       }
       return removed
     },
   }
+}
+
+/** True when it was a block, and is removed. */
+const sweepFile = async (shard: string, file: string, isKept: boolean, before: number): Promise<boolean> => {
+  const path = join(shard, file)
+  if (file.endsWith(sharding.extension)) return !isKept && (await removeOld(path, before))
+  if (file.endsWith(aside)) {
+    const block = join(shard, blockOf(file))
+    if (!isKept) return settleAside(path, block, before)
+    await moveIfThere(path, block)
+  } else if (file.endsWith(temporary) && (await isOlder(path, before))) await rm(path, { force: true })
+  return false
 }
 
 /** The name that `sweep` asks about. */
@@ -206,7 +238,7 @@ const changedAt = async (path: string) => {
 /** As `removeOld`: whoever renews the block before it is aside shows in its age, and whoever comes later writes it anew. */
 const removeUntouched = async (path: string, writtenAt: number) => {
   if ((await changedAt(path)) !== writtenAt) return
-  const moved = `${path}${aside}`
+  const moved = asideOf(path)
   if (!(await moveIfThere(path, moved))) return
   if ((await changedAt(moved)) === writtenAt) await rm(moved, { force: true })
   else await moveIfThere(moved, path)
@@ -218,18 +250,18 @@ const removeUntouched = async (path: string, writtenAt: number) => {
  */
 const removeOld = async (path: string, before: number) => {
   if (!(await isOlder(path, before))) return false
-  const moved = `${path}${aside}`
+  const moved = asideOf(path)
   if (!(await moveIfThere(path, moved))) return false
-  return settleAside(moved, before)
+  return settleAside(moved, path, before)
 }
 
 /** Also finishes what a killed process left aside. True when the block was removed. */
-const settleAside = async (moved: string, before: number) => {
+const settleAside = async (moved: string, path: string, before: number) => {
   if (await isOlder(moved, before)) {
     await rm(moved, { force: true })
     return true
   }
-  await moveIfThere(moved, moved.slice(0, -aside.length))
+  await moveIfThere(moved, path)
   return false
 }
 

@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto'
 import { exporter } from 'ipfs-unixfs-exporter'
 import { importFile } from 'ipfs-unixfs-importer'
 import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
+import { sha256 } from 'multiformats/hashes/sha2'
 import { DomainError, notFound } from '../domain/errors.ts'
-import type { ContentStore } from '../domain/ports.ts'
+import type { ContentStore, OnTrouble } from '../domain/ports.ts'
 import { type BlockDirectory, blockName, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { carOf } from './car.ts'
 import { describeDocument, linksOf, measure, parseCid } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
+import { tellOrRaise } from './troubles.ts'
 
 /** The exporter reads on while its consumer is slow. Asked for so many bytes at a time, it stays flat. */
 const readWindow = 4 * 1024 * 1024
@@ -97,19 +100,24 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       yield* carOf(parseCid(cid), blocks.get)
     },
 
-    async collectGarbage(pinned, graceSeconds, cancel) {
+    async collectGarbage(pinned, graceSeconds, { cancel, onTrouble } = {}) {
+      const grace = graceSeconds * 1000
+      const told = tellOrRaise(onTrouble)
       // Taken before the pins are read: what is pinned later was imported or renewed later.
-      const before = Date.now() - graceSeconds * 1000
+      let before = Date.now() - grace
       const kept = new Set<string>()
       for await (const cid of pinned) {
         cancel?.throwIfAborted()
-        await mark(blocks, parseCid(cid), kept)
+        for (const unread of await mark(blocks, cid, kept, told.onTrouble))
+          before = Math.min(before, (await oldestBelow(blocks, unread)) - grace)
       }
       const isKept = (name: string) => {
         cancel?.throwIfAborted()
         return kept.has(name)
       }
-      return blocks.sweep(isKept, before)
+      const removed = await blocks.sweep(isKept, before, told.onTrouble)
+      told.end()
+      return removed
     },
 
     isReachable: () => blocks.isWritable(),
@@ -138,15 +146,49 @@ const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> =>
     throw error
   })
 
-/** Adds the names of all blocks of a DAG. A missing block has nothing below it to keep; leaves are not read. */
-const mark = async (blocks: BlockDirectory, root: CID, kept: Set<string>) => {
-  const stack = [root]
+/** The links of a block. Raises when its bytes are not those that its name promises: they would tell of others, or of none. */
+const readLinks = (cid: CID, bytes: Uint8Array): CID[] => {
+  const isSha256 = cid.multihash.code === sha256.code
+  if (isSha256 && !createHash('sha256').update(bytes).digest().equals(cid.multihash.digest))
+    throw new Error('The block is damaged.')
+  return linksOf(cid, bytes)
+}
+
+/**
+ * Adds the names of all blocks of a DAG. A missing block has nothing below it to keep; leaves are not read. Returns those that are
+ * there and cannot be read.
+ */
+const mark = async (blocks: BlockDirectory, root: string, kept: Set<string>, onTrouble: OnTrouble): Promise<CID[]> => {
+  const unread: CID[] = []
+  const stack = parsed(root, onTrouble)
   for (let cid = stack.pop(); cid; cid = stack.pop()) {
     const name = blockName(cid)
     if (kept.has(name)) continue
     kept.add(name)
     if (cid.code === raw.code) continue
-    const bytes = await ifThere(blocks.get(cid))
-    if (bytes) stack.push(...linksOf(cid, bytes))
+    try {
+      const bytes = await ifThere(blocks.get(cid))
+      if (bytes) stack.push(...readLinks(cid, bytes))
+    } catch (error) {
+      onTrouble(blocks.nameOf(cid), error)
+      unread.push(cid)
+    }
+  }
+  return unread
+}
+
+const parsed = (root: string, onTrouble: OnTrouble): CID[] => {
+  try {
+    return [parseCid(root)]
+  } catch (error) {
+    onTrouble(root, error)
+    return []
   }
 }
+
+/**
+ * What hangs on a block that cannot be read is not known, but the import that wrote or renewed it last had renewed all of that
+ * within the grace before. So nothing that was touched since is removed until the block is mended or gone. Milliseconds.
+ */
+const oldestBelow = async (blocks: BlockDirectory, cid: CID): Promise<number> =>
+  (await blocks.changedAt(cid).catch(() => undefined)) ?? Number.NEGATIVE_INFINITY

@@ -5,6 +5,7 @@ import { carOf } from './car.ts'
 import { describeDocument, measure, parseCid } from './cids.ts'
 import { identifyFile } from './file-layout.ts'
 import { createPatience, eachWithin, tooSlow } from './patience.ts'
+import { tellOrRaise } from './troubles.ts'
 
 /** Global option of Kubo: answer from its own blocks instead of asking the network, where a missing block never fails. */
 const offline: { offline: true } = { offline: true }
@@ -39,13 +40,19 @@ export interface KuboContentStoreOptions {
   url: string
   /** Milliseconds that it may take for an answer, or for the next piece of one. */
   patience?: number
+  /** Milliseconds from the look at a pin to its removal after which the removal does not count; 5,000 when missing. */
+  swift?: number
 }
 
 /**
  * The content store in a Kubo node (0.37 or later, which names pins as it adds them). Everything added is pinned at once;
  * `collectGarbage` unpins, and the space comes back with the node's own garbage collection.
  */
-export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentStoreOptions): ContentStore => {
+export const createKuboContentStore = ({
+  url,
+  patience = 15_000,
+  swift = 5_000,
+}: KuboContentStoreOptions): ContentStore => {
   const kubo = create({ url })
   /** When this process last renewed and last removed a pin, in milliseconds. */
   const renewed = new Map<string, number>()
@@ -92,18 +99,41 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
     })
 
   /**
-   * Another import may have renewed the pin since it was listed, so it is looked at once more. Kubo cannot remove on a
-   * condition: a renewal between look and removal is put back, at once when it was this process's, else by the next run.
+   * Removes a pin of ours that is old; whether it is gone. Kubo cannot remove on a condition, so another import may renew the pin
+   * between our look at it and its removal, and in a process that is stopped in between that may be long. Therefore the pin is made
+   * anew at once, before Kubo's own collection comes by, when
+   * - this process renewed it meanwhile, or it is pinned by the database now;
+   * - look and removal took longer than `swift`, or the removal was not answered: whoever renewed it may not have registered yet.
+   * What remains is another process that imports the very file within these moments and registers it after them, and an end of this
+   * process, or a Kubo that is away, between removal and pin: the next collection of any process pins what the database tells of.
    */
-  const unpinOld = async (cid: string, before: number): Promise<boolean> => {
+  const unpinOld = async (
+    cid: string,
+    before: number,
+    isPinned: (cid: string) => Promise<boolean>,
+  ): Promise<boolean> => {
     const looked = Date.now()
     if (!isOld(await nameOf(cid), before)) return false
     note(removed, cid)
-    await ask((signal) => kubo.pin.rm(cid, { signal })).catch(ifUnpinned)
-    note(removed, cid)
-    if ((renewed.get(cid) ?? 0) < looked) return true
-    await pin(cid)
-    return false
+    let isGone = false
+    try {
+      await ask((signal) => kubo.pin.rm(cid, { signal })).catch(ifUnpinned)
+      const took = Date.now() - looked
+      const wasRenewed = (renewed.get(cid) ?? 0) >= looked
+      isGone = !wasRenewed && took >= 0 && took <= swift && !(await isPinned(cid))
+    } finally {
+      note(removed, cid)
+      if (!isGone) await pin(cid).catch(ifMissing)
+    }
+    return isGone
+  }
+
+  const isReachable = async () => {
+    const signal = AbortSignal.timeout(Math.min(patience, 2_000))
+    return kubo.version({ signal }).then(
+      () => true,
+      () => false,
+    )
   }
 
   return {
@@ -188,7 +218,7 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
       yield* carOf(parseCid(cid), readBlock)
     },
 
-    async collectGarbage(pinned, graceSeconds, cancel) {
+    async collectGarbage(pinned, graceSeconds, { cancel, onTrouble, isPinned = async () => false } = {}) {
       // Taken before the pins are read: what is pinned later was imported or renewed later.
       const before = Date.now() / 1000 - graceSeconds
       const kept = new Set<string>()
@@ -205,25 +235,27 @@ export const createKuboContentStore = ({ url, patience = 15_000 }: KuboContentSt
       } catch (error) {
         throw refusal(error)
       }
+      const told = tellOrRaise(onTrouble)
+      const each = async (cids: Iterable<string>, work: (cid: string) => Promise<unknown>) => {
+        for (const cid of cids) {
+          cancel?.throwIfAborted()
+          await work(cid).catch(async (error: unknown) => {
+            if (!(await isReachable())) throw error
+            told.onTrouble(cid, error)
+          })
+        }
+      }
       let count = 0
-      for (const cid of old) {
-        cancel?.throwIfAborted()
-        if (await unpinOld(cid, before)) count += 1
-      }
-      for (const cid of lost) {
-        cancel?.throwIfAborted()
-        await pin(cid).catch(ifMissing)
-      }
+      // First what is needed: a pin that is missing is one that Kubo's own collection may not find in time.
+      await each(lost, (cid) => pin(cid).catch(ifMissing))
+      await each(old, async (cid) => {
+        if (await unpinOld(cid, before, isPinned)) count += 1
+      })
+      told.end()
       return count
     },
 
-    async isReachable() {
-      const signal = AbortSignal.timeout(Math.min(patience, 2_000))
-      return kubo.version({ signal }).then(
-        () => true,
-        () => false,
-      )
-    },
+    isReachable,
   }
 }
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createCipheriv, createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { CarReader } from '@ipld/car/reader'
 import * as dagPb from '@ipld/dag-pb'
 import { base32upper } from 'multiformats/bases/base32'
@@ -10,7 +10,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
 import type { ContentStore } from '../../src/domain/ports.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
@@ -290,6 +290,60 @@ test('a block that a killed collection left aside comes back unless it is old', 
   await age(120)
   await store.collectGarbage(listOf(), 60)
   expect(await filesOnDisk()).toEqual([])
+})
+
+describe('an inner block that cannot be read', () => {
+  const since = async (before: string[], work: () => Promise<{ cid: string }>) => {
+    const { cid } = await work()
+    return { cid, files: (await filesOnDisk()).filter((file) => !before.includes(file)) }
+  }
+  const ageFiles = async (files: string[], seconds: number) => {
+    const then = new Date(Date.now() - seconds * 1000)
+    for (const file of files) await utimes(file, then, then)
+  }
+  const breakings: [string, (root: string) => Promise<unknown>][] = [
+    ['because the disk refuses', (root) => rm(root).then(() => mkdir(root))],
+    ['because it is damaged', async (root) => writeFile(root, Buffer.from(await readFile(root)).fill(0, 0, 9))],
+    ['because other bytes lie there', async (root) => writeFile(root, dagPb.encode(dagPb.prepare({ Links: [] })))],
+  ]
+
+  test.each(breakings)('%s keeps what may hang on it, is told, and nothing older is kept', async (_, breakRoot) => {
+    const [older, pinned, newer] = [bytesOf(2 * chunkSize, 'older'), bytesOf(2 * chunkSize), bytesOf(9, 'newer')]
+    const old = await since([], () => store.importFile(stream(older)))
+    const kept = await since(await filesOnDisk(), () => store.importFile(stream(pinned)))
+    const young = await since(await filesOnDisk(), () => store.importFile(stream(newer)))
+    const sizes = await Promise.all(kept.files.map(async (file) => ({ file, size: (await stat(file)).size })))
+    const root = sizes.sort((a, b) => a.size - b.size)[0]!.file
+    await breakRoot(root)
+    await ageFiles(old.files, 10_000)
+    await ageFiles([...new Set([...kept.files, root])], 5_000)
+    await ageFiles(young.files, 4_000)
+
+    const troubles: string[] = []
+    const onTrouble = (item: string) => void troubles.push(item)
+    expect(await store.collectGarbage(listOf(kept.cid), 60, { onTrouble })).toBe(3)
+    expect(troubles).toEqual([relative(dir, root)])
+    await expectError(store.collectGarbage(listOf(kept.cid), 60), 'UNAVAILABLE')
+
+    await rm(root, { recursive: true })
+    await store.importFile(stream(pinned))
+    expect(await store.collectGarbage(listOf(kept.cid), 60)).toBe(1)
+    expectBytes(await collect(store.read(kept.cid)), pinned)
+    await expectError(collect(store.read(young.cid)), 'NOT_FOUND')
+  })
+})
+
+test('a block that cannot be removed, and a pin that names none, keep no other from being collected', async () => {
+  for (const seed of ['a', 'b', 'c']) await store.importFile(stream(bytesOf(1000, seed)))
+  const [stuck] = (await filesOnDisk()) as [string]
+  await rm(stuck)
+  await mkdir(stuck)
+  await age(120)
+  await utimes(stuck, 1, 1)
+  const troubles: string[] = []
+  const onTrouble = (item: string) => void troubles.push(item)
+  expect(await store.collectGarbage(listOf('no identifier'), 60, { onTrouble })).toBe(2)
+  expect(troubles).toEqual(['no identifier', relative(dir, stuck)])
 })
 
 test('an empty or absent directory has no garbage', async () => {

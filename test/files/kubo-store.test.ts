@@ -190,6 +190,64 @@ describe('garbage in Kubo', () => {
     expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
   })
 
+  it('spares what another process imports and registers at the very moment of its removal', async () => {
+    const { cid } = await store.importFile(stream(bytesOf(1000)))
+    const other = createKuboContentStore({ url: kubo.url })
+    const registered = new Set<string>()
+    age(120)
+    kubo.intercept = async (path) => {
+      if (path === 'pin/rm') registered.add((await other.importFile(stream(bytesOf(1000)))).cid)
+      return false
+    }
+    const isPinned = async (asked: string) => registered.has(asked)
+    expect(await store.collectGarbage(listOf(), 60, { isPinned })).toBe(0)
+    expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
+  })
+
+  it.each([
+    ['after which this process had stood still', { swift: -1 }, async () => false],
+    ['of which the database cannot tell', {}, async () => Promise.reject(new Error('away'))],
+  ] as [string, { swift?: number }, () => Promise<boolean>][])(
+    'is pinned anew after a removal %s',
+    async (_, options, isPinned) => {
+      const { cid } = await store.importFile(stream(bytesOf(1000)))
+      age(120)
+      const onTrouble = () => undefined
+      const slow = createKuboContentStore({ url: kubo.url, ...options })
+      expect(await slow.collectGarbage(listOf(), 60, { isPinned, onTrouble })).toBe(0)
+      expect(kubo.requests.some(({ path }) => path === 'pin/rm')).toBe(true)
+      expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
+    },
+  )
+
+  it('that cannot be removed or pinned keeps nothing else from it, and is told', async () => {
+    const cids: string[] = []
+    for (const seed of ['a', 'b', 'c', 'd']) cids.push((await store.importFile(stream(bytesOf(1000, seed)))).cid)
+    const [stuck, gone, unpinnable, lost] = cids as [string, string, string, string]
+    age(120)
+    kubo.pins.delete(unpinnable)
+    kubo.pins.delete(lost)
+    kubo.intercept = (path, query, res) => {
+      const refused = path === 'pin/rm' ? stuck : path === 'pin/add' ? unpinnable : undefined
+      return refused !== undefined && query.get('arg')?.includes(refused) === true && !!res.writeHead(500).end('{}')
+    }
+    const troubles: string[] = []
+    const onTrouble = (item: string) => void troubles.push(item)
+    expect(await store.collectGarbage(listOf(unpinnable, lost), 60, { onTrouble })).toBe(1)
+    expect(troubles).toEqual([unpinnable, stuck])
+    expect([gone, lost].map((cid) => kubo.pins.has(cid))).toEqual([false, true])
+  })
+
+  it('is left alone when the node goes away meanwhile', async () => {
+    for (const seed of ['a', 'b']) await store.importFile(stream(bytesOf(1000, seed)))
+    age(120)
+    kubo.intercept = (path, _, res) => path !== 'pin/ls' && !!res.destroy()
+    await expectError(
+      store.collectGarbage(listOf(), 60, { onTrouble: () => expect.fail('it is nobody’s') }),
+      'UNAVAILABLE',
+    )
+  })
+
   it('is never what an asset needs: a pin that is missing is put back', async () => {
     const { cid } = await store.importFile(stream(bytesOf(1000)))
     const never = await rawCid(bytesOf(7))

@@ -2,6 +2,9 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 const TESTS = ['platform/sweeps.test.ts']
 const DEPOSITS = ['chain/deposits.test.ts']
+const FILES = ['files/content-store.test.ts']
+const KUBO = ['files/kubo-store.test.ts']
+const STUCK = ['platform/stuck-files.test.ts']
 const MAILS = ['delivery/mail-outage.test.ts']
 
 export const isolation: Mutant[] = [
@@ -101,6 +104,83 @@ export const isolation: Mutant[] = [
       'A dead letter loses its addresses after a month.',
       `and created_on > now() - interval '30 days'`,
       `and created_on > now() - interval '30 years'`,
+    ],
+  ]),
+  ...mutantsOf('src/files/content-store.ts', FILES, [
+    [
+      'isolation.unread-block',
+      'What may hang on a block that cannot be read is kept.',
+      `(await oldestBelow(blocks, unread)) - grace`,
+      `Date.now()`,
+    ],
+    [
+      'isolation.damaged-block',
+      'What hangs on a damaged block is kept.',
+      `const isSha256 = cid.multihash.code === sha256.code`,
+      `const isSha256 = false`,
+    ],
+  ]),
+  ...mutantsOf('src/files/block-directory.ts', FILES, [
+    [
+      'isolation.stuck-block',
+      'A block that cannot be removed keeps no other from being collected.',
+      `            onTrouble(join(shard.name, blockOf(file)), error)`,
+      `            throw error`,
+    ],
+    [
+      'isolation.aside',
+      'A collection that stood still removes no block that another one has moved aside since.',
+      `\`\${path}.\${randomUUID()}\${aside}\``,
+      `\`\${path}\${aside}\``,
+      ['files/frozen-collection.test.ts'],
+    ],
+  ]),
+  ...mutantsOf('src/files/kubo-store.ts', KUBO, [
+    [
+      'isolation.stuck-pin',
+      'A pin that cannot be removed keeps no other from being collected.',
+      `            told.onTrouble(cid, error)`,
+      `            throw error`,
+    ],
+    [
+      'isolation.away',
+      'While Kubo is away no pin is blamed for it.',
+      `if (!(await isReachable())) throw error`,
+      `if (url === '') throw error`,
+    ],
+    [
+      'frozen.pin',
+      'A pin that was removed long after the look at it is put back.',
+      `took >= 0 && took <= swift && `,
+      ``,
+    ],
+    [
+      'isolation.claimed-pin',
+      'A pin that was removed while another process registered its file is put back.',
+      ` && !(await isPinned(cid))`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('src/domain/sweep/sweeper.ts', STUCK, [
+    [
+      'isolation.round-shown',
+      'What a round could not deal with is shown.',
+      `      await noteAll()\n      const items`,
+      `      const items`,
+    ],
+    [
+      'isolation.round-forgotten',
+      'What a round can deal with again is not shown any more.',
+      `if (isShared) await database.query(forgetOtherSetbacks, [name, items])`,
+      `if (isShared) await Promise.resolve()`,
+    ],
+  ]),
+  ...mutantsOf('src/platform/upload-folder.ts', STUCK, [
+    [
+      'isolation.stuck-upload',
+      'An upload that cannot be removed keeps no other from it.',
+      `.catch((error: unknown) => onTrouble(name, error))`,
+      ``,
     ],
   ]),
   ...mutantsOf('src/platform/redact-dead-letters.ts', MAILS, [

@@ -102,7 +102,7 @@ describe('an upload that is broken off', () => {
     mkdirSync(folder, { recursive: true })
     await writeFile(join(folder, '0'), 'left behind')
     utimesSync(folder, 1, 1)
-    await app.services.uploads.sweep()
+    await app.maintenance.sweepUploads()
     await nothingLeft()
   })
 })

@@ -1,7 +1,7 @@
 /** Files on their way in: on disk, and not paid for yet. */
 import type { Actor } from '../actor.ts'
 import { DomainError, throttled } from '../errors.ts'
-import type { HeldFile, UploadFolder } from '../ports.ts'
+import type { HeldFile, OnTrouble, UploadFolder } from '../ports.ts'
 
 /** A file on its way in. */
 export interface IncomingFile {
@@ -109,6 +109,6 @@ export function createUploads({ folder, megabytesPerUser }: { folder: UploadFold
     },
 
     /** Removes what crashes left behind. */
-    sweep: () => folder.sweep(3_600),
+    sweep: (onTrouble: OnTrouble) => folder.sweep(3_600, onTrouble),
   }
 }

@@ -22,6 +22,12 @@ export const forgetSetbacks = statement<never>(
   'delete from setbacks where sweep = $1 and item = any ($2::text[])',
 )
 
+/** They are not among what fails any more: $1 sweep, $2 items that do. */
+export const forgetOtherSetbacks = statement<never>(
+  'setbacks_forget_others',
+  'delete from setbacks where sweep = $1 and item <> all ($2::text[])',
+)
+
 /** What nobody has tried for a day after it was due is not there any more; deposits are there until they are credited. */
 export const forgetStaleSetbacks = statement<never>(
   'setbacks_forget_stale',

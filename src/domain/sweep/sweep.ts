@@ -21,6 +21,9 @@ export const sweepNames = [
 ] as const
 export type SweepName = (typeof sweepNames)[number]
 
+/** What goes through everything there is, and has no rows of its own: its items are files, and each run tries all of them. */
+export type RoundName = 'collect-garbage' | 'empty-uploads'
+
 export interface ItemRow {
   /** Its identifier. */
   item: string

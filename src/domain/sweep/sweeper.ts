@@ -1,12 +1,14 @@
 /** Carries out sweeps so that one item that fails keeps no other from being dealt with. Safe in several processes at once. */
 import { eachForItself } from '../each-for-itself.ts'
 import { DomainError } from '../errors.ts'
-import type { Database, FeedNotices, Log } from '../ports.ts'
-import { forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
-import type { ItemRow, Sweep } from './sweep.ts'
+import type { Database, FeedNotices, Log, OnTrouble } from '../ports.ts'
+import { forgetOtherSetbacks, forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
+import type { ItemRow, RoundName, Sweep, SweepName } from './sweep.ts'
 
 /** Items that a line of the log names. */
 const NAMED = 5
+/** Items of one round that are noted: where more fail, it is not theirs. */
+const NOTED_OF_ROUND = 100
 /** Characters of a reason. */
 const LONGEST_REASON = 300
 const STATEMENT_TIMEOUT = '57014'
@@ -27,8 +29,11 @@ export const isOutage = (error: unknown) => {
   return !(error.cause instanceof Error && 'code' in error.cause && error.cause.code === STATEMENT_TIMEOUT)
 }
 
-const reasonOf = ({ error }: Failure) =>
-  (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
+/** What was behind an outage says more than that there was one. */
+const reasonOf = ({ error }: Failure) => {
+  const root = error instanceof DomainError && error.cause instanceof Error ? error.cause : error
+  return (root instanceof Error ? root.message : String(root)).slice(0, LONGEST_REASON)
+}
 
 export type Sweeper = ReturnType<typeof createSweeper>
 
@@ -72,13 +77,14 @@ export function createSweeper({ database, log, notices }: Dependencies) {
     const failures: Failure[] = []
     for (const part of sweep.isOneByOne ? items.map((item) => [item]) : [items])
       failures.push(...(await carryOutPage(sweep, part, pass)))
-    if (failures.length > 0) await putOff(sweep, failures)
+    await putOff(sweep.name, failures)
     if (pass.done.size > 0) await database.query(forgetSetbacks, [sweep.name, [...pass.done]])
     return pass
   }
 
   /** Puts them off, and tells the log of those that failed for the first time. */
-  async function putOff({ name }: Sweep, failures: readonly Failure[]): Promise<void> {
+  async function putOff(name: SweepName | RoundName, failures: readonly Failure[]): Promise<void> {
+    if (failures.length === 0) return
     const noted = await database.query(noteSetbacks, [name, failures.map(({ item }) => item), failures.map(reasonOf)])
     const fresh = new Set(noted.filter(({ attempts }) => attempts === 1).map(({ item }) => item))
     const told = failures.filter(({ item }) => fresh.has(item))
@@ -119,8 +125,34 @@ export function createSweeper({ database, log, notices }: Dependencies) {
     return total
   }
 
+  /** Items of rounds that failed in this process. */
+  const failing = new Map<RoundName, readonly string[]>()
+
   return {
     run,
+
+    /**
+     * Carries out a round, which tells of what it could not deal with: that is put off like an item of a sweep, and what does not fail
+     * any more is forgotten, of one whose files several machines share also what another process had noted. Raises what `work` raises.
+     */
+    async runRound<T>(name: RoundName, isShared: boolean, work: (onTrouble: OnTrouble) => Promise<T>): Promise<T> {
+      const failures: Failure[] = []
+      const onTrouble: OnTrouble = (item, error) => {
+        if (failures.length < NOTED_OF_ROUND) failures.push({ item, error })
+      }
+      const noteAll = () => putOff(name, failures)
+      const result = await work(onTrouble).catch(async (error: unknown) => {
+        await noteAll()
+        throw error
+      })
+      await noteAll()
+      const items = failures.map(({ item }) => item)
+      const mended = (failing.get(name) ?? []).filter((item) => !items.includes(item))
+      if (isShared) await database.query(forgetOtherSetbacks, [name, items])
+      else if (mended.length > 0) await database.query(forgetSetbacks, [name, mended])
+      failing.set(name, items)
+      return result
+    },
 
     /** Each for itself: one that cannot even be looked at stops none of the others. Raises what the first of those raised. */
     async runAll(sweeps: readonly Sweep[], cancel?: AbortSignal): Promise<void> {

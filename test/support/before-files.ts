@@ -1,0 +1,35 @@
+/** Lets something happen before any file is removed or renamed in this process. */
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+
+export interface BeforeFiles {
+  /** What raises keeps the file where it is. */
+  rm(path: string): Promise<void>
+  rename(from: string): Promise<void>
+  /** To be called in the end: the files of all tests in this process are seen. */
+  stop(): void
+}
+
+export function beforeFiles(): BeforeFiles {
+  const { rm, rename } = promises
+  const before: BeforeFiles = {
+    rm: async () => {},
+    rename: async () => {},
+    stop() {
+      Object.assign(promises, { rm, rename })
+      syncBuiltinESMExports()
+    },
+  }
+  Object.assign(promises, {
+    rm: async (path: string, ...rest: []) => {
+      await before.rm(path)
+      return rm(path, ...rest)
+    },
+    rename: async (from: string, to: string) => {
+      await before.rename(from)
+      return rename(from, to)
+    },
+  })
+  syncBuiltinESMExports()
+  return before
+}
