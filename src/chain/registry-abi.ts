@@ -47,6 +47,12 @@ export const recorderTopics = (recorders: readonly string[]): [string, string[]]
   recorders.map((recorder) => `0x${recorder.slice(2).toLowerCase().padStart(64, '0')}`),
 ]
 
+/** The log filter of what these accounts wrote about an asset: what others write is left with the node. */
+export const ownTopics = (nid: string, recorders: readonly string[]): [string, string[], string] => [
+  ...recorderTopics(recorders),
+  id(nid),
+]
+
 export const decodeCommitLog = (log: { topics: string[]; data: string }): { recorder: string; commitData: string } => {
   const values = registry.decodeEventLog(commitEvent, log.data, log.topics)
   return { recorder: values.recorder as string, commitData: values.commitData as string }

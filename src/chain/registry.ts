@@ -2,7 +2,14 @@
 import type { CommitData } from '../domain/asset/commit-data.ts'
 import type { Database } from '../domain/ports.ts'
 import { parseCommitData } from './commit-data.ts'
-import { commitTopics, decodeCommitLog, decodeGetCommits, encodeGetCommits, recorderTopics } from './registry-abi.ts'
+import {
+  commitTopics,
+  decodeCommitLog,
+  decodeGetCommits,
+  encodeGetCommits,
+  ownTopics,
+  recorderTopics,
+} from './registry-abi.ts'
 import { findSetting, rememberSetting } from './registry-statements.ts'
 import { createRpc, quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 
@@ -48,13 +55,20 @@ export interface Registry {
   /** Where the registry is on this chain; undefined when it was never deployed. */
   findAddress(chainId: number): Promise<string | undefined>
   hasCode(address: string): Promise<boolean>
-  /** An asset's commits from the chain alone, oldest first. Raises UNAVAILABLE, WrongChainError. */
+  /** All of an asset's commits from the chain alone, whoever wrote them, oldest first. Raises UNAVAILABLE, WrongChainError. */
   readCommits(nid: string): Promise<ChainCommit[]>
+  /**
+   * What these accounts wrote about an asset, oldest first, in pages of one question each, however much others wrote about it. What
+   * was written meanwhile is on the last page. Raises UNAVAILABLE, WrongChainError, RpcError.
+   */
+  readOwn(nid: string, recorders: readonly string[]): AsyncIterable<ChainCommit[]>
   /** All commits that these accounts wrote, from a block on, oldest first. Raises UNAVAILABLE, WrongChainError. */
   readAll(recorders: readonly string[], fromBlock: number): AsyncIterable<ChainCommit>
 }
 
 export const registrySetting = (chainId: number) => `registry:${chainId}`
+
+type LogTopics = readonly (string | string[] | null)[]
 
 interface LogReply {
   topics: string[]
@@ -68,6 +82,8 @@ interface LogReply {
 /** Blocks asked for at once: nodes allow some thousands, ours all of them, and a range that is refused is halved. */
 const firstRange = 2_000
 const largestRange = 100_000
+/** Single blocks of a page: as many as one batch asks for. */
+const blocksOfPage = 50
 
 export function createRegistry({ rpcUrl, database, address, chainId: expectedId }: RegistryOptions): Registry {
   const rpc = createRpc({ url: rpcUrl })
@@ -101,10 +117,50 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
     return row?.value
   }
 
-  const readRange = async (at: string, recorders: readonly string[], from: number, to: number) => {
-    const filter = { address: at, fromBlock: quantity(from), toBlock: quantity(to), topics: recorderTopics(recorders) }
-    return (await rpc.call<LogReply[]>('eth_getLogs', filter)).map(readLog)
+  /** The numbers of the blocks that hold commits of an asset, each once. Raises RpcError when the contract cannot tell. */
+  const listBlocks = async (at: string, nid: string): Promise<number[]> => {
+    const answer = await rpc.call<string>('eth_call', { to: at, data: encodeGetCommits(nid) }, 'latest')
+    // No code at the address: nothing was ever committed there.
+    return answer === '0x' ? [] : [...new Set(decodeGetCommits(answer))]
   }
+
+  /** Asking for single blocks works on every node; a range over a long history does not. */
+  const readBlocks = async (at: string, topics: LogTopics, blocks: readonly number[]): Promise<ChainCommit[]> => {
+    const outcomes = await rpc.batch(
+      blocks.map(quantity).map((block) => ({
+        method: 'eth_getLogs',
+        params: [{ address: at, fromBlock: block, toBlock: block, topics }],
+      })),
+    )
+    return outcomes.flatMap((outcome) => resultOf<LogReply[]>(outcome)).map(readLog)
+  }
+
+  /** In pages, to the head as it is when the last one was read. */
+  async function* readRanges(at: string, topics: LogTopics, fromBlock: number): AsyncGenerator<ChainCommit[]> {
+    const readHead = async () => Number(await rpc.call<string>('eth_blockNumber'))
+    let head = await readHead()
+    for (let from = fromBlock, range = firstRange; from <= head; ) {
+      const to = Math.min(from + range - 1, head)
+      const filter = { address: at, fromBlock: quantity(from), toBlock: quantity(to), topics }
+      try {
+        yield (await rpc.call<LogReply[]>('eth_getLogs', filter)).map(readLog)
+      } catch (error) {
+        if (!(error instanceof RpcError) || to === from) throw error
+        range = Math.max(Math.floor(range / 2), 1)
+        continue
+      }
+      from = to + 1
+      range = Math.min(range * 2, largestRange)
+      if (from > head) head = await readHead()
+    }
+  }
+
+  /** Undefined when the contract cannot tell: it knows no such question, or its answer is longer than the node works it out. */
+  const listIfItCan = (at: string, nid: string) =>
+    listBlocks(at, nid).catch((error: unknown) => {
+      if (error instanceof RpcError) return undefined
+      throw error
+    })
 
   return {
     rpc,
@@ -116,40 +172,26 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
       return (await rpc.call<string>('eth_getCode', at, 'latest')) !== '0x'
     },
     async readCommits(nid) {
-      const registry = await findAddress(await readChainId())
-      if (!registry) return []
-      const answer = await rpc.call<string>('eth_call', { to: registry, data: encodeGetCommits(nid) }, 'latest')
-      // No code at the address: nothing was ever committed there.
-      if (answer === '0x') return []
-      // Asking for single blocks works on every node; a range over a long history does not.
-      const blocks = [...new Set(decodeGetCommits(answer))].map(quantity)
-      const outcomes = await rpc.batch(
-        blocks.map((block) => ({
-          method: 'eth_getLogs',
-          params: [{ address: registry, fromBlock: block, toBlock: block, topics: commitTopics(nid) }],
-        })),
-      )
-      return outcomes
-        .flatMap((outcome) => resultOf<LogReply[]>(outcome))
-        .map(readLog)
-        .sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+      const at = await findAddress(await readChainId())
+      if (!at) return []
+      const commits = await readBlocks(at, commitTopics(nid), await listBlocks(at, nid))
+      return commits.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+    },
+    async *readOwn(nid, recorders) {
+      const at = await findAddress(await readChainId())
+      if (!at) return
+      const topics = ownTopics(nid, recorders)
+      let blocks = await listIfItCan(at, nid)
+      for (let read = 0; blocks && read < blocks.length; read += blocksOfPage) {
+        yield await readBlocks(at, topics, blocks.slice(read, read + blocksOfPage))
+        if (read > 0 && read + blocksOfPage >= blocks.length) blocks = await listIfItCan(at, nid)
+      }
+      if (!blocks) yield* readRanges(at, topics, 0)
     },
     async *readAll(recorders, fromBlock) {
       const at = await findAddress(await readChainId())
       if (!at) return
-      const head = Number(await rpc.call<string>('eth_blockNumber'))
-      for (let from = fromBlock, range = firstRange; from <= head; ) {
-        const to = Math.min(from + range - 1, head)
-        try {
-          yield* await readRange(at, recorders, from, to)
-        } catch (error) {
-          if (!(error instanceof RpcError) || to === from) throw error
-          range = Math.max(Math.floor(range / 2), 1)
-          continue
-        }
-        from = to + 1
-        range = Math.min(range * 2, largestRange)
-      }
+      for await (const page of readRanges(at, recorderTopics(recorders), fromBlock)) yield* page
     },
   }
 }

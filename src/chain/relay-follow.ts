@@ -148,10 +148,14 @@ const settleWithoutEffect = async (
   if (isForeign) await release(parts, lane, row, `nonce ${row.nonce} was used by ${spender}`)
 }
 
-/** Whether the registry's own events have the commit, whatever receipts say. */
+/**
+ * Whether the registry's own events have the commit, whatever receipts say; also while they are still being read, so that
+ * nothing else is decided about it meanwhile.
+ */
 const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commit_id }: InFlightRow): Promise<boolean> => {
-  const event = (await seekCommits(parts, [commit_id])).get(commit_id)
-  if (!event) return false
+  const { found, unread } = await seekCommits(parts, [commit_id])
+  const event = found.get(commit_id)
+  if (!event) return unread.has(commit_id)
   await parts.lease.write(lane.name, markIncluded, [
     [commit_id],
     [event.transactionHash],

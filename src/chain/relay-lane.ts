@@ -4,7 +4,7 @@ import type { Fees } from './fees.ts'
 import type { RelayAccount } from './keys.ts'
 import type { Lease } from './lease.ts'
 import type { Pace } from './pace.ts'
-import type { ChainCommit } from './registry.ts'
+import type { ReadHistory } from './relay-histories.ts'
 import type { Rpc } from './rpc.ts'
 import { createTeller, type Teller } from './teller.ts'
 
@@ -19,8 +19,8 @@ export interface RelayParts {
   chainId: number
   /** Address of the registry. */
   registry: string
-  /** What the registry has of an asset. */
-  readCommits(nid: string): Promise<ChainCommit[]>
+  /** What the registry has of an asset and our accounts wrote. */
+  readHistory: ReadHistory
   /** Accounts of ours, also earlier ones that still carry something. */
   recorders: ReadonlySet<string>
   /** Milliseconds that a node may take to show the receipt of a nonce that is used. */

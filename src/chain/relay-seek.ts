@@ -5,6 +5,7 @@
 import { unavailable } from '../domain/errors.ts'
 import { statement } from '../domain/ports.ts'
 import type { ChainCommit } from './registry.ts'
+import type { ReadHistory } from './relay-histories.ts'
 import type { RelayParts } from './relay-lane.ts'
 import { findLastNonce, markFound } from './relay-statements.ts'
 import { quantity, RpcError } from './rpc.ts'
@@ -13,7 +14,7 @@ import { readView } from './view.ts'
 /** What seeking needs, which is there before any lane is. */
 export type SeekParts = Pick<
   RelayParts,
-  'database' | 'lease' | 'rpc' | 'log' | 'readCommits' | 'recorders' | 'confirmations'
+  'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations'
 >
 
 /** A commit as the database has it. */
@@ -46,28 +47,37 @@ const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitDa
 
 /** The same parts, which read the history of an asset once, however many of its commits are sought. */
 export const readingOnce = <Parts extends SeekParts>(parts: Parts): Parts => {
-  const histories = new Map<string, Promise<ChainCommit[]>>()
-  const readCommits: SeekParts['readCommits'] = (nid) => {
-    const history = histories.get(nid) ?? parts.readCommits(nid)
+  const histories = new Map<string, ReturnType<ReadHistory>>()
+  const readHistory: ReadHistory = (nid) => {
+    const history = histories.get(nid) ?? parts.readHistory(nid)
     histories.set(nid, history)
     return history
   }
-  return { ...parts, readCommits }
+  return { ...parts, readHistory }
+}
+
+export interface Sighting {
+  /** By commit. */
+  found: ReadonlyMap<string, ChainCommit>
+  /** Commits whose histories are not read to their end: nothing is decided about these before they are. */
+  unread: ReadonlySet<string>
 }
 
 /**
  * The events of these commits that one of our accounts wrote. Two commits may tell the very same (there and back within a
  * second), so an event whose transaction is another commit's does not count.
  */
-export const seekCommits = async (
-  parts: SeekParts,
-  commitIds: readonly string[],
-): Promise<Map<string, ChainCommit>> => {
-  const { readCommits } = readingOnce(parts)
+export const seekCommits = async (parts: SeekParts, commitIds: readonly string[]): Promise<Sighting> => {
+  const { readHistory } = readingOnce(parts)
   const found = new Map<string, ChainCommit>()
+  const unread = new Set<string>()
   const taken = new Set<string>()
   for (const sought of await parts.database.query(findSought, [commitIds])) {
-    const commits = await readCommits(sought.nid).catch(ifItCannotTell)
+    const commits = await readHistory(sought.nid)
+    if (!commits) {
+      unread.add(sought.commit_id)
+      continue
+    }
     const events = commits.filter((event) => parts.recorders.has(event.recorder) && tellsOf(sought, event))
     if (events.length === 0) continue
     const hashes = events.map(({ transactionHash }) => transactionHash)
@@ -79,32 +89,33 @@ export const seekCommits = async (
     taken.add(own.transactionHash)
     found.set(sought.commit_id, own)
   }
-  return found
+  return { found, unread }
 }
 
 /**
- * Seeks unsigned commits on the chain, and takes down as included what lies there deep enough. Returns all that are there. It
- * writes under the lease of that name, which is held.
+ * Seeks unsigned commits on the chain, and takes down as included what lies there deep enough. Returns all that are there, and
+ * those of which it is not known yet. It writes under the lease of that name, which is held.
  */
 export const noteFound = async (
   parts: SeekParts,
   leaseName: string,
   headNumber: number,
   commitIds: readonly string[],
-): Promise<{ found: ReadonlySet<string>; noted: ReadonlySet<string> }> => {
-  const events = await seekCommits(parts, commitIds)
+): Promise<Sighting & { noted: ReadonlySet<string> }> => {
+  const { found, unread } = await seekCommits(parts, commitIds)
   const noted = new Set<string>()
-  for (const [commitId, event] of events) {
+  for (const [commitId, event] of found) {
     if (headNumber - event.blockNumber < parts.confirmations) continue
     const { transactionHash: hash, blockNumber, blockHash, recorder, commitData } = event
-    const transaction = await parts.rpc.call<{ nonce: string } | null>('eth_getTransactionByHash', hash)
-    if (!transaction) continue
+    const transaction = await parts.rpc.call<PlacedReply | null>('eth_getTransactionByHash', hash)
+    // A long history is read over many steps: the chain may have changed since.
+    if (transaction?.blockHash !== blockHash) continue
     parts.log.warn({ commit: commitId, transaction: hash }, 'A commit was on the chain already; it is not signed again')
     const place = [recorder, Number(transaction.nonce), hash, blockNumber, blockHash]
     await parts.lease.write(leaseName, markFound, [commitId, ...place, commitData?.assetTreeSignature ?? null])
     noted.add(commitId)
   }
-  return { found: new Set(events.keys()), noted }
+  return { found, unread, noted }
 }
 
 /**
@@ -115,9 +126,10 @@ export const noteFound = async (
 export const takeFromChain = async (parts: SeekParts, leaseName: string, commitId: string): Promise<boolean> => {
   const recorders = [...parts.recorders]
   const { head, counts, pendingCounts } = await readView(parts.rpc, recorders)
-  const { found, noted } = await noteFound(parts, leaseName, head.number, [commitId])
+  const { found, unread, noted } = await noteFound(parts, leaseName, head.number, [commitId])
   if (noted.has(commitId)) return true
   const notYet = (why: string) => unavailable('The chain', new Error(why))
+  if (unread.has(commitId)) throw notYet('the long history of the asset is still being read')
   if (found.has(commitId)) throw notYet('the block of the commit is not deep enough yet')
   for (const account of recorders) {
     const [last] = await parts.database.query(findLastNonce, [account])
@@ -129,10 +141,9 @@ export const takeFromChain = async (parts: SeekParts, leaseName: string, commitI
   return false
 }
 
-/** A contract that fails when it is asked for its commits has none to tell; a node that is behind is asked again. */
-const ifItCannotTell = (error: unknown): ChainCommit[] => {
-  if (error instanceof RpcError && /revert|opcode|evm error|execution/i.test(error.message)) return []
-  throw error
+interface PlacedReply {
+  nonce: string
+  blockHash: string | null
 }
 
 interface TransactionReply {

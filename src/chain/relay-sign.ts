@@ -82,17 +82,17 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
   return sent > count && performance.now() - lane.strangersSince < strangerPatience
 }
 
-/** What is on the chain already is taken down as included; what is there and not deep enough waits. */
+/** What is on the chain already is taken down as included; what is there and not deep enough waits, and so does what is not known yet. */
 const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly CandidateRow[]) => {
   // Noticed in this very step: nothing of these rows says so yet.
   const isNew = lane.strangersSince !== undefined
   const doubtful = rows.filter((row) => row.doubtful || isNew)
   if (doubtful.length === 0) return rows
   const ids = doubtful.map(({ commit_id }) => commit_id)
-  const { found, noted } = await noteFound(parts, lane.name, view.head.number, ids)
+  const { found, unread, noted } = await noteFound(parts, lane.name, view.head.number, ids)
   // They may be deep enough for long, on a chain that rests.
   if (noted.size > 0) lane.seen = ''
-  return rows.filter(({ commit_id }) => !found.has(commit_id))
+  return rows.filter(({ commit_id }) => !found.has(commit_id) && !unread.has(commit_id))
 }
 
 /** The parameters of `storeSigned` and `storeReplaced` after the lane. */

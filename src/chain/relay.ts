@@ -13,6 +13,7 @@ import { type Registry, WrongChainError } from './registry.ts'
 import { ensureRegistry } from './registry-deploy.ts'
 import { createHeadWatch } from './relay-doubt.ts'
 import { follow } from './relay-follow.ts'
+import { createHistories } from './relay-histories.ts'
 import { createLane, forgetSettled, type Lane, type RelayParts } from './relay-lane.ts'
 import { createPreparer } from './relay-prepare.ts'
 import { closeGap } from './relay-recover.ts'
@@ -94,7 +95,7 @@ export function createRelay(options: RelayOptions): Relay {
     registry: null,
     headNumber: null,
   }
-  const { readCommits } = registry
+  const readHistories = createHistories(registry.readOwn)
   const { confirmations } = options
   const preparer = createPreparer({
     ...options,
@@ -102,7 +103,7 @@ export function createRelay(options: RelayOptions): Relay {
     stopping: stopping.signal,
     async takeFromChain(leaseName, commitId) {
       const recorders = new Set(lanes.map(({ address }) => address))
-      const seekParts = { database, lease, rpc, log, readCommits, recorders, confirmations }
+      const seekParts = { database, lease, rpc, log, readHistory: readHistories(recorders), recorders, confirmations }
       const isThere = await takeFromChain(seekParts, leaseName, commitId)
       // It may be deep enough for long, on a chain that rests.
       if (isThere) for (const lane of lanes) lane.seen = ''
@@ -144,11 +145,20 @@ export function createRelay(options: RelayOptions): Relay {
       describe,
       confirmations,
       maxFeePerGas,
-      readCommits,
     }
     const recorders = new Set(lanes.map((lane) => lane.address))
     const receiptPatience = options.receiptPatience ?? 10_000
-    return { ...shared, recorders, receiptPatience, doubtPatience, pace: createPace(), chainId, registry: address }
+    const readHistory = readHistories(recorders)
+    return {
+      ...shared,
+      recorders,
+      readHistory,
+      receiptPatience,
+      doubtPatience,
+      pace: createPace(),
+      chainId,
+      registry: address,
+    }
   }
 
   /** One pass over all lanes that are ours. Returns how long to rest, in milliseconds. */

@@ -2,6 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
+import { encodeCommit } from '../../src/chain/registry-abi.ts'
+import { createHistories } from '../../src/chain/relay-histories.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/domain/errors.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
@@ -162,6 +164,62 @@ describe('a database that was restored from before its commits were sent', () =>
     world.relay(proxy.url, options)
     await eventually(world.statuses, final(12))
     expect(reads).toBeLessThan(6)
+  })
+
+  /** Somebody else writes about an asset, in so many blocks. */
+  const writeAbout = async ({ nid }: TestAsset, blocks: number) => {
+    const [from] = await chain.rpc.call<string[]>('eth_accounts').then((accounts) => accounts.slice(-1))
+    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+    const to = await registry.findAddress(await registry.readChainId())
+    for (let written = 0; written < blocks; written += 1)
+      await chain.rpc.call('eth_sendTransaction', { from, to, data: encodeCommit(nid, `${written}`), gas: '0x7a120' })
+  }
+
+  it('finds them also in a history that somebody has made long, of which each step reads a part', async () => {
+    const [asset, other] = await world.addCommits(2, 1)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, final(2))
+    await first.stop()
+    await writeAbout(asset!, 230)
+    const again = world.relay(chain.url, options)
+    await world.addCommit(asset!)
+    await eventually(world.statuses, final(3))
+    await again.stop()
+    await restore()
+
+    const { readOwn } = createRegistry({ rpcUrl: proxy.url, database: world.database })
+    const recorders = new Set([createRelayAccount(relayKeys[0]!).address])
+    let asked = 0
+    proxy.intercept = (body) => {
+      asked += body.split('"eth_getLogs"').length - 1
+      return undefined
+    }
+    const read = createHistories(readOwn)(recorders)
+    expect(await read(asset!.nid)).toBeUndefined()
+    expect(asked).toBeLessThanOrEqual(200)
+    expect((await read(asset!.nid))!.map(({ commitData }) => commitData?.abstract)).toEqual(['change 1', 'change 2'])
+
+    world.relay(chain.url, options)
+    await world.addCommit(other!)
+    await eventually(world.statuses, final(4))
+    expect(await signatures()).toHaveLength(1)
+  })
+
+  it('finds them in the chain’s own log when the registry cannot tell of so many', async () => {
+    await world.addCommits(2, 2)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, final(4))
+    await first.stop()
+    await restore()
+    proxy.intercept = (body) => {
+      if (!body.includes('"eth_call"')) return undefined
+      const { id } = JSON.parse(body) as { id: number }
+      const error = { code: -32_000, message: 'EVM error OutOfGas' }
+      return { kind: 'answer', body: JSON.stringify({ jsonrpc: '2.0', id, error }) }
+    }
+    world.relay(proxy.url, options)
+    await eventually(world.statuses, final(4))
+    expect(await signatures()).toEqual([])
   })
 
   it('waits for what is still in the pool, instead of taking its nonce', async () => {

@@ -5,6 +5,7 @@ const DEPOSITS = ['chain/deposits.test.ts']
 const FILES = ['files/content-store.test.ts']
 const KUBO = ['files/kubo-store.test.ts']
 const STUCK = ['platform/stuck-files.test.ts']
+const SEEK = ['chain/relay-seek.test.ts']
 const MAILS = ['delivery/mail-outage.test.ts']
 
 export const isolation: Mutant[] = [
@@ -104,6 +105,30 @@ export const isolation: Mutant[] = [
       'A dead letter loses its addresses after a month.',
       `and created_on > now() - interval '30 days'`,
       `and created_on > now() - interval '30 years'`,
+    ],
+  ]),
+  ...mutantsOf('src/chain/relay-histories.ts', SEEK, [
+    [
+      'isolation.long-chain-history',
+      'A step of the relay reads a bounded part of a long history.',
+      `const pagesAtOnce = 4`,
+      `const pagesAtOnce = 4_000`,
+    ],
+  ]),
+  ...mutantsOf('src/chain/relay-sign.ts', SEEK, [
+    [
+      'isolation.unread-history',
+      'Nothing is signed again while the history that would have it is being read.',
+      ` && !unread.has(commit_id)`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('src/chain/registry.ts', SEEK, [
+    [
+      'isolation.registry-cannot-tell',
+      'A registry that cannot tell of an asset is not taken for one that has nothing.',
+      `if (error instanceof RpcError) return undefined\n      throw error\n    })`,
+      `if (error instanceof RpcError) return []\n      throw error\n    })`,
     ],
   ]),
   ...mutantsOf('src/files/content-store.ts', FILES, [
