@@ -1,42 +1,42 @@
-import { arrayOf, bigint, int, raw, sql, statement, text, uuid } from '../domain/sql.ts'
+import { arrayOf, bigint, int, statement, text, uuid } from '../domain/sql.ts'
 
 /** A holder's session bears its name, so that one whose process has ended is known at once. */
 export const sessionOf = (holder: string) => `annal relay ${holder}`
 
-/** Milliseconds that a lease lasts from its last renewal, on the database's clock. */
-const end = sql`clock_timestamp() + ${int('duration')} * interval '1 millisecond'`
-const holder = uuid('holder')
+/** A lease lasts `duration` milliseconds from its last renewal, on the database's clock. */
+const end = `clock_timestamp() + $duration * interval '1 millisecond'`
 
 /** No row while another process has it. */
 export const takeLease = statement(
   'lease_take',
-  { epoch: bigint },
-  sql`insert into leases (name, holder, epoch, expires_at) values (${text('name')}, ${holder}, 1, ${end})
+  { parameters: { name: text, holder: uuid, duration: int }, columns: { epoch: bigint } },
+  `insert into leases (name, holder, epoch, expires_at) values ($name, $holder, 1, ${end})
    on conflict (name) do update set holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
    where leases.holder = excluded.holder or leases.expires_at <= clock_timestamp() or not exists (
-     select from pg_stat_activity where application_name = '${raw(sessionOf(''))}' || leases.holder::text)
+     select from pg_stat_activity where application_name = '${sessionOf('')}' || leases.holder::text)
    returning epoch`,
 )
 
 /** Locks the lease until the transaction ends; no row when somebody has taken it over. */
 export const holdLease = statement(
   'lease_hold',
-  { name: text },
-  sql`update leases set expires_at = ${end} where name = ${text('name')} and holder = ${holder} and epoch = ${bigint('epoch')}
-   returning name`,
+  { parameters: { name: text, holder: uuid, epoch: bigint, duration: int }, columns: { name: text } },
+  `update leases set expires_at = ${end} where name = $name and holder = $holder and epoch = $epoch returning name`,
 )
 
 /** `names` and `epochs` in pairs. Returns those that are still held. */
 export const renewLeases = statement(
   'lease_renew',
-  { name: text },
-  sql`update leases l set expires_at = ${end}
-   from unnest(${arrayOf(text)('names')}, ${arrayOf(bigint)('epochs')}) as item (name, epoch)
-   where l.name = item.name and l.epoch = item.epoch and l.holder = ${holder} returning l.name`,
+  {
+    parameters: { names: arrayOf(text), epochs: arrayOf(bigint), holder: uuid, duration: int },
+    columns: { name: text },
+  },
+  `update leases l set expires_at = ${end} from unnest($names, $epochs) as item (name, epoch)
+   where l.name = item.name and l.epoch = item.epoch and l.holder = $holder returning l.name`,
 )
 
 export const endLeases = statement(
   'lease_end',
-  {},
-  sql`update leases set expires_at = '-infinity' where holder = ${holder}`,
+  { parameters: { holder: uuid } },
+  `update leases set expires_at = '-infinity' where holder = $holder`,
 )

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allStatements } from '../../src/domain/sql.ts'
+import { allStatements, arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../src/domain/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 const root = new URL('../../src/', import.meta.url)
@@ -88,3 +88,40 @@ describe('A statement', () => {
     },
   )
 })
+
+describe('A declaration', () => {
+  it('names what its text names', () => {
+    const declare = (words: string) => () => statement('unlike', { parameters: { owner: uuid } }, words)
+    expect(declare('select $owner, $other')).toThrow('The statement unlike does not declare: other.')
+    expect(declare('select 1')).toThrow('The statement unlike does not use: owner.')
+  })
+
+  it('has a name of its own', () => {
+    statement('twice', {}, 'select')
+    expect(() => statement('twice', {}, 'select')).toThrow('Two statements are called twice.')
+  })
+})
+
+/** What does not compile. */
+export async function neverCalled(query: Query) {
+  const parameters = { owner: uuid, limit: int, ids: arrayOf(uuid) }
+  const list = statement('a_list', { parameters, columns: { at: orNull(timestamp) } }, 'select $owner, $limit, $ids')
+  const all = statement('all', {}, 'select')
+  const [row] = await query(list, { owner: '', limit: 1, ids: [] as readonly string[] })
+  row!.at satisfies Date | null
+  await query(all)
+  // @ts-expect-error one is forgotten
+  await query(list, { owner: '', limit: 1 })
+  // @ts-expect-error all are forgotten
+  await query(list)
+  // @ts-expect-error one too many
+  await query(list, { owner: '', limit: 1, ids: [], more: 1 })
+  // @ts-expect-error one where there is none
+  await query(all, { more: 1 })
+  // @ts-expect-error misspelt
+  await query(list, { ownr: '', limit: 1, ids: [] })
+  // @ts-expect-error of another type
+  await query(list, { owner: '', limit: '1', ids: [] })
+  // @ts-expect-error not selected
+  row!.id satisfies string
+}
