@@ -102,8 +102,8 @@ describe('A declaration', () => {
   })
 })
 
-/** What does not compile. */
-export async function neverCalled(query: Query) {
+/** Holds by compiling: each line below would not without its comment. */
+const forTheCompiler = async (query: Query) => {
   const parameters = { owner: uuid, limit: int, ids: arrayOf(uuid) }
   const list = statement('a_list', { parameters, columns: { at: orNull(timestamp) } }, 'select $owner, $limit, $ids')
   const all = statement('all', {}, 'select')
@@ -125,3 +125,7 @@ export async function neverCalled(query: Query) {
   // @ts-expect-error not selected
   row!.id satisfies string
 }
+
+it('takes its parameters by name, each once, and none that it does not have', () => {
+  expect(forTheCompiler).toHaveLength(1)
+})
