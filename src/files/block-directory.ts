@@ -166,47 +166,69 @@ export const createBlockDirectory = (dir: string) => {
     changedAt: (cid: CID): Promise<number | undefined> => changedAt(place(cid).path),
 
     /**
-     * Removes blocks last written or renewed before `before` (milliseconds) unless `keep` says so, and what interrupted
-     * writes left behind. Returns how many blocks. `onTrouble` is told of each that cannot be removed. Raises what `keep` raises,
-     * UNAVAILABLE when the folder cannot be read.
+     * Puts back what a collection that was killed or stands still left aside, so that it is not taken for missing. Returns the names of
+     * blocks of which something still lies aside. Raises UNAVAILABLE.
      */
-    async sweep(keep: (name: string) => boolean, before: number, onTrouble: OnTrouble): Promise<number> {
+    async restore(onTrouble: OnTrouble): Promise<Set<string>> {
+      const stuck = new Set<string>()
+      await eachFile(dir, onTrouble, async (shard, file) => {
+        if (!file.endsWith(aside)) return
+        await putBack(join(shard, file), join(shard, blockOf(file))).catch((error: unknown) => {
+          stuck.add(blockOf(file))
+          throw error
+        })
+      })
+      return stuck
+    },
+
+    /**
+     * Removes blocks last written or renewed before `before` (milliseconds) unless `keep` says so, and what interrupted
+     * writes left behind. Returns how many blocks. `onTrouble` is told of each that cannot be removed. `cancel` ends it between two
+     * of them: it raises then. Raises UNAVAILABLE when the folder cannot be read.
+     */
+    async sweep(
+      keep: (name: string) => boolean,
+      before: number,
+      onTrouble: OnTrouble,
+      cancel?: AbortSignal,
+    ): Promise<number> {
       let removed = 0
-      const shards = await readdir(dir, { withFileTypes: true })
-        .catch(noneWhenMissing)
-        .catch((error: unknown) => {
-          throw storageFailure(error)
-        })
-      for (const shard of shards) {
-        if (!shard.isDirectory()) continue
-        const files = await readdir(join(dir, shard.name)).catch((error: unknown) => {
-          onTrouble(shard.name, error)
-          return []
-        })
-        for (const file of files) {
-          const isKept = keep(blockOf(file))
-          try {
-            if (await sweepFile(join(dir, shard.name), file, isKept, before)) removed += 1
-          } catch (error) {
-            onTrouble(join(shard.name, blockOf(file)), error)
-          }
-        }
+      const sweepFile = async (shard: string, file: string) => {
+        const path = join(shard, file)
+        if (file.endsWith(sharding.extension)) {
+          if (!keep(file) && (await removeOld(path, before))) removed += 1
+        } else if (file.endsWith(temporary) && (await isOlder(path, before))) await rm(path, { force: true })
       }
+      await eachFile(dir, onTrouble, sweepFile, cancel)
       return removed
     },
   }
 }
 
-/** True when it was a block, and is removed. */
-const sweepFile = async (shard: string, file: string, isKept: boolean, before: number): Promise<boolean> => {
-  const path = join(shard, file)
-  if (file.endsWith(sharding.extension)) return !isKept && (await removeOld(path, before))
-  if (file.endsWith(aside)) {
-    const block = join(shard, blockOf(file))
-    if (!isKept) return settleAside(path, block, before)
-    await moveIfThere(path, block)
-  } else if (file.endsWith(temporary) && (await isOlder(path, before))) await rm(path, { force: true })
-  return false
+/** Each file for itself; `onTrouble` is told of those that `work` failed for. Raises UNAVAILABLE when the folder cannot be read. */
+const eachFile = async (
+  dir: string,
+  onTrouble: OnTrouble,
+  work: (shard: string, file: string) => Promise<void>,
+  cancel?: AbortSignal,
+) => {
+  const shards = await readdir(dir, { withFileTypes: true })
+    .catch(noneWhenMissing)
+    .catch((error: unknown) => {
+      throw storageFailure(error)
+    })
+  for (const shard of shards) {
+    if (!shard.isDirectory()) continue
+    const path = join(dir, shard.name)
+    const files = await readdir(path).catch((error: unknown) => {
+      onTrouble(shard.name, error)
+      return []
+    })
+    for (const file of files) {
+      cancel?.throwIfAborted()
+      await work(path, file).catch((error: unknown) => onTrouble(join(shard.name, blockOf(file)), error))
+    }
+  }
 }
 
 /** The name that `sweep` asks about. */
@@ -241,28 +263,35 @@ const removeUntouched = async (path: string, writtenAt: number) => {
   const moved = asideOf(path)
   if (!(await moveIfThere(path, moved))) return
   if ((await changedAt(moved)) === writtenAt) await rm(moved, { force: true })
-  else await moveIfThere(moved, path)
+  else await putBack(moved, path)
 }
 
 /**
  * An import may renew the block between our look at its age and its removal. So the block is moved aside first: from
  * then on an import writes it anew, and an import that renewed it before shows in its age, and it is put back.
+ * True when it was removed.
  */
 const removeOld = async (path: string, before: number) => {
   if (!(await isOlder(path, before))) return false
   const moved = asideOf(path)
   if (!(await moveIfThere(path, moved))) return false
-  return settleAside(moved, path, before)
+  if (!(await isOlder(moved, before))) {
+    await putBack(moved, path)
+    return false
+  }
+  await rm(moved, { force: true })
+  return true
 }
 
-/** Also finishes what a killed process left aside. True when the block was removed. */
-const settleAside = async (moved: string, path: string, before: number) => {
-  if (await isOlder(moved, before)) {
-    await rm(moved, { force: true })
-    return true
+/** A block that was written anew meanwhile stays: it is as whole, and younger. */
+const putBack = async (moved: string, path: string) => {
+  try {
+    await link(moved, path)
+  } catch (error) {
+    if (isMissing(error)) return
+    if (errno(error) !== 'EEXIST') throw error
   }
-  await moveIfThere(moved, path)
-  return false
+  await rm(moved, { force: true })
 }
 
 /** False when another process was faster. */

@@ -105,17 +105,15 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       const told = tellOrRaise(onTrouble)
       // Taken before the pins are read: what is pinned later was imported or renewed later.
       let before = Date.now() - grace
+      // Otherwise each collection would lay one more of them aside.
+      const stuck = await blocks.restore(told.onTrouble)
       const kept = new Set<string>()
       for await (const cid of pinned) {
         cancel?.throwIfAborted()
         for (const unread of await mark(blocks, cid, kept, told.onTrouble))
           before = Math.min(before, (await oldestBelow(blocks, unread)) - grace)
       }
-      const isKept = (name: string) => {
-        cancel?.throwIfAborted()
-        return kept.has(name)
-      }
-      const removed = await blocks.sweep(isKept, before, told.onTrouble)
+      const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, told.onTrouble, cancel)
       told.end()
       return removed
     },

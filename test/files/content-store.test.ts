@@ -346,6 +346,28 @@ test('a block that cannot be removed, and a pin that names none, keep no other f
   expect(troubles).toEqual(['no identifier', relative(dir, stuck)])
 })
 
+test('a file keeps its leaves whose inner block a killed collection left aside', async () => {
+  const bytes = bytesOf(3 * chunkSize)
+  const { cid } = await store.importFile(stream(bytes))
+  const files = await Promise.all((await filesOnDisk()).map(async (file) => ({ file, size: (await stat(file)).size })))
+  const root = files.sort((a, b) => a.size - b.size)[0]!.file
+  await rename(root, `${root}.of-another-run.aside`)
+  await age(120)
+  expect(await store.collectGarbage(listOf(cid), 60)).toBe(0)
+  expectBytes(await collect(store.read(cid)), bytes)
+})
+
+test('what lies aside takes no place of a block that was written anew', async () => {
+  const { cid } = await store.importFile(stream(bytesOf(1000)))
+  const [file] = (await filesOnDisk()) as [string]
+  await rename(file, `${file}.aside`)
+  await age(120)
+  await store.importFile(stream(bytesOf(1000)))
+  expect(await store.collectGarbage(listOf(), 60)).toBe(0)
+  expect(await filesOnDisk()).toEqual([file])
+  expect(await store.isWhole(cid)).toBe(true)
+})
+
 test('an empty or absent directory has no garbage', async () => {
   expect(await createContentStore({ dir: join(dir, 'absent') }).collectGarbage(listOf(), 0)).toBe(0)
 })

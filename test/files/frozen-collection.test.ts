@@ -37,12 +37,12 @@ it('removes nothing that another collection has moved aside since, and that some
 
   // Another one is about to move it aside when it is imported once more, and puts it back.
   before.rename = async (path) => {
-    before.rename = async () => {
+    expect(path.endsWith('.data')).toBe(true)
+    await store.importFile(bytes())
+    before.link = async () => {
       wakes.resolve()
       await frozen
     }
-    expect(path.endsWith('.data')).toBe(true)
-    await store.importFile(bytes())
   }
   await store.collectGarbage(listOf(), 60)
   expect(await store.isWhole(cid)).toBe(true)

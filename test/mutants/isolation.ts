@@ -149,8 +149,20 @@ export const isolation: Mutant[] = [
     [
       'isolation.stuck-block',
       'A block that cannot be removed keeps no other from being collected.',
-      `            onTrouble(join(shard.name, blockOf(file)), error)`,
-      `            throw error`,
+      `.catch((error: unknown) => onTrouble(join(shard.name, blockOf(file)), error))`,
+      ``,
+    ],
+    [
+      'isolation.left-aside',
+      'A block that a killed collection left aside is not taken for missing.',
+      `if (!file.endsWith(aside)) return`,
+      `if (file !== aside) return`,
+    ],
+    [
+      'isolation.written-anew',
+      'What lies aside takes no place of a block that was written anew.',
+      `    await link(moved, path)`,
+      `    await rename(moved, path)`,
     ],
     [
       'isolation.aside',

@@ -48,9 +48,9 @@ it('a block', async () => {
   await app.maintenance.collectGarbage()
   expect(await isThere(good)).toBe(false)
   expect(await setbacks('collect-garbage')).toMatchObject([{ attempts: 1, trouble: 'EPERM: for a test' }])
-  // It lies aside by now.
-  await app.maintenance.collectGarbage()
-  expect((await readdir(dirname(bad))).filter((name) => name.startsWith(basename(bad)))).toHaveLength(1)
+  for (let run = 0; run < 3; run += 1) await app.maintenance.collectGarbage()
+  // In its place and aside, and never more often.
+  expect((await readdir(dirname(bad))).filter((name) => name.startsWith(basename(bad)))).toHaveLength(2)
   expect(told('collect-garbage')).toMatchObject([{ level: 'error', fields: { count: 1 } }])
 
   stuck.clear()

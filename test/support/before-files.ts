@@ -1,4 +1,4 @@
-/** Lets something happen before any file is removed or renamed in this process. */
+/** Lets something happen before any file is removed, renamed or linked in this process. */
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
@@ -6,17 +6,19 @@ export interface BeforeFiles {
   /** What raises keeps the file where it is. */
   rm(path: string): Promise<void>
   rename(from: string): Promise<void>
+  link(from: string): Promise<void>
   /** To be called in the end: the files of all tests in this process are seen. */
   stop(): void
 }
 
 export function beforeFiles(): BeforeFiles {
-  const { rm, rename } = promises
+  const { rm, rename, link } = promises
   const before: BeforeFiles = {
     rm: async () => {},
     rename: async () => {},
+    link: async () => {},
     stop() {
-      Object.assign(promises, { rm, rename })
+      Object.assign(promises, { rm, rename, link })
       syncBuiltinESMExports()
     },
   }
@@ -28,6 +30,10 @@ export function beforeFiles(): BeforeFiles {
     rename: async (from: string, to: string) => {
       await before.rename(from)
       return rename(from, to)
+    },
+    link: async (from: string, to: string) => {
+      await before.link(from)
+      return link(from, to)
     },
   })
   syncBuiltinESMExports()

@@ -136,17 +136,17 @@ export function createSweeper({ database, log, notices }: Dependencies) {
      * any more is forgotten, of one whose files several machines share also what another process had noted. Raises what `work` raises.
      */
     async runRound<T>(name: RoundName, isShared: boolean, work: (onTrouble: OnTrouble) => Promise<T>): Promise<T> {
-      const failures: Failure[] = []
+      const failures = new Map<string, Failure>()
       const onTrouble: OnTrouble = (item, error) => {
-        if (failures.length < NOTED_OF_ROUND) failures.push({ item, error })
+        if (failures.size < NOTED_OF_ROUND) failures.set(item, { item, error })
       }
-      const noteAll = () => putOff(name, failures)
+      const noteAll = () => putOff(name, [...failures.values()])
       const result = await work(onTrouble).catch(async (error: unknown) => {
         await noteAll()
         throw error
       })
       await noteAll()
-      const items = failures.map(({ item }) => item)
+      const items = [...failures.keys()]
       const mended = (failing.get(name) ?? []).filter((item) => !items.includes(item))
       if (isShared) await database.query(forgetOtherSetbacks, [name, items])
       else if (mended.length > 0) await database.query(forgetSetbacks, [name, mended])
