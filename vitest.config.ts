@@ -10,8 +10,9 @@ export default defineConfig({
     isolate: false,
     // Much of the time is waiting: for disks, blocks and locks.
     maxWorkers: 4,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Only what hangs comes to these: a machine may be slow, and its tests are right all the same.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Node runs the sources in tests as it does in production: it strips the types, and nothing else touches them.
     experimental: { viteModuleRunner: false },
   },

@@ -410,7 +410,7 @@ test('a process killed while it imports leaves only whole blocks, and the import
   await store.collectGarbage(listOf(cid), 60)
   expect(await filesOnDisk()).toHaveLength(4)
   expectBytes(await collect(store.read(cid)), bytes)
-}, 30_000)
+})
 
 test('an error of the source is passed on as it is', async () => {
   const refusal = new DomainError('PAYLOAD_TOO_LARGE', 'Too large.')

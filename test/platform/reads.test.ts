@@ -129,7 +129,7 @@ test('names of statements run out before connections fill up, and reads go on wi
   const names = statements.mock.calls.map(([query]) => query.name)
   expect(names.slice(0, 500)).not.toContain(undefined)
   expect(names.slice(500)).toEqual(Array(20).fill(undefined))
-}, 30_000)
+})
 
 test('relations refer to identifiers and enum values keep their names, which the data model takes for granted', async () => {
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8')

@@ -75,7 +75,7 @@ afterEach(async () => {
   if (await stat(join(dir, 'postgres')).catch(() => undefined)) await (await startEmbeddedPostgres({ dir, log })).stop()
   if (await stat(join(dir, 'chain')).catch(() => undefined)) await (await startEmbeddedAnvil({ dir, log })).stop()
   await rm(dir, { recursive: true, force: true })
-}, 60_000)
+})
 
 describe('embedded PostgreSQL', { timeout: 60_000 }, () => {
   it('outlives a killed parent, is joined by the next start, and keeps what was committed', async () => {

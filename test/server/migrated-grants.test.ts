@@ -72,7 +72,7 @@ beforeAll(async () => {
   await applyMigrations(embedded.url, before)
   database = new pg.Client({ connectionString: embedded.url })
   await database.connect()
-}, 60_000)
+})
 
 afterAll(async () => {
   await database?.end()

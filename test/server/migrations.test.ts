@@ -80,7 +80,7 @@ beforeAll(async () => {
   database = new pg.Client({ connectionString: embedded.url })
   await database.connect()
   await database.query(seed)
-}, 60_000)
+})
 
 afterAll(async () => {
   await database?.end()

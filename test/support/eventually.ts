@@ -6,7 +6,7 @@ const POLL_MILLISECONDS = 20
 export async function eventually<T>(
   look: () => Promise<T> | T,
   check: (value: T) => boolean,
-  milliseconds = 20_000,
+  milliseconds = 60_000,
 ): Promise<T> {
   const deadline = performance.now() + milliseconds
   for (;;) {
