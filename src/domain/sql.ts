@@ -18,6 +18,7 @@ const typeOf = <Value>(type: string): SqlType<Value> => ({ type })
 export const uuid = typeOf<string>('uuid')
 export const text = typeOf<string>('text')
 export const int = typeOf<number>('integer')
+export const smallint = typeOf<number>('smallint')
 /** Of any size, therefore text. */
 export const bigint = typeOf<string>('bigint')
 /** An amount, exact, therefore text. */
@@ -26,6 +27,8 @@ export const float = typeOf<number>('double precision')
 export const boolean = typeOf<boolean>('boolean')
 export const bytes = typeOf<Buffer>('bytea')
 export const timestamp = typeOf<Date>('timestamp with time zone')
+/** A column of what a function returns that is called for its effect. */
+export const nothing = typeOf<''>('void')
 /** Read as `Value`. As a parameter it is JSON text: declare it `text` and cast it where it stands. */
 export const json = <Value>() => typeOf<Value>('json')
 export const jsonb = <Value>() => typeOf<Value>('jsonb')
@@ -38,11 +41,15 @@ export type Types = Readonly<Record<string, SqlType<unknown>>>
 type ValueOf<Type> = Type extends SqlType<infer Value> ? Value : never
 /** The row that columns declare. */
 export type RowOf<Columns extends Types> = { [Name in keyof Columns]: ValueOf<Columns[Name]> }
-/** What a statement with these parameters is asked with. Nothing that is asked changes it. */
+/** What the driver takes for a value that it reads. Nothing that is asked changes it. */
+type Given<Value> = Value extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : Value extends Buffer
+    ? Uint8Array
+    : Value
+/** What a statement with these parameters is asked with. */
 export type ParametersOf<Parameters extends Types> = {
-  readonly [Name in keyof Parameters]: ValueOf<Parameters[Name]> extends readonly (infer Item)[]
-    ? readonly Item[]
-    : ValueOf<Parameters[Name]>
+  readonly [Name in keyof Parameters]: Given<ValueOf<Parameters[Name]>>
 }
 
 export interface StatementOptions {

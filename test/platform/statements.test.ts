@@ -6,9 +6,10 @@ import { allStatements, arrayOf, int, orNull, type Query, statement, timestamp, 
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 const root = new URL('../../src/', import.meta.url)
+const isDeclaring = /^import \{[^}]*\bstatement\b[^}]*\} from '[^']*\/sql\.ts'$/m
 for (const file of globSync('**/*.ts', { cwd: root })) {
   const url = new URL(file, root)
-  if (/^import .*\bstatement\b.*\/sql\.ts'$/m.test(readFileSync(url, 'utf8'))) await import(url.href)
+  if (isDeclaring.test(readFileSync(url, 'utf8'))) await import(url.href)
 }
 const statements = allStatements()
 
@@ -73,7 +74,7 @@ describe('A statement', () => {
   it.each(statements.map((statement) => [statement.name, statement] as const))(
     '%s takes and returns what it says',
     async (name, { text, parameters, columns }) => {
-      await client.query(`prepare ${name} as ${text}`)
+      await client.query(`prepare "${name}" as ${text}`)
       const { rows } = await client.query<{ types: string }>(
         'select parameter_types::text[] as types from pg_prepared_statements where name = $1',
         [name],
