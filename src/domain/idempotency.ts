@@ -5,7 +5,8 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
-import { type Database, type Seal, statement } from './ports.ts'
+import { type Database, statement as positional, type Seal } from './ports.ts'
+import { boolean, bytes, orNull, statement, text } from './sql.ts'
 import { plainSweep } from './sweep/plain-sweep.ts'
 import { type ItemRow, isAwakeSql, placeSql, type Sweep } from './sweep/sweep.ts'
 
@@ -30,40 +31,39 @@ export interface Mark {
   payloadHash: Buffer
 }
 
-interface Remembered {
-  scope: Buffer
-  payload_hash: Buffer
-  result: string
-  answer: string | null
-}
-
 /** Scopes of an earlier version are the digest alone. */
-const findKey = statement<Remembered>(
+const findKey = statement(
   'idempotency_find',
+  { parameters: { scope: bytes }, columns: { scope: bytes, payload_hash: bytes, result: text, answer: orNull(text) } },
   `select scope, payload_hash, result, answer from idempotency_keys
-   where scope in ($1::bytea, substring($1::bytea from ${SENDER_BYTES + 1}))`,
+   where scope in ($scope, substring($scope from ${SENDER_BYTES + 1}))`,
 )
-const rememberKey = statement<{ kept: true }>(
+const rememberKey = statement(
   'idempotency_remember',
-  `insert into idempotency_keys (scope, payload_hash, result) values ($1, $2, $3)
+  { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
+  `insert into idempotency_keys (scope, payload_hash, result) values ($scope, $payloadHash, $result)
    on conflict (scope) do nothing returning true as kept`,
 )
 const isOldSql = `created_at < now() - interval '7 days'`
 const itemSql = `encode(scope, 'hex')`
 const byAge = placeSql('created_at', itemSql, ['timestamptz', 'text'])
 /** A page of a sweep. */
-const findOldKeys = statement<ItemRow>(
+const findOldKeys = positional<ItemRow>(
   'idempotency_old',
   `select ${itemSql} as item, ${byAge.place} as place from idempotency_keys
    where ${isOldSql} and ${byAge.isAfter} and ${isAwakeSql('forget-idempotency-keys', itemSql)}
    order by created_at, ${itemSql} limit $2`,
 )
-const forgetKeys = statement<{ item: string }>(
+const forgetKeys = positional<{ item: string }>(
   'idempotency_sweep',
   `delete from idempotency_keys where scope = any (array(select decode(key, 'hex') from unnest($1::text[]) key))
      and ${isOldSql} returning ${itemSql} as item`,
 )
-const keepAnswer = statement<never>('idempotency_keep', 'update idempotency_keys set answer = $2 where scope = $1')
+const keepAnswer = statement(
+  'idempotency_keep',
+  { parameters: { scope: bytes, answer: text } },
+  'update idempotency_keys set answer = $answer where scope = $scope',
+)
 
 const digest = (...parts: string[]) => {
   const hash = createHash('sha256')
@@ -92,7 +92,13 @@ export const sentBySql = (user: string) => `(
     and (octet_length(scope) = 32 or substring(scope from 1 for ${SENDER_BYTES}) = '\\x${nobody.toString('hex')}'::bytea))
 )`
 
-/** Columns of a statement's `remembered` part; both null when the caller sent no key. */
+/** Parameters of a statement with a `remembered` part. */
+export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
+
+/** What they are given; both null when the caller sent no key. */
+export const markOf = ({ mark }: Attempt) => ({ scope: mark?.scope ?? null, payloadHash: mark?.payloadHash ?? null })
+
+/** The same by places. On its way out. */
 export const markValues = (attempt: Attempt) =>
   [attempt.mark?.scope ?? null, attempt.mark?.payloadHash ?? null] as const
 
@@ -155,7 +161,7 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
 
   /** What an earlier request with the attempt's key made; then the attempt is a replay of it. */
   async function find(attempt: Attempt, mark: Mark): Promise<string | undefined> {
-    const [row] = await database.query(findKey, [mark.scope])
+    const [row] = await database.query(findKey, { scope: mark.scope })
     if (!row) return undefined
     if (!row.payload_hash.equals(mark.payloadHash)) {
       throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used with another request.')
@@ -176,7 +182,7 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
 
   return {
     async isKnown(actor, { key }) {
-      return key !== undefined && (await database.query(findKey, [userScope(actor, key)])).length > 0
+      return key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
     },
     async once(actor, attempt, operation, input, work) {
       if (attempt.key === undefined) return work()
@@ -197,18 +203,18 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     async remember(attempt, result) {
       const { mark } = attempt
       if (!mark) return
-      const [written] = await database.query(rememberKey, [mark.scope, mark.payloadHash, result])
+      const [written] = await database.query(rememberKey, { ...mark, result })
       if (!written) await find(attempt, mark)
     },
     async recall(attempt) {
       if (!attempt.mark) return undefined
-      const [row] = await database.query(findKey, [attempt.mark.scope])
+      const [row] = await database.query(findKey, { scope: attempt.mark.scope })
       return row?.answer ? openAnswer(row.answer, row.scope) : undefined
     },
     async keep(attempt, answer) {
       if (!attempt.mark || attempt.isSecret) return
       const { scope } = attempt.mark
-      await database.query(keepAnswer, [scope, answers.seal(JSON.stringify(answer), scope.toString('hex'))])
+      await database.query(keepAnswer, { scope, answer: answers.seal(JSON.stringify(answer), scope.toString('hex')) })
     },
     sweep: plainSweep('forget-idempotency-keys', findOldKeys, forgetKeys, SWEPT_AT_ONCE),
   }
