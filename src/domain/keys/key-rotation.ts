@@ -63,6 +63,11 @@ const PASSES = 5
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
+interface Page {
+  after: string
+  limit: number
+}
+
 type Outcome = 'rewrapped' | 'changed' | Error
 
 export type KeyRotation = ReturnType<typeof createKeyRotation>
@@ -74,43 +79,49 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
     network_apps_previous: webhookSecretContext,
   }
 
-  async function rewrapKey({ user_id, ...row }: KeyRow): Promise<Outcome> {
+  async function rewrapKey({ user_id: user, ...row }: KeyRow): Promise<Outcome> {
     const old = { version: row.version, vaultKeyId: row.vault_key_id, wrappedDataKey: row.wrapped_data_key }
+    const before = old.wrappedDataKey
     try {
-      const { wrappedDataKey, version, vaultKeyId } = await custody.rewrap(user_id, old)
-      const values = [user_id, old.wrappedDataKey, wrappedDataKey, version, vaultKeyId]
-      if ((await database.query(replaceKey, values)).length > 0) return 'rewrapped'
+      const { wrappedDataKey, version, vaultKeyId } = await custody.rewrap(user, old)
+      const wrapping = { user, before, wrappedDataKey, version, vaultKeyId }
+      if ((await database.query(replaceKey, wrapping)).length > 0) return 'rewrapped'
       // Nothing may be left of an account that was deleted meanwhile.
-      if ((await database.query(findKey, [user_id, old.wrappedDataKey])).length === 0) await custody.forget(user_id)
+      if ((await database.query(findKey, { user, before })).length === 0) await custody.forget(user)
       return 'changed'
     } catch (error) {
-      const [found] = await database.query(findKey, [user_id, old.wrappedDataKey])
+      const [found] = await database.query(findKey, { user, before })
       return found?.is_same ? (error as Error) : 'changed'
     }
   }
 
-  async function rewrapText(holder: keyof typeof contexts, id: string, envelope: Buffer): Promise<Outcome> {
+  async function rewrapText(holder: keyof typeof contexts, row: string, before: Buffer): Promise<Outcome> {
     const { replace, find } = sealedTexts[holder]
     try {
-      const fresh = await safe.rewrap(envelope, contexts[holder](id))
-      return (await database.query(replace, [id, envelope, fresh])).length > 0 ? 'rewrapped' : 'changed'
+      const envelope = await safe.rewrap(before, contexts[holder](row))
+      return (await database.query(replace, { row, before, envelope })).length > 0 ? 'rewrapped' : 'changed'
     } catch (error) {
-      return (await database.query(find, [id, envelope])).length > 0 ? (error as Error) : 'changed'
+      return (await database.query(find, { row, envelope: before })).length > 0 ? (error as Error) : 'changed'
     }
   }
 
   /** What of a table is wrapped by another key than the current one, a page at a time. */
   async function* findStale(holder: KeyHolder, current: string) {
+    const keysOf = async (page: Page) => {
+      const stale = { currentKey: current, currentVersion: custody.version }
+      const rows = await database.query(findKeys, { ...page, ...stale })
+      return rows.map((row) => ({ id: row.user_id, work: row.is_stale ? () => rewrapKey(row) : undefined }))
+    }
+    const textsOf = async (texts: keyof typeof contexts, page: Page) => {
+      const rows = await database.query(sealedTexts[texts].page, { ...page, currentPrefix: safe.prefixOf(current) })
+      return rows.map(({ id, envelope }) => ({
+        id,
+        work: envelope ? () => rewrapText(texts, id, envelope) : undefined,
+      }))
+    }
     for (let after = FIRST; ; ) {
-      const isKeys = holder === 'user_keys'
-      const rows = isKeys
-        ? (await database.query(findKeys, [after, PAGE, current, custody.version])).map((row) => ({
-            id: row.user_id,
-            work: row.is_stale ? () => rewrapKey(row) : undefined,
-          }))
-        : (await database.query(sealedTexts[holder].page, [after, PAGE, safe.prefixOf(current)])).map(
-            ({ id, envelope }) => ({ id, work: envelope ? () => rewrapText(holder, id, envelope) : undefined }),
-          )
+      const page = { after, limit: PAGE }
+      const rows = holder === 'user_keys' ? await keysOf(page) : await textsOf(holder, page)
       yield rows
       if (rows.length < PAGE) return
       after = rows.at(-1)!.id
@@ -144,7 +155,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
     const { current, earlier } = await keyRing.ids()
     const keys: WrappedByKey[] = []
     for (const id of [current, ...earlier]) {
-      const [wraps] = await database.query(countWrapped, [id, safe.prefixOf(id)])
+      const [wraps] = await database.query(countWrapped, { key: id, prefix: safe.prefixOf(id) })
       keys.push({
         id,
         isCurrent: id === current,
@@ -152,7 +163,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
         total: Object.values(wraps!).reduce((a, b) => a + b, 0),
       })
     }
-    const [all] = await database.query(countAll, [custody.version])
+    const [all] = await database.query(countAll, { currentVersion: custody.version })
     const known = keys.reduce((sum, { total }) => sum + total, 0)
     return { keys, oldVersions: all!.old_versions, lost: Math.max(0, all!.total - known) }
   }
@@ -193,7 +204,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
         isNew = await keyRing.renew()
         ended = await run()
       }
-      if (done > 0 || isNew) await database.query(noteRotation, [ended!.current])
+      if (done > 0 || isNew) await database.query(noteRotation, { currentKey: ended!.current })
       return { ...ended!, isNew, rewrapped: done }
     },
 

@@ -2,12 +2,14 @@
 import { toId } from '../ids.ts'
 import { inBatches } from '../in-batches.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
-import { type Database, type KeyVault, statement } from '../ports.ts'
+import type { Database, KeyVault } from '../ports.ts'
+import { arrayOf, boolean, statement, uuid } from '../sql.ts'
 
-/** What each of these accounts ($1) is here. */
-const findStanding = statement<{ id: string; deleted: boolean }>(
+/** What each of these accounts is here. */
+const findStanding = statement(
   'check_owners',
-  'select id, deleted_at is not null as deleted from users where id = any ($1::uuid[])',
+  { parameters: { users: arrayOf(uuid) }, columns: { id: uuid, deleted: boolean } },
+  'select id, deleted_at is not null as deleted from users where id = any ($users)',
 )
 
 const PAGE = 500
@@ -21,8 +23,8 @@ interface Dependencies {
 export async function checkOwners({ database, vault }: Dependencies): Promise<Finding[]> {
   const undone: object[] = []
   const unknown: object[] = []
-  const standing = async (owners: string[]) =>
-    new Map((await database.query(findStanding, [owners])).map(({ id, deleted }) => [id, deleted]))
+  const standing = async (users: string[]) =>
+    new Map((await database.query(findStanding, { users })).map(({ id, deleted }) => [id, deleted]))
   const isFull = (rows: object[]) => rows.length > MOST_ROWS
   for await (const owners of inBatches(vault.owners(), PAGE)) {
     const known = await standing(owners)

@@ -1,94 +1,101 @@
 /** What a rotation of the key-encryption key reads and writes: three columns of sealed texts, and the custodial keys. */
 import { auditSql } from '../audit/audit-sql.ts'
-import { type Statement, statement } from '../ports.ts'
+import { boolean, bytes, int, orNull, type RowOf, smallint, statement, text, uuid } from '../sql.ts'
 
 /** Where something lies that the key vault wrapped. */
 export type KeyHolder = 'user_keys' | 'orders' | 'network_apps' | 'network_apps_previous'
 
-/** Rows of a page: all of them, so that a page costs the same whatever is left in it. $1 after which row, $2 how many. */
-export interface TextRow {
-  id: string
-  /** Null unless it is to be rewrapped. */
-  envelope: Buffer | null
-}
+/** Rows of a page: all of them, so that a page costs the same whatever is left in it. */
+const page = { after: uuid, limit: int }
 
-export interface KeyRow {
-  user_id: string
-  is_stale: boolean
-  version: number
-  vault_key_id: string
-  wrapped_data_key: Buffer
-}
+const keyColumns = { user_id: uuid, is_stale: boolean, version: smallint, vault_key_id: text, wrapped_data_key: bytes }
+export type KeyRow = RowOf<typeof keyColumns>
 
-/** $3: which key wraps now, $4: the version that is written now. */
-export const findKeys = statement<KeyRow>(
+/** What is not of the current key and version is stale. */
+export const findKeys = statement(
   'keys_page',
-  `select user_id, vault_key_id <> $3 or version <> $4::smallint as is_stale, version, vault_key_id, wrapped_data_key
-   from user_keys where user_id > $1::uuid order by user_id limit $2`,
+  { parameters: { ...page, currentKey: text, currentVersion: smallint }, columns: keyColumns },
+  `select user_id, vault_key_id <> $currentKey or version <> $currentVersion as is_stale, version, vault_key_id,
+     wrapped_data_key
+   from user_keys where user_id > $after order by user_id limit $limit`,
 )
 
-/** $1 user, $2 the wrapping as it was read; $3, $4 and $5 the new one. */
-export const replaceKey = statement<{ user_id: string }>(
+/** `before`: the wrapped key as it was read. */
+export const replaceKey = statement(
   'keys_replace',
-  `update user_keys set wrapped_data_key = $3, version = $4::smallint, vault_key_id = $5
-   where user_id = $1::uuid and wrapped_data_key = $2 returning user_id`,
+  {
+    parameters: { user: uuid, before: bytes, wrappedDataKey: bytes, version: smallint, vaultKeyId: text },
+    columns: { user_id: uuid },
+  },
+  `update user_keys set wrapped_data_key = $wrappedDataKey, version = $version, vault_key_id = $vaultKeyId
+   where user_id = $user and wrapped_data_key = $before returning user_id`,
 )
 
 /** Whether it lies there still as it was read. */
-export const findKey = statement<{ is_same: boolean }>(
+export const findKey = statement(
   'keys_find',
-  'select wrapped_data_key = $2::bytea as is_same from user_keys where user_id = $1::uuid',
+  { parameters: { user: uuid, before: bytes }, columns: { is_same: boolean } },
+  'select wrapped_data_key = $before as is_same from user_keys where user_id = $user',
 )
 
-interface TextStatements {
-  /** $3: how everything begins that the current key wraps. */
-  page: Statement<TextRow>
-  /** $1 row, $2 the envelope as it was read, $3 the new one. */
-  replace: Statement<{ id: string }>
-  /** $1 row, $2 the envelope. */
-  find: Statement<{ id: string }>
-}
-
-const textsOf = (table: string, column: string): TextStatements => ({
+const textsOf = (table: string, column: string) => ({
+  /** An envelope is null unless it is to be rewrapped. `currentPrefix`: how everything begins that the current key wraps. */
   page: statement(
     `sealed_page_${column}`,
-    `select id, case when substring(${column} from 1 for octet_length($3::bytea)) <> $3 then ${column} end as envelope
-     from ${table} where id > $1::uuid order by id limit $2`,
+    { parameters: { ...page, currentPrefix: bytes }, columns: { id: uuid, envelope: orNull(bytes) } },
+    `select id,
+       case when substring(${column} from 1 for octet_length($currentPrefix)) <> $currentPrefix then ${column} end as envelope
+     from ${table} where id > $after order by id limit $limit`,
   ),
+  /** `before`: the envelope as it was read. */
   replace: statement(
     `sealed_replace_${column}`,
-    `update ${table} set ${column} = $3::bytea where id = $1::uuid and ${column} = $2::bytea returning id`,
+    { parameters: { row: uuid, before: bytes, envelope: bytes }, columns: { id: uuid } },
+    `update ${table} set ${column} = $envelope where id = $row and ${column} = $before returning id`,
   ),
-  find: statement(`sealed_find_${column}`, `select id from ${table} where id = $1::uuid and ${column} = $2::bytea`),
+  find: statement(
+    `sealed_find_${column}`,
+    { parameters: { row: uuid, envelope: bytes }, columns: { id: uuid } },
+    `select id from ${table} where id = $row and ${column} = $envelope`,
+  ),
 })
 
 export const sealedTexts = {
   orders: textsOf('orders', 'action_args'),
   network_apps: textsOf('network_apps', 'webhook_secret'),
   network_apps_previous: textsOf('network_apps', 'previous_secret'),
-} satisfies Record<Exclude<KeyHolder, 'user_keys'>, TextStatements>
+} satisfies Record<Exclude<KeyHolder, 'user_keys'>, object>
 
-/** How much of what a key wraps. $1: its id, $2: how every sealed text begins that it wraps. */
-export const countWrapped = statement<Record<KeyHolder, number>>(
+const holders = { user_keys: int, orders: int, network_apps: int, network_apps_previous: int } satisfies Record<
+  KeyHolder,
+  typeof int
+>
+
+/** How much of what a key wraps. `prefix`: how every sealed text begins that it wraps. */
+export const countWrapped = statement(
   'keys_count_wrapped',
-  `select (select count(*) from user_keys where vault_key_id = $1)::int as user_keys,
-     (select count(*) from orders where substring(action_args from 1 for octet_length($2::bytea)) = $2)::int as orders,
-     (select count(*) from network_apps where substring(webhook_secret from 1 for octet_length($2)) = $2)::int as network_apps,
-     (select count(*) from network_apps where substring(previous_secret from 1 for octet_length($2)) = $2)::int
+  { parameters: { key: text, prefix: bytes }, columns: holders },
+  `select (select count(*) from user_keys where vault_key_id = $key)::int as user_keys,
+     (select count(*) from orders where substring(action_args from 1 for octet_length($prefix)) = $prefix)::int as orders,
+     (select count(*) from network_apps where substring(webhook_secret from 1 for octet_length($prefix)) = $prefix)::int
+       as network_apps,
+     (select count(*) from network_apps where substring(previous_secret from 1 for octet_length($prefix)) = $prefix)::int
        as network_apps_previous`,
 )
 
-/** How many custodial keys are of an older version than $1, and how much is wrapped in all. */
-export const countAll = statement<{ old_versions: number; total: number }>(
+/** How many custodial keys are of another version than the current one, and how much is wrapped in all. */
+export const countAll = statement(
   'keys_count_all',
-  `select (select count(*) from user_keys where version <> $1::smallint)::int as old_versions,
+  { parameters: { currentVersion: smallint }, columns: { old_versions: int, total: int } },
+  `select (select count(*) from user_keys where version <> $currentVersion)::int as old_versions,
      ((select count(*) from user_keys) + (select count(action_args) from orders)
        + (select count(webhook_secret) + count(previous_secret) from network_apps))::int as total`,
 )
 
-/** $1: the key that wraps now. */
-export const noteRotation = statement<never>(
+export const noteRotation = statement(
   'keys_note_rotation',
-  `with ended as (select 1), ${auditSql({ name: 'audited', from: 'ended', user: 'null', action: 'keys.rotated', subject: '$1' })}
-   select 1`,
+  { parameters: { currentKey: text } },
+  `with ended as (select 1),
+   ${auditSql({ name: 'audited', from: 'ended', user: 'null', action: 'keys.rotated', subject: '$currentKey' })}
+   select`,
 )

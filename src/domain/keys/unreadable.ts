@@ -45,7 +45,8 @@ export async function findUnreadable({ database, custody, safe }: Dependencies, 
 
   for (const [holder, { prefix, contextOf, what }] of Object.entries(holders)) {
     for (let after = FIRST; found.length < most; ) {
-      const rows = await database.query(sealedTexts[holder as keyof typeof holders].page, [after, PAGE, NO_PREFIX])
+      const { page } = sealedTexts[holder as keyof typeof holders]
+      const rows = await database.query(page, { after, limit: PAGE, currentPrefix: NO_PREFIX })
       for (const { id, envelope } of rows) {
         if (envelope) await attempt(toId(prefix, id), what, () => safe.open(envelope, contextOf(id)))
       }
@@ -54,7 +55,12 @@ export async function findUnreadable({ database, custody, safe }: Dependencies, 
     }
   }
   for (let after = FIRST; found.length < most; ) {
-    const rows = await database.query(findKeys, [after, PAGE, '', custody.version])
+    const rows = await database.query(findKeys, {
+      after,
+      limit: PAGE,
+      currentKey: '',
+      currentVersion: custody.version,
+    })
     for (const { user_id, version, vault_key_id: vaultKeyId, wrapped_data_key: wrappedDataKey } of rows) {
       // One of an earlier version would be given a counterpart; a rotation tells of those.
       if (version !== custody.version) continue
