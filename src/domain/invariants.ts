@@ -1,9 +1,12 @@
 /** What must never go wrong with the books and the history, each as a query that returns no rows. */
-import { type Database, type Statement, statement } from './ports.ts'
+import type { Database } from './ports.ts'
+import { int, statement, type Types, text, timestamp } from './sql.ts'
 
 export interface Invariant {
   id: string
   sentence: string
+  /** Of what it finds: whom or what it is about and what is wrong, when left out. */
+  columns?: Types
   query: string
 }
 
@@ -12,12 +15,14 @@ export const invariants: Invariant[] = [
   {
     id: 'I1',
     sentence: 'The entries of every transfer, and of all together, sum to zero per currency.',
+    columns: { subject: text, currency: text, amount: text },
     query: `select transfer_id::text as subject, currency::text, sum(amount)::text as amount
             from entries group by transfer_id, currency having sum(amount) <> 0`,
   },
   {
     id: 'I2',
     sentence: 'The balances of a wallet are the sums of its entries.',
+    columns: { subject: text, num: text, points: text, num_entries: text, points_entries: text },
     query: `select w.user_id::text as subject, w.num::text, w.points::text, e.num::text as num_entries, e.points::text as points_entries
             from wallets w left join lateral (
               select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
@@ -28,6 +33,7 @@ export const invariants: Invariant[] = [
   {
     id: 'I3',
     sentence: 'No balance is below zero.',
+    columns: { subject: text, num: text, points: text },
     query: `select user_id::text as subject, num::text, points::text from wallets where num < 0 or points < 0`,
   },
   {
@@ -63,6 +69,7 @@ export const invariants: Invariant[] = [
   {
     id: 'I5',
     sentence: 'No order is both expired and paid, and every paid one was paid before its deadline.',
+    columns: { subject: text, status: text, paid_at: timestamp, expires_at: timestamp },
     query: `select id::text as subject, status::text, paid_at, expires_at from orders
             where paid_at is not null and (status in ('CREATED', 'EXPIRED', 'CANCELLED') or paid_at >= expires_at)`,
   },
@@ -146,6 +153,7 @@ export const invariants: Invariant[] = [
   {
     id: 'C2',
     sentence: 'The positions of a feed have no gap and end where the wallet says.',
+    columns: { subject: text, event_sequence: int, events: int },
     query: `select w.user_id::text as subject, w.event_sequence, count(e.id)::int as events from wallets w
               left join events e on e.owner_id = w.user_id
               group by w.user_id having count(e.id) <> w.event_sequence or coalesce(max(e.sequence), 0) <> w.event_sequence`,
@@ -194,12 +202,14 @@ export const invariants: Invariant[] = [
   {
     id: 'C5',
     sentence: 'The number of open orders that a wallet shows is the number its owner has.',
+    columns: { subject: text, open_orders: int },
     query: `select w.user_id::text as subject, w.open_orders from wallets w
             where w.open_orders <> (select count(*) from orders o where o.buyer_id = w.user_id and o.status = 'CREATED')`,
   },
   {
     id: 'C1',
     sentence: 'The number of assets an account shows is the number it has.',
+    columns: { subject: text, asset_count: int },
     query: `select u.id::text as subject, u.asset_count from users u
             where u.asset_count <> (select count(*) from assets a where a.owner_id = u.id and a.deleted_at is null)`,
   },
@@ -228,17 +238,25 @@ export const MOST_ROWS = 100
 
 /** Milliseconds. A request has a few seconds; this takes as long as the books are large. */
 const PATIENCE = 3_600_000
-const patiently = statement<never>('invariant_timeout', `set local statement_timeout = ${PATIENCE}`)
+const patiently = statement(
+  'invariant_timeout',
+  { columns: { timeout: text } },
+  `select set_config('statement_timeout', '${PATIENCE}', true) as timeout`,
+)
+
+const looks = invariants.map((invariant) => ({
+  invariant,
+  firstRows: statement(
+    `invariant_${invariant.id}`,
+    { columns: invariant.columns ?? { subject: text, problem: text }, patience: PATIENCE },
+    `select * from (${invariant.query}) as wrong limit ${MOST_ROWS + 1}`,
+  ),
+}))
 
 /** Holds the database to every invariant, one after the other. Locks nothing. */
 export async function checkInvariants(database: Database): Promise<Finding[]> {
   const results: Finding[] = []
-  for (const invariant of invariants) {
-    const firstRows: Statement<object> = {
-      name: `invariant_${invariant.id}`,
-      text: `select * from (${invariant.query}) as wrong limit ${MOST_ROWS + 1}`,
-      patience: PATIENCE,
-    }
+  for (const { invariant, firstRows } of looks) {
     const rows = await database.transaction(async (query) => {
       await query(patiently)
       return query(firstRows)
