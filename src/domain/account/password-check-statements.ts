@@ -1,4 +1,4 @@
-import { statement } from '../ports.ts'
+import { int, statement, text } from '../sql.ts'
 
 const NAME = 'password-check'
 /** A quarter of an hour. */
@@ -13,35 +13,42 @@ export const passwordCheckKeySql = (email: string) => `'${NAME}:' || ${subjectSq
 /** Guesses that are known to have been wrong; the other row counts also those that are being looked at. */
 const wrongKeySql = (email: string) => `'password-wrong:' || ${subjectSql(email)}`
 
-/** A guess that may be looked at: $1 address, $2 how many may be wrong or under way. No row: so many are. */
-export const takeGuess = statement<{ window_end: string }>(
+/** A guess that may be looked at: `most` may be wrong or under way. No row: so many are. */
+export const takeGuess = statement(
   'password_guess_take',
+  { parameters: { email: text, most: int }, columns: { window_end: text } },
   `insert into limits as l (key, window_end, count)
-   values (${passwordCheckKeySql('$1::text')}, now() + interval '${SECONDS} seconds', 1)
+   values (${passwordCheckKeySql('$email')}, now() + interval '${SECONDS} seconds', 1)
    on conflict (key) do update set count = case when l.window_end <= now() then 1 else l.count + 1 end,
      window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
-   where l.window_end <= now() or l.count < $2::int
+   where l.window_end <= now() or l.count < $most
    returning window_end::text as window_end`,
 )
 
 /** How many guesses were wrong for certain, and the seconds until they are forgotten. */
-export const findGuesses = statement<{ wrong: number; retry_after: number }>(
+export const findGuesses = statement(
   'password_guess_find',
+  { parameters: { email: text }, columns: { wrong: int, retry_after: int } },
   `select coalesce(wrong.count, 0)::int as wrong, greatest(1, ceil(extract(epoch from taken.window_end - now())))::int as retry_after
-   from limits taken left join limits wrong on wrong.key = ${wrongKeySql('$1::text')} and wrong.window_end = taken.window_end
-   where taken.key = ${passwordCheckKeySql('$1::text')} and taken.window_end > now()`,
+   from limits taken left join limits wrong on wrong.key = ${wrongKeySql('$email')} and wrong.window_end = taken.window_end
+   where taken.key = ${passwordCheckKeySql('$email')} and taken.window_end > now()`,
 )
 
-/** It was right, or was not looked at: $2 is what `takeGuess` told. */
-export const giveGuessBack = statement<never>(
+/** The end of its window is what `takeGuess` told: text, because a `Date` would cut it to milliseconds. */
+const guess = { email: text, windowEnd: text }
+
+/** It was right, or was not looked at. */
+export const giveGuessBack = statement(
   'password_guess_back',
+  { parameters: guess },
   `update limits set count = greatest(0, count - 1)
-   where key = ${passwordCheckKeySql('$1::text')} and window_end = $2::timestamptz`,
+   where key = ${passwordCheckKeySql('$email')} and window_end = $windowEnd::timestamptz`,
 )
 
-export const noteWrongGuess = statement<never>(
+export const noteWrongGuess = statement(
   'password_guess_wrong',
-  `insert into limits as l (key, window_end, count) values (${wrongKeySql('$1::text')}, $2::timestamptz, 1)
+  { parameters: guess },
+  `insert into limits as l (key, window_end, count) values (${wrongKeySql('$email')}, $windowEnd::timestamptz, 1)
    on conflict (key) do update set window_end = excluded.window_end,
      count = case when l.window_end = excluded.window_end then l.count + 1 else 1 end`,
 )

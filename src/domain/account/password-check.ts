@@ -65,9 +65,9 @@ export function createPasswordCheck({ database, passwords }: Dependencies) {
   /** A place among the guesses; returns the end of its window. Raises THROTTLED. */
   async function take(email: string, most: number): Promise<string> {
     for (const start = performance.now(); ; await delay(LOOK_EVERY)) {
-      const [taken] = await database.query(takeGuess, [email, most])
+      const [taken] = await database.query(takeGuess, { email, most })
       if (taken) return taken.window_end
-      const [guesses] = await database.query(findGuesses, [email])
+      const [guesses] = await database.query(findGuesses, { email })
       if (guesses && guesses.wrong >= most) throw throttled(guesses.retry_after)
       if (performance.now() - start > PATIENCE) throw throttled(Math.min(guesses?.retry_after ?? 1, ASK_AGAIN))
     }
@@ -81,7 +81,7 @@ export function createPasswordCheck({ database, passwords }: Dependencies) {
       return !isWrong
     } finally {
       // What could not be verified was no guess.
-      await database.query(isWrong ? noteWrongGuess : giveGuessBack, [email, windowEnd])
+      await database.query(isWrong ? noteWrongGuess : giveGuessBack, { email, windowEnd })
     }
   }
 

@@ -1,10 +1,12 @@
-import { type Database, statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
+import { arrayOf, statement, uuid } from '../sql.ts'
 
 // Another process that tells the same holds the row: then it is told. Waiting could end in a deadlock.
-const recordUse = statement<never>(
+const recordUse = statement(
   'account_token_use',
+  { parameters: { tokens: arrayOf(uuid) } },
   `update access_tokens set last_used_at = now()
-   where id in (select id from access_tokens where id = any($1::uuid[]) for no key update skip locked)`,
+   where id in (select id from access_tokens where id = any ($tokens) for no key update skip locked)`,
 )
 
 export type TokenUse = ReturnType<typeof createTokenUse>
@@ -24,7 +26,7 @@ export function createTokenUse({ database }: { database: Database }) {
       const noted = used
       used = new Set()
       try {
-        await database.query(recordUse, [[...noted]])
+        await database.query(recordUse, { tokens: [...noted] })
       } catch (error) {
         for (const id of noted) used.add(id)
         throw error
