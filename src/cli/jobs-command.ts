@@ -21,13 +21,13 @@ async function readJobs(retry: true | string | undefined) {
   const { countDead, countWaiting, findDead, retryJobs } = await import('../platform/job-statements.ts')
   const { findSetbacks, retrySetbacks } = await import('../domain/sweep/setback-statements.ts')
   return withInstallation(async ({ database }) => {
-    const [due] = retry ? await database.query(retryJobs, [retry === true ? null : retry]) : []
+    const [due] = retry ? await database.query(retryJobs, { job: retry === true ? null : retry }) : []
     const [awake] = retry === true ? await database.query(retrySetbacks) : []
     return {
       retried: (due?.count ?? 0) + (awake?.count ?? 0),
       waiting: await database.query(countWaiting),
       failed: await database.query(countDead),
-      deadLetters: await database.query(findDead, [LISTED]),
+      deadLetters: await database.query(findDead, { limit: LISTED }),
       setbacks: await database.query(findSetbacks, [LISTED]),
     }
   })

@@ -11,7 +11,7 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
     subject: toId('commit', commit_id),
     ...{ nid, attempts, next_attempt_at, problem: trouble },
   }))
-  const jobs = (await query(findDead, [MOST_ROWS + 1])).map(({ id, queue, subject, failed_at, error }) => ({
+  const jobs = (await query(findDead, { limit: MOST_ROWS + 1 })).map(({ id, queue, subject, failed_at, error }) => ({
     ...{ subject: id, queue, about: subject, failed_at, problem: error },
   }))
   const items = (await query(findSetbacks, [MOST_ROWS + 1])).map(({ sweep, item, attempts, since, trouble }) => ({

@@ -4,7 +4,8 @@
  * triggers on the tables themselves, so that no statement can forget it.
  */
 import pg from 'pg'
-import { type Database, type Ear, type FeedNotices, type Log, statement } from '../domain/ports.ts'
+import type { Database, Ear, FeedNotices, Log } from '../domain/ports.ts'
+import { nothing, statement, text } from '../domain/sql.ts'
 
 export interface OpenNotices extends FeedNotices {
   /** Sends what is due and lets go of the connection. */
@@ -20,7 +21,11 @@ const KEEP_ALIVE = 10_000
 /** Of 37 bytes each: PostgreSQL takes payloads below 8000. */
 const OWNERS_PER_NOTICE = 200
 
-const notify = statement<never>('event_notify', `select pg_notify('annal_events', $1::text)`)
+const notify = statement(
+  'event_notify',
+  { parameters: { owners: text }, columns: { pg_notify: nothing } },
+  `select pg_notify('annal_events', $owners)`,
+)
 
 export function createEventNotices({
   url,
@@ -55,7 +60,7 @@ export function createEventNotices({
     due.clear()
     for (let at = 0; at < owners.length; at += OWNERS_PER_NOTICE) {
       await database
-        .query(notify, [owners.slice(at, at + OWNERS_PER_NOTICE).join(',')])
+        .query(notify, { owners: owners.slice(at, at + OWNERS_PER_NOTICE).join(',') })
         .catch((error: unknown) => log.debug({ err: error }, 'A notice was not sent; the next look makes up for it'))
     }
   }

@@ -1,5 +1,5 @@
 /** What operators see of the job queue, whose tables are the library's own. */
-import { statement } from '../domain/ports.ts'
+import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../domain/sql.ts'
 
 /** Facts of a payload that are identifiers and kinds, never an address or content. Of a dead letter they are all that stays. */
 const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId'] as const
@@ -36,67 +36,59 @@ export const redactLetters = `
 
 const reasonSql = (output: string) => `coalesce(${output}->>'message', ${output}->'value'->>'message')`
 
-export interface WaitingJobsRow {
-  queue: string
-  count: number
-  oldest: Date
-  next_attempt_at: Date
-  /** Of the one that was tried last. */
-  last_error: string | null
-}
+const counts = { queue: text, count: int, oldest: timestamp, last_error: orNull(text) }
 
-export const countWaiting = statement<WaitingJobsRow>(
+/** The last error is that of the one that was tried last. */
+export const countWaiting = statement(
   'jobs_waiting',
+  { columns: { ...counts, next_attempt_at: timestamp } },
   `select name as queue, count(*)::int as count, min(created_on) as oldest, min(start_after) as next_attempt_at,
      (array_agg(${reasonSql('output')} order by started_on desc) filter (where output is not null))[1] as last_error
    from jobs.job where state < 'completed' and name <> 'dead-letter' and name not like '\\_\\_%'
    group by name order by name`,
 )
 
-export interface DeadJobsRow {
-  queue: string
-  count: number
-  oldest: Date
-  last_error: string | null
-}
-
-export const countDead = statement<DeadJobsRow>(
+export const countDead = statement(
   'jobs_dead_count',
+  { columns: counts },
   `select coalesce(source_name, '-') as queue, count(*)::int as count, min(created_on) as oldest,
      (array_agg(${reasonSql('source_output')} order by created_on desc))[1] as last_error
    from jobs.job where name = 'dead-letter' group by source_name order by source_name`,
 )
 
-export interface DeadJobRow {
-  id: string
-  queue: string
-  subject: Record<string, string>
-  failed_at: Date
-  attempts: number
-  error: string | null
-  /** Whether it still holds all it takes. */
-  can_be_retried: boolean
-}
-
-/** The newest: $1 how many at most. */
-export const findDead = statement<DeadJobRow>(
+/** The newest. */
+export const findDead = statement(
   'jobs_dead',
+  {
+    parameters: { limit: int },
+    columns: {
+      id: text,
+      queue: text,
+      failed_at: timestamp,
+      subject: jsonb<Record<string, string>>(),
+      attempts: int,
+      error: orNull(text),
+      /** Whether it still holds all it takes. */
+      can_be_retried: boolean,
+    },
+  },
   `select id::text, coalesce(source_name, '-') as queue, created_on as failed_at,
      (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(data) where key = any (${kept}) and key <> '${CUT}') as subject,
      coalesce(source_retry_count, 0) + 1 as attempts, ${reasonSql('source_output')} as error,
      ${wholeSql} as can_be_retried
-   from jobs.job where name = 'dead-letter' order by created_on desc, id desc limit $1`,
+   from jobs.job where name = 'dead-letter' order by created_on desc, id desc limit $limit`,
 )
 
-/** Has what waits for its next attempt tried now, and what was given up tried anew: all of it, or the one with id $1. */
-export const retryJobs = statement<{ count: number }>(
+/** Has what waits for its next attempt tried now, and what was given up tried anew: all of it, or one job. */
+export const retryJobs = statement(
   'jobs_retry',
+  { parameters: { job: orNull(uuid) }, columns: { count: int } },
   `with due as (
-     update jobs.job set start_after = now() where state = 'retry' and ($1::uuid is null or id = $1::uuid) returning id
+     update jobs.job set start_after = now() where state = 'retry' and ($job is null or id = $job) returning id
    ), buried as (
      delete from jobs.job
      where name = 'dead-letter' and ${wholeSql}
-       and ($1::uuid is null or id = $1::uuid)
+       and ($job is null or id = $job)
      returning source_name, data, group_id
    ), anew as materialized (
      select enqueue(source_name, data, group_id) as id from buried

@@ -3,20 +3,26 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Database, type KeyRing, statement } from '../domain/ports.ts'
+import type { Database, KeyRing } from '../domain/ports.ts'
+import { arrayOf, int, statement, text } from '../domain/sql.ts'
 import { readOrCreate } from './key-ring.ts'
 
 const SETTING = 'vault'
 
-const findVault = statement<{ value: string }>('vault_find', 'select value from settings where key = $1')
+const findVault = statement(
+  'vault_find',
+  { parameters: { setting: text }, columns: { value: text } },
+  'select value from settings where key = $setting',
+)
 
 /** The first vault's identity stays. Returns the one that holds. */
-const rememberVault = statement<{ value: string }>(
+const rememberVault = statement(
   'vault_remember',
+  { parameters: { setting: text, vault: text }, columns: { value: text } },
   `with inserted as (
-     insert into settings (key, value) values ($1, $2) on conflict (key) do nothing returning value
+     insert into settings (key, value) values ($setting, $vault) on conflict (key) do nothing returning value
    )
-   select value from inserted union all select value from settings where key = $1 limit 1`,
+   select value from inserted union all select value from settings where key = $setting limit 1`,
 )
 
 interface Options {
@@ -34,10 +40,13 @@ interface Options {
 export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<void> {
   const folder = join(dir, 'keys')
   const file = join(folder, 'vault-id')
-  let [known] = await database.query(findVault, [SETTING])
+  let [known] = await database.query(findVault, { setting: SETTING })
   if (!known && mayRemember) {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    ;[known] = await database.query(rememberVault, [SETTING, readOrCreate(file, randomUUID)])
+    ;[known] = await database.query(rememberVault, {
+      setting: SETTING,
+      vault: readOrCreate(file, randomUUID),
+    })
   }
   const own = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none'
   if (!known || known.value === own) return
@@ -49,21 +58,23 @@ export async function assertVaultBelongs({ database, dir, mayRemember }: Options
 
 const givenUpSetting = (keyId: string) => `vault:given-up:${keyId}`
 
-/** Keys that wrap accounts' keys, each found by one step in the index; but for those that are held ($1) or were given up ($2: how the settings begin). */
-const findLackingKeys = statement<{ id: string; accounts: number }>(
+/** Keys that wrap accounts' keys, each found by one step in the index; but for those that are held or were given up (`givenUp`: how the settings begin). */
+const findLackingKeys = statement(
   'vault_lacking',
+  { parameters: { held: arrayOf(text), givenUp: text }, columns: { id: text, accounts: int } },
   `with recursive used (id) as (
      select min(vault_key_id) from user_keys
      union all
      select (select min(vault_key_id) from user_keys where vault_key_id > used.id) from used where used.id is not null
    )
    select id, (select count(*)::int from user_keys where vault_key_id = id) as accounts
-   from used where id <> all ($1::text[]) and not exists (select from settings where key = $2 || id)`,
+   from used where id <> all ($held) and not exists (select from settings where key = $givenUp || id)`,
 )
 
-const rememberGivenUp = statement<never>(
+const rememberGivenUp = statement(
   'vault_give_up',
-  `insert into settings (key, value) values ($1, clock_timestamp()::text) on conflict (key) do nothing`,
+  { parameters: { setting: text } },
+  `insert into settings (key, value) values ($setting, clock_timestamp()::text) on conflict (key) do nothing`,
 )
 
 /**
@@ -76,7 +87,10 @@ export async function assertKeysHeld(
   dir: string,
 ): Promise<void> {
   const { current, earlier } = await keyRing.ids()
-  const lacking = await database.query(findLackingKeys, [[current, ...earlier], givenUpSetting('')])
+  const lacking = await database.query(findLackingKeys, {
+    held: [current, ...earlier],
+    givenUp: givenUpSetting(''),
+  })
   if (lacking.length === 0) return
   const keys = lacking.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`)
   throw new Error(
@@ -87,4 +101,4 @@ export async function assertKeysHeld(
 
 /** Lets servers start though the key is lost. What it wrapped stays shut until the key is found again. */
 export const giveKeyUp = (database: Pick<Database, 'query'>, keyId: string) =>
-  database.query(rememberGivenUp, [givenUpSetting(keyId)])
+  database.query(rememberGivenUp, { setting: givenUpSetting(keyId) })

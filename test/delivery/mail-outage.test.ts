@@ -136,7 +136,7 @@ describe('an unknown mailbox', () => {
     )
     expect(dead!.error).toBe('The mail server refuses the recipient for good (550).')
     mails.sink.mood = 'accept'
-    expect(await app.installation.database.query(retryJobs, [dead!.id])).toEqual([{ count: 1 }])
+    expect(await app.installation.database.query(retryJobs, { job: dead!.id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'password-changed')
   })
 
@@ -184,9 +184,9 @@ describe('a notice that never got away', () => {
     expect(job.data).toMatchObject({ template: 'password-changed', userId: user.id })
     expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { attempt: 181, subject: job.data } })
     mails.sink.mood = 'accept'
-    expect(await app.installation.database.query(retryJobs, [dead.id])).toEqual([{ count: 1 }])
+    expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'password-changed')
-    expect(await app.installation.database.query(retryJobs, [dead.id])).toEqual([{ count: 0 }])
+    expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 0 }])
   })
 
   it('to an address that is given up can be carried out again, and tells the address to nobody', async () => {
@@ -202,11 +202,11 @@ describe('a notice that never got away', () => {
     expect(data).toEqual(job.data)
     expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { subject: { template, userId } } })
     expect(JSON.stringify(app.log.lines)).not.toContain('@example.org')
-    const shown = (await app.installation.database.query(findDead, [100])).find((row) => row.id === id)
+    const shown = (await app.installation.database.query(findDead, { limit: 100 })).find((row) => row.id === id)
     expect(shown).toMatchObject({ subject: { template, requestId, at, userId }, can_be_retried: true })
     expect(JSON.stringify(shown)).not.toContain('@example.org')
     mails.sink.mood = 'accept'
-    expect(await app.installation.database.query(retryJobs, [id])).toEqual([{ count: 1 }])
+    expect(await app.installation.database.query(retryJobs, { job: id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'email-changed')
   })
 
@@ -235,7 +235,7 @@ describe('a notice that never got away', () => {
       (await app.sql<{ data: object }>('select data from jobs.job where id = $1::uuid', [id]))[0]!.data
     expect((await deleted.user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
     expect(await dataOf(deleted.dead)).toEqual({ template, requestId, at, userId, isCut: true })
-    expect(await app.installation.database.query(retryJobs, [deleted.dead.id])).toEqual([{ count: 0 }])
+    expect(await app.installation.database.query(retryJobs, { job: deleted.dead.id })).toEqual([{ count: 0 }])
 
     expect(await dataOf(old.dead)).toEqual(old.job.data)
     await app.sql(`update jobs.job set created_on = now() - interval '31 days' where id = $1::uuid`, [old.dead.id])
