@@ -3,7 +3,7 @@
 import type { PrismaClient } from '../platform/prisma/client.ts'
 import type { PositionalStatement, Query } from './sql.ts'
 
-export type { PositionalStatement as Statement } from './sql.ts'
+export type Statement<Row> = PositionalStatement<Row>
 
 export const statement = <Row>(name: string, text: string): PositionalStatement<Row> => ({ name, text })
 

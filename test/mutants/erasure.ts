@@ -101,4 +101,18 @@ export const erasure: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/account/export-statements.ts',
+    ['contract/columns.test.ts'],
+    [
+      [
+        'export.profile',
+        'An export has the code an account was recommended by.',
+        `, 'referralCode', u.referral_code`,
+        ``,
+      ],
+      ['export.headline', 'An export has what is written over an asset.', ` headline,`, ``],
+      ['export.sessions', 'An export has what sessions are called.', `'id, name, created_at`, `'id, created_at`],
+    ],
+  ),
 ]

@@ -1,0 +1,157 @@
+/** No column is forgotten by a deletion or an export: each is declared, filled by a person, deleted and exported. */
+import { createHash } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { fromId } from '../../src/domain/ids.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { newPicture } from '../support/pictures.ts'
+import { createRest } from '../support/rest-client.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+import { columns, type Personal } from './columns.ts'
+
+const app = await createTestApp({ withChain: true })
+const admin = await app.admin()
+
+const personal = Object.entries(columns).flatMap(([table, names]) =>
+  Object.entries(names).flatMap(([column, declared]) =>
+    typeof declared === 'string' ? [] : [{ name: `${table}.${column}`, table, column, ...(declared as Personal) }],
+  ),
+)
+
+/** What stands in each personal column: the values as text. */
+async function whatStands(): Promise<Map<string, Set<string>>> {
+  const found = new Map<string, Set<string>>()
+  for (const { name, table, column } of personal) {
+    const rows = await app.sql<{ value: string }>(
+      `select distinct ${column}::text as value from ${table} where ${column} is not null`,
+    )
+    found.set(name, new Set(rows.map(({ value }) => value)))
+  }
+  return found
+}
+
+/** Somebody who fills every personal column, beside somebody who fills each with other things. */
+async function live(name: string, { language, format }: { language: string; format: 'jpeg' | 'png' }) {
+  const email = `${name}@example.org`
+  const account = { username: name, email, referral_code: `${name} referral`, language }
+  const { id } = expectOk(await app.rest('POST', 'auth/users/', { json: { ...account, password: PASSWORD } }))
+  const credentials = { json: { email, password: PASSWORD }, headers: { 'User-Agent': `${name} agent` } }
+  const { auth_token: token } = expectOk(await app.rest('POST', 'auth/token/login/', credentials))
+  const { uuid } = fromId(id, 'user')!
+  const rest = createRest(app.url, { actor: { token } })
+  const profile = { display_name: `${name} display`, description: `${name} description` }
+  const picture = { ...profile, profile_picture: await newPicture({ width: 40 + name.length, height: 40 }) }
+  expectOk(await rest('PATCH', 'auth/users/profile/', { multipart: picture }))
+  expectOk(await rest('PATCH', 'auth/users/me/', { json: { default_tag: `${name} tag` } }))
+  const fields = {
+    asset_file: new File(
+      [await (await newPicture({ width: 50 + name.length, height: 40, format })).arrayBuffer()],
+      `${name}.${format}`,
+      { type: `image/${format}` },
+    ),
+    caption: `${name} caption`,
+    headline: `${name} head`,
+    tag: `${name} word`,
+    nit_commit_custom: JSON.stringify({ [name]: 'custom' }),
+    meta: JSON.stringify({ [name]: 'meta' }),
+    signed_metadata: JSON.stringify({ [name]: 'signed' }),
+    signature: JSON.stringify([{ [name]: 'signature' }]),
+    commit_message: `${name} message`,
+  }
+  expectOk(await rest('POST', 'assets/', { multipart: fields, headers: { 'Idempotency-Key': `${name} key` } }))
+  const [asset] = await app.sql<{ id: string }>('select id::text from assets where owner_id = $1::uuid', [uuid])
+  await app.jobs.thumbnail({ assetId: asset!.id })
+  const store = await createStore(app, { owner: { id: uuid } as never })
+  await app.sql(
+    `update network_apps set webhook_url = $2, webhook_secret = $3::bytea, previous_secret = $3::bytea where owner_id = $1::uuid`,
+    [uuid, `https://${name}.example.org/hook`, Buffer.from(`${name} sealed`)],
+  )
+  const order = { network_app: store.appId, action_args: { [name]: 'argument' } }
+  expectOk(await rest('POST', 'store/network-app-orders/', { json: order, headers: store.service }))
+  await app.sql('update users set pending_email = $2 where id = $1::uuid', [uuid, `${name}-next@example.org`])
+  await app.sql(`insert into audit_entries (user_id, action, address) values ($1::uuid, 'profile.changed', $2)`, [
+    uuid,
+    `${name} address`,
+  ])
+  await app.sql('update access_tokens set name = $2 where user_id = $1::uuid', [uuid, `${name} session`])
+  await app.sql(
+    `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+     values ($1::uuid, 'PASSWORD_RESET', uuidv7(), $2::bytea, $3, now())`,
+    [uuid, createHash('sha256').update(name).digest(), email],
+  )
+  const grant = { user_id: id, amount: '5', reason: `${name} gift` }
+  expectOk(await admin.rest('POST', 'store/point-grants/', { json: grant }))
+  return { rest }
+}
+
+/** All texts of a JSON value, and everything in it that is one in the database. */
+function textsOf(value: unknown): string[] {
+  if (value === null || typeof value !== 'object') return [String(value)]
+  return [JSON.stringify(value), ...Object.values(value).flatMap(textsOf)]
+}
+
+it('every column is declared, and nothing else', async () => {
+  const rows = await app.sql<{ name: string }>(
+    `select table_name || '.' || column_name as name from information_schema.columns
+     where table_schema = 'public' and table_name <> '_prisma_migrations'`,
+  )
+  const declared = Object.entries(columns).flatMap(([table, names]) =>
+    Object.keys(names).map((name) => `${table}.${name}`),
+  )
+  expect(declared.toSorted()).toEqual(rows.map(({ name }) => name).toSorted())
+})
+
+it('what a person fills is exported, and erased with the account', async () => {
+  await live('before', { language: 'en', format: 'png' })
+  const baseline = await whatStands()
+  const { rest } = await live('somebody', { language: 'zh-tw', format: 'jpeg' })
+  await eventually(
+    () => app.sql<{ status: string }>('select status::text from commit_relays'),
+    (rows) => rows.every(({ status }) => status === 'FINAL'),
+  )
+  const filled = await whatStands()
+  const ownOf = (name: string) => [...filled.get(name)!].filter((value) => !baseline.get(name)!.has(value))
+  const isUnseen = ({ name }: { name: string }) => ownOf(name).length === 0
+  expect(
+    personal.filter(isUnseen).map(({ name }) => name),
+    'nobody filled these',
+  ).toEqual([])
+
+  const { body } = await rest('GET', 'auth/users/me/export')
+  const texts = new Set(textsOf(body))
+  const isGiven = (value: string) =>
+    texts.has(value) || [...texts].some((text) => isSame(text, value)) || value.startsWith('\\x')
+  const missing = personal.filter(({ name, exported }) => exported === true && !ownOf(name).some(isGiven))
+  expect(
+    missing.map(({ name }) => name),
+    'the export lacks these',
+  ).toEqual([])
+
+  expect((await rest('DELETE', 'auth/users/me/')).status).toBe(204)
+  // What a delivery under way may still need goes with a sweep.
+  await app.services.deletions.sweep()
+  const left = await whatStands()
+  const stays = personal.filter(
+    ({ name, erased }) => erased === true && ownOf(name).some((value) => left.get(name)!.has(value)),
+  )
+  expect(
+    stays.map(({ name }) => name),
+    'the deletion left these',
+  ).toEqual([])
+})
+
+/** Whether two texts are the same JSON. */
+function isSame(one: string, other: string): boolean {
+  if (!/^[[{]/.test(one) || !/^[[{]/.test(other)) return false
+  return JSON.stringify(sorted(JSON.parse(one))) === JSON.stringify(sorted(JSON.parse(other)))
+}
+function sorted(value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  )
+}

@@ -1,0 +1,182 @@
+/**
+ * Every column of the database: whether it tells of a person, and then what a deletion does with it and whether an export
+ * has it. `columns.test.ts` holds this against the database, a deletion and an export.
+ */
+
+export interface Personal {
+  /** After the deletion of the account: emptied or gone at once, or why it stays. */
+  erased: true | string
+  /** Whether the person gets it in an export, or why not. */
+  exported: true | string
+}
+/** A string says why a column tells nothing of a person beyond what the row is. */
+export type Declared = Personal | string
+
+type Names = Record<string, Declared>
+const each = (declared: Declared, names: string): Names =>
+  Object.fromEntries(names.split(' ').map((name) => [name, declared]))
+const table = (...parts: Names[]): Names => Object.assign({}, ...parts)
+
+const row = (names: string) => each('names a row, or what it belongs to', names)
+const moment = (names: string) => each('when something happened or is due', names)
+const count = (names: string) => each('counts, or says how far something is', names)
+const kind = (names: string) => each('one of a few words of ours', names)
+const money = (names: string) => each('an amount: the books stay whole, and name nobody after a deletion', names)
+const chain = (names: string) => each('stands on the public chain', names)
+const ours = (names: string) => each('of the installation, not of a person', names)
+
+const yours: Personal = { erased: true, exported: true }
+const secret: Personal = { erased: true, exported: 'a secret, or made from one: it would help a thief and nobody else' }
+const copy: Personal = { erased: true, exported: 'repeats what stands elsewhere' }
+
+export const columns: Record<string, Names> = {
+  access_tokens: table(
+    row('id user_id'),
+    moment('created_at expires_at last_used_at'),
+    each(yours, 'name'),
+    each(secret, 'hash'),
+  ),
+  api_keys: table(row('id'), ours('name prefix hash'), moment('created_at revoked_at')),
+  assets: table(
+    row('id owner_id creator_id head_commit_id'),
+    each(yours, 'file_name caption headline tag custom meta signed_metadata signature'),
+    each({ erased: 'the identifier of a history that is on the chain', exported: true }, 'nid'),
+    each({ erased: 'stands on the chain, in the tree', exported: true }, 'sha256'),
+    each({ erased: 'what kind of file it was tells nothing of anybody', exported: true }, 'mime_type'),
+    each(copy, 'thumbnail_cid'),
+    kind('public_access thumbnail_asked'),
+    count('file_size head_sequence erased_to'),
+    moment('uploaded_at updated_at deleted_at'),
+  ),
+  audit_entries: table(
+    row('id user_id'),
+    kind('action'),
+    each({ erased: 'names a row of ours', exported: true }, 'subject'),
+    each(yours, 'address'),
+    moment('created_at'),
+  ),
+  chain_transactions: table(
+    row('commit_id'),
+    chain('hash raw max_fee_per_gas max_priority_fee_per_gas'),
+    moment('created_at'),
+  ),
+  commit_relays: table(
+    row('commit_id'),
+    chain('tree_signature lane nonce transaction_hash block_number block_hash'),
+    kind('status'),
+    each('what the chain or the vault said', 'failure trouble'),
+    count('attempts'),
+    moment('next_attempt_at updated_at'),
+  ),
+  commits: table(
+    row('id asset_id author_id'),
+    count('sequence'),
+    each({ erased: 'once they are on the chain for good, which was paid for', exported: true }, 'message changes tree'),
+    chain('tree_cid tree_sha256'),
+    moment('created_at'),
+  ),
+  deposits: table(
+    row('wallet_id'),
+    chain('transaction_hash position block_number block_hash'),
+    money('amount'),
+    moment('created_at'),
+  ),
+  entries: table(row('transfer_id wallet_id'), count('position'), kind('book currency'), money('amount')),
+  events: table(
+    row('id owner_id order_id commit_id delivery_id transfer_id'),
+    count('sequence'),
+    kind('type'),
+    moment('created_at'),
+  ),
+  grant_uses: table(row('grant_id transfer_id'), money('amount')),
+  idempotency_keys: table(each(secret, 'scope payload_hash'), each(copy, 'result answer'), moment('created_at')),
+  leases: ours('name holder epoch expires_at'),
+  limits: table(each('a digest with a window of an hour at most', 'key'), count('count'), moment('window_end')),
+  network_apps: table(
+    row('id owner_id'),
+    each({ erased: 'buyers’ orders speak of it, and it was published', exported: true }, 'name'),
+    each(yours, 'webhook_url'),
+    each(secret, 'webhook_secret previous_secret'),
+    kind('price_mode delivery_failure_policy'),
+    money('price'),
+    moment('previous_secret_expires_at webhook_disabled_at deactivated_at created_at updated_at'),
+  ),
+  one_time_tokens: table(
+    row('user_id request_id'),
+    kind('purpose'),
+    each(secret, 'hash'),
+    each(copy, 'email'),
+    moment('created_at expires_at used_at'),
+  ),
+  orders: table(
+    row('id buyer_id network_app_id transfer_id'),
+    each('the name of what is sold', 'network_app_name'),
+    kind('status'),
+    each(yours, 'action_args'),
+    money('price quoted_points quoted_num points_paid num_paid'),
+    moment('created_at expires_at paid_at settled_at action_args_erased_at'),
+  ),
+  pictures: table(
+    row('id user_id'),
+    kind('kind'),
+    each(yours, 'picture'),
+    each(copy, 'thumbnail'),
+    moment('created_at'),
+  ),
+  pins: table(row('asset_id'), each(copy, 'cid'), kind('kind')),
+  point_grants: table(
+    row('id wallet_id granted_by'),
+    each({ erased: 'what an administrator wrote about money of the platform', exported: true }, 'reason'),
+    money('amount remaining'),
+    moment('expires_at expired_at created_at'),
+  ),
+  set_aside_deposits: table(
+    chain('transaction_hash address block_number block_hash position'),
+    money('amount'),
+    moment('created_at'),
+  ),
+  setbacks: table(
+    ours('sweep'),
+    row('item'),
+    each('what the database or a part said', 'trouble'),
+    count('attempts'),
+    moment('since next_attempt_at'),
+  ),
+  settings: ours('key value'),
+  transfers: table(row('id reference'), moment('created_at')),
+  user_keys: table(
+    row('user_id vault_key_id'),
+    each(secret, 'wrapped_data_key sealed_private_key'),
+    count('version'),
+    moment('created_at'),
+  ),
+  users: table(
+    row('id'),
+    each(yours, 'username email display_name description default_tag referral_code pending_email'),
+    each(copy, 'username_key'),
+    each(secret, 'password_hash'),
+    each({ erased: true, exported: true }, 'language'),
+    kind('role email_verified email_held allow_c2pa_download'),
+    count('asset_count'),
+    moment('created_at deleted_at'),
+  ),
+  wallets: table(
+    row('user_id'),
+    each({ erased: 'stands on the chain with every commit', exported: true }, 'address'),
+    money('num points'),
+    count('event_sequence open_orders'),
+    moment('closed_at points_expire_at'),
+  ),
+  webhook_attempts: table(
+    row('delivery_id'),
+    count('number duration status_code'),
+    each('what the receiver answered', 'failure response'),
+    moment('started_at'),
+  ),
+  webhook_deliveries: table(
+    row('id event_id network_app_id order_id'),
+    kind('status'),
+    count('attempt_count'),
+    moment('next_attempt_at created_at settled_at'),
+  ),
+}
