@@ -81,14 +81,14 @@ export const delivery: Mutant[] = [
       [
         'delivery.attempt-once',
         'Of two workers with one delivery, one records its attempt.',
-        `where id = $1::uuid and status = 'PENDING' and attempt_count = $2::int for update`,
-        `where id = $1::uuid and status = 'PENDING' for update`,
+        `where id = $delivery and status = 'PENDING' and attempt_count = $before for update`,
+        `where id = $delivery and status = 'PENDING' for update`,
       ],
       [
         'delivery.replay-refunded',
         'The webhook of a refunded order is not called again.',
-        `where d.id = $1::uuid and o.status <> 'REFUNDED' and`,
-        `where d.id = $1::uuid and`,
+        `where d.id = $delivery and o.status <> 'REFUNDED' and`,
+        `where d.id = $delivery and`,
       ],
       [
         'delivery.replay-serves',

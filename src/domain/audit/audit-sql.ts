@@ -3,6 +3,7 @@
  * nothing is done without its entry, and no entry tells of what was not done.
  */
 import type { Actor } from '../actor.ts'
+import { orNull, text, uuid } from '../sql.ts'
 import type { AuditAction } from './audit-action.ts'
 
 export interface AuditParts {
@@ -25,6 +26,15 @@ export const auditSql = ({ name, from, user, action, subject = 'null', address =
     select (${user})::uuid, '${action}', (${subject})::text, (${address})::text from ${from}
   )`
 
-/** Who did it and from which address, as columns of `auditSql`; both null of the system. */
+/** Parameters of a statement with a part of `auditSql`: whose account did it and from which address; both null of the system. */
+export const audited = { actor: orNull(uuid), address: orNull(text) }
+
+/** What they are given. */
+export const auditorOf = (actor: Actor) => ({
+  actor: actor.kind === 'user' ? actor.id : null,
+  address: actor.kind === 'system' ? null : actor.address,
+})
+
+/** The same by places. On its way out. Who did it and from which address, as columns of `auditSql`; both null of the system. */
 export const auditValues = (actor: Actor) =>
   [actor.kind === 'user' ? actor.id : null, actor.kind === 'system' ? null : actor.address] as const

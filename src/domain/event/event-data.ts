@@ -1,21 +1,24 @@
 /** What a receiver reads from the feed when it missed the call: the very body of `order.paid` in the feed of an app's owner. */
 import { createBatch } from '../batch.ts'
-import { type Database, statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
+import { arrayOf, statement, uuid } from '../sql.ts'
 import type { ActionArgs } from '../store/action-args.ts'
-import { type PaidOrder, writePayload } from '../store/delivery-payload.ts'
+import { writePayload } from '../store/delivery-payload.ts'
+import { paidOrderColumns } from '../store/delivery-statements.ts'
 
-/** Those of the events $1 that tell an app's owner of a payment. */
-const findPaidOrders = statement<PaidOrder & { event_id: string; action_args: Uint8Array | null }>(
+/** Those of the events that tell an app's owner of a payment. */
+const findPaidOrders = statement(
   'event_paid_orders',
+  { parameters: { events: arrayOf(uuid) }, columns: { event_id: uuid, ...paidOrderColumns } },
   `select e.id as event_id, o.id as order_id, o.network_app_id, o.buyer_id, o.network_app_name, o.price::text,
      o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args
    from events e join orders o on o.id = e.order_id join network_apps a on a.id = o.network_app_id
-   where e.id = any ($1::uuid[]) and e.type = 'order.paid' and e.owner_id = a.owner_id`,
+   where e.id = any ($events) and e.type = 'order.paid' and e.owner_id = a.owner_id`,
 )
 
 export function createEventData({ database, actionArgs }: { database: Database; actionArgs: ActionArgs }) {
   const find = createBatch(async (ids: string[]) => {
-    const rows = await database.query(findPaidOrders, [ids])
+    const rows = await database.query(findPaidOrders, { events: ids })
     const found = new Map(rows.map((row) => [row.event_id, row]))
     return ids.map((id) => found.get(id))
   })

@@ -4,9 +4,9 @@ import { z } from 'zod'
 import type { ApiKey, Prisma } from '../../platform/prisma/client.ts'
 import { findApiKeys } from '../account/account-statements.ts'
 import type { Actor } from '../actor.ts'
-import { auditValues } from '../audit/audit-sql.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse, text } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
@@ -73,18 +73,11 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
         const uuid = newUuid()
         const fresh = newKey(uuid, attempt)
         const [prefix] = fresh.split('.')
-        const [user, address] = auditValues(actor)
-        const values = [
-          uuid,
-          input.name,
-          prefix,
-          hashOf(fresh),
-          ...markValues(attempt),
-          user,
-          toId('key', uuid),
-          address,
-        ]
-        const [made] = await database.query(insertApiKey, values)
+        const [made] = await database.query(insertApiKey, {
+          ...{ key: uuid, name: input.name, prefix: prefix!, hash: hashOf(fresh), subject: toId('key', uuid) },
+          ...markOf(attempt),
+          ...auditorOf(actor),
+        })
         key = fresh
         return made!.id
       })
@@ -126,9 +119,8 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
       const uuid = fromId(id, 'key')?.uuid
       if (uuid === undefined) throw notFound('API key')
       return idempotency.once(actor, attempt, 'revokeApiKey', { uuid }, async () => {
-        const [user, address] = auditValues(actor)
-        const values = [uuid, ...markValues(attempt), user, toId('key', uuid), address]
-        const [revoked] = await database.query(revokeApiKey, values)
+        const facts = { key: uuid, subject: toId('key', uuid), ...markOf(attempt), ...auditorOf(actor) }
+        const [revoked] = await database.query(revokeApiKey, facts)
         if (!revoked) throw notFound('API key')
         return revoked.id
       })

@@ -1,25 +1,30 @@
-import { auditSql } from '../audit/audit-sql.ts'
-import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
+import { audited, auditSql } from '../audit/audit-sql.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { bytes, statement, text, uuid } from '../sql.ts'
 
-/** $7: who issues it, $8: the key as callers see it, $9: the address it came from. */
-export const insertApiKey = statement<{ id: string }>(
+/** `subject`: the key as callers see it. */
+export const insertApiKey = statement(
   'api_key_insert',
+  {
+    parameters: { key: uuid, name: text, prefix: text, hash: bytes, subject: text, ...remembered, ...audited },
+    columns: { id: uuid },
+  },
   `with made as (
-     insert into api_keys (id, name, prefix, hash) values ($1::uuid, $2, $3, $4::bytea) returning id
+     insert into api_keys (id, name, prefix, hash) values ($key, $name, $prefix, $hash) returning id
    ),
-   ${auditSql({ name: 'audited', from: 'made', user: '$7', action: 'api-key.issued', subject: '$8', address: '$9' })},
-   ${rememberSql('$5', '$6', 'made.id::text', 'made')}
+   ${auditSql({ name: 'audited', from: 'made', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
+   ${rememberSql('$scope', '$payloadHash', 'made.id::text', 'made')}
    select id from made`,
 )
 
-/** A key that was revoked before keeps its time. $4: who revokes it, $5: the key as callers see it, $6: the address it came from. */
-export const revokeApiKey = statement<{ id: string }>(
+/** A key that was revoked before keeps its time. `subject`: the key as callers see it. */
+export const revokeApiKey = statement(
   'api_key_revoke',
+  { parameters: { key: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid } },
   `with revoked as (
-     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1::uuid returning id
+     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $key returning id
    ),
-   ${auditSql({ name: 'audited', from: 'revoked', user: '$4', action: 'api-key.revoked', subject: '$5', address: '$6' })},
-   ${rememberSql('$2', '$3', 'revoked.id::text', 'revoked')}
+   ${auditSql({ name: 'audited', from: 'revoked', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
+   ${rememberSql('$scope', '$payloadHash', 'revoked.id::text', 'revoked')}
    select id from revoked`,
 )

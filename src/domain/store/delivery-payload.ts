@@ -1,21 +1,11 @@
 /** What a receiver is told. Made from what never changes, so that every attempt sends the same bytes. */
 import { toId } from '../ids.ts'
 import { add, formatAmount } from '../money.ts'
-import type { DueDelivery } from './delivery-statements.ts'
+import type { RowOf } from '../sql.ts'
+import type { paidOrderColumns } from './delivery-statements.ts'
 
 /** What of an order stands in the body. Amounts are decimal strings. */
-export type PaidOrder = Pick<
-  DueDelivery,
-  | 'order_id'
-  | 'buyer_id'
-  | 'network_app_id'
-  | 'network_app_name'
-  | 'price'
-  | 'num_paid'
-  | 'points_paid'
-  | 'created_at'
-  | 'paid_at'
->
+export type PaidOrder = Omit<RowOf<typeof paidOrderColumns>, 'action_args'>
 
 /** The request's body: JSON text. Amounts are decimal strings; nobody's e-mail stands in it. */
 export function writePayload(due: PaidOrder, actionArgs: Record<string, unknown>): string {

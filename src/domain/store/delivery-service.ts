@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import type { Order, Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
-import { auditValues } from '../audit/audit-sql.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, canAdminister } from '../policy.ts'
@@ -110,7 +110,8 @@ export function createDeliveryService({
   /** Writes down what came of an attempt, and what follows from it. */
   async function record(id: string, due: DueDelivery, outcome: Outcome): Promise<void> {
     const { statusCode, failure, retryAfter, response, duration, cause } = outcome
-    const facts = [id, due.attempt_count, duration, statusCode ?? null, failure ?? null, response]
+    const made = { delivery: id, before: due.attempt_count, duration, response }
+    const facts = { ...made, statusCode: statusCode ?? null, failure: failure ?? null }
     const attempts = due.attempt_count + 1
     const trouble = cause === undefined ? {} : { err: cause }
     const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...trouble }
@@ -120,7 +121,7 @@ export function createDeliveryService({
     }
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
     if (seconds !== undefined) {
-      await database.query(recordRetry, [...facts, seconds])
+      await database.query(recordRetry, { ...facts, seconds })
       const level = cause === undefined ? 'info' : 'warn'
       return log[isTold(attempts) ? level : 'debug'](
         { ...about, failure, seconds },
@@ -128,7 +129,7 @@ export function createDeliveryService({
       )
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
-    announce(await database.query(recordGivenUp, [...facts, goneUrl]))
+    announce(await database.query(recordGivenUp, { ...facts, goneUrl }))
     log.warn({ ...about, failure }, 'A webhook was given up')
   }
 
@@ -153,14 +154,14 @@ export function createDeliveryService({
   return {
     /** Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. */
     async handle({ deliveryId }: { deliveryId: string }): Promise<void> {
-      const [due] = await database.query(findDue, [deliveryId, false])
+      const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: false })
       if (!due) return
       await record(deliveryId, due, due.webhook_url ? await attempt(due, due.webhook_url) : NOT_CALLED)
     },
 
     /** Gives up a delivery whose job failed for the last time, so that its order ends as its app asks for. */
     async abandon({ deliveryId }: { deliveryId: string }): Promise<void> {
-      const [due] = await database.query(findDue, [deliveryId, true])
+      const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: true })
       if (due) await record(deliveryId, { ...due, webhook_url: null }, NOT_CARRIED_OUT)
     },
 
@@ -199,8 +200,8 @@ export function createDeliveryService({
       const uuid = fromId(id, 'delivery')?.uuid
       if (!uuid) throw notFound('Webhook delivery')
       await idempotency.once(actor, attempt, 'replayWebhookDelivery', { uuid }, async () => {
-        const [user, address] = auditValues(actor)
-        const [due] = await database.query(replayDelivery, [uuid, ...markValues(attempt), user, id, address])
+        const facts = { delivery: uuid, subject: id, ...markOf(attempt), ...auditorOf(actor) }
+        const [due] = await database.query(replayDelivery, facts)
         return due ? due.id : explainNoReplay(uuid)
       })
       return id

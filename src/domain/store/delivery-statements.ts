@@ -1,37 +1,44 @@
 import type { DeliveryStatus } from '../../platform/prisma/client.ts'
-import { auditSql } from '../audit/audit-sql.ts'
-import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
+import { audited, auditSql } from '../audit/audit-sql.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { arrayOf, boolean, bytes, float, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { refundSql } from './refund-sql.ts'
 
-/** A delivery whose time has come, with everything its receiver is told. Amounts are decimal strings. */
-export interface DueDelivery {
-  event_id: string
-  attempt_count: number
-  network_app_id: string
-  order_id: string
-  buyer_id: string
-  network_app_name: string
-  price: string
-  num_paid: string
-  points_paid: string
-  created_at: Date
-  paid_at: Date
-  action_args: Uint8Array | null
+/** What of a paid order its receiver is told. Amounts are decimal strings. */
+export const paidOrderColumns = {
+  order_id: uuid,
+  buyer_id: uuid,
+  network_app_id: uuid,
+  network_app_name: text,
+  price: text,
+  num_paid: text,
+  points_paid: text,
+  created_at: timestamp,
+  paid_at: timestamp,
+  action_args: orNull(bytes),
+}
+const dueColumns = {
+  ...paidOrderColumns,
+  event_id: uuid,
+  attempt_count: int,
   /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the arguments are erased. */
-  webhook_url: string | null
-  webhook_secret: Uint8Array | null
+  webhook_url: orNull(text),
+  webhook_secret: orNull(bytes),
   /** While it still signs. */
-  previous_secret: Uint8Array | null
-  now: Date
+  previous_secret: orNull(bytes),
+  now: timestamp,
 }
 
+/** A delivery whose time has come, with everything its receiver is told. */
+export type DueDelivery = RowOf<typeof dueColumns>
+
 /**
- * $1 delivery, $2 whether its time does not matter. No row: it is settled, or put off: a job that was overtaken by another one finds nothing to do. The
- * second of grace is for times that were rounded.
+ * `atOnce`: its time does not matter. No row: it is settled, or put off: a job that was overtaken by another one finds nothing to do.
+ * The second of grace is for times that were rounded.
  */
-export const findDue = statement<DueDelivery>(
+export const findDue = statement(
   'delivery_due',
+  { parameters: { delivery: uuid, atOnce: boolean }, columns: dueColumns },
   `select d.event_id, d.attempt_count, d.network_app_id, o.id as order_id, o.buyer_id, o.network_app_name,
      o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
      case when a.webhook_disabled_at is null and o.action_args_erased_at is null then a.webhook_url end as webhook_url, a.webhook_secret,
@@ -39,26 +46,34 @@ export const findDue = statement<DueDelivery>(
    from webhook_deliveries d
    join orders o on o.id = d.order_id
    join network_apps a on a.id = d.network_app_id
-   where d.id = $1::uuid and d.status = 'PENDING' and ($2::boolean or d.next_attempt_at <= now() + interval '1 second')`,
+   where d.id = $delivery and d.status = 'PENDING' and ($atOnce or d.next_attempt_at <= now() + interval '1 second')`,
 )
 
 /**
- * The attempt's row. Whoever read the same number of attempts and comes second finds no target, and nothing happens.
- * $1 delivery, $2 attempts before, $3 milliseconds, $4 status code, $5 failure, $6 answer.
+ * The attempt's row. Whoever read the same number of attempts (`before`) and comes second finds no target, and nothing
+ * happens. `duration`: milliseconds.
  */
+const attempt = {
+  delivery: uuid,
+  before: int,
+  duration: int,
+  statusCode: orNull(int),
+  failure: orNull(text),
+  response: text,
+}
 const attemptSql = `
   target as materialized (
     select id, order_id, network_app_id from webhook_deliveries
-    where id = $1::uuid and status = 'PENDING' and attempt_count = $2::int for update
+    where id = $delivery and status = 'PENDING' and attempt_count = $before for update
   ),
   attempted as (
     insert into webhook_attempts (delivery_id, number, started_at, duration, status_code, failure, response)
-    select id, $2::int + 1, now() - make_interval(secs => $3::int / 1000.0), $3::int, $4::int, $5, $6 from target
+    select id, $before + 1, now() - make_interval(secs => $duration / 1000.0), $duration, $statusCode, $failure, $response from target
   )`
 
 const settleSql = (status: DeliveryStatus) => `
   settled as (
-    update webhook_deliveries d set status = '${status}', attempt_count = $2::int + 1, next_attempt_at = null, settled_at = now()
+    update webhook_deliveries d set status = '${status}', attempt_count = $before + 1, next_attempt_at = null, settled_at = now()
     from target where d.id = target.id returning d.id, d.order_id, d.network_app_id
   )`
 
@@ -72,13 +87,12 @@ const tellSql = (transfer: string) => `
   )`
 
 /** `feeds`: whose feeds of events have grown. */
-interface Told {
-  feeds: string[]
-}
+const toldColumns = { feeds: arrayOf(uuid) }
 
 /** The receiver took it: so the order is served, even after it had been given up. */
-export const recordDelivered = statement<Told>(
+export const recordDelivered = statement(
   'delivery_delivered',
+  { parameters: attempt, columns: toldColumns },
   `with ${attemptSql},
    ${settleSql('DELIVERED')},
    served as (
@@ -104,13 +118,14 @@ export const recordDelivered = statement<Told>(
    select array(select distinct owner_id from news) as feeds from settled`,
 )
 
-/** It failed and is tried again in $7 seconds. */
-export const recordRetry = statement<{ next_attempt_at: Date }>(
+/** It failed and is tried again in so many seconds. */
+export const recordRetry = statement(
   'delivery_retry',
+  { parameters: { ...attempt, seconds: float }, columns: { next_attempt_at: timestamp } },
   `with ${attemptSql},
    put_off as (
-     update webhook_deliveries d set attempt_count = $2::int + 1,
-       next_attempt_at = now() + make_interval(secs => $7::double precision)
+     update webhook_deliveries d set attempt_count = $before + 1,
+       next_attempt_at = now() + make_interval(secs => $seconds)
      from target where d.id = target.id returning d.id, d.network_app_id, d.next_attempt_at
    ),
    queued as materialized (
@@ -121,16 +136,17 @@ export const recordRetry = statement<{ next_attempt_at: Date }>(
 )
 
 /**
- * It failed for good. $7: the URL that answered that it is gone, which disables it; else null. The app's policy decides what
+ * It failed for good. `goneUrl`: the URL that answered that it is gone, which disables it; else null. The app's policy decides what
  * becomes of the order, and the buyer is told.
  */
-export const recordGivenUp = statement<Told>(
+export const recordGivenUp = statement(
   'delivery_given_up',
+  { parameters: { ...attempt, goneUrl: orNull(text) }, columns: toldColumns },
   `with ${attemptSql},
    ${settleSql('GIVEN_UP')},
    disabled as (
      update network_apps a set webhook_disabled_at = now(), updated_at = now() from settled
-     where a.id = settled.network_app_id and a.webhook_url = $7
+     where a.id = settled.network_app_id and a.webhook_url = $goneUrl
    ),
    ended as (
      update orders o set settled_at = now(),
@@ -163,16 +179,17 @@ export const recordGivenUp = statement<Told>(
 )
 
 /**
- * Sends a delivery once more, now. $1 delivery, $4 who wants it, $5 the delivery as callers see it, $6 the address it came
- * from. No row: its order was refunded or its arguments are erased, or its app has no webhook to call.
+ * Sends a delivery once more, now. `subject`: the delivery as callers see it. No row: its order was refunded or its
+ * arguments are erased, or its app has no webhook to call.
  */
-export const replayDelivery = statement<{ id: string }>(
+export const replayDelivery = statement(
   'delivery_replay',
+  { parameters: { delivery: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid } },
   `with target as materialized (
      select d.id, d.network_app_id from webhook_deliveries d
      join orders o on o.id = d.order_id
      join network_apps a on a.id = d.network_app_id
-     where d.id = $1::uuid and o.status <> 'REFUNDED' and o.action_args_erased_at is null and a.webhook_url is not null and a.webhook_disabled_at is null
+     where d.id = $delivery and o.status <> 'REFUNDED' and o.action_args_erased_at is null and a.webhook_url is not null and a.webhook_disabled_at is null
      for update of d, o
    ),
    due as (
@@ -182,7 +199,7 @@ export const replayDelivery = statement<{ id: string }>(
    queued as materialized (
      select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from due
    ),
-   ${auditSql({ name: 'audited', from: 'due', user: '$4', action: 'webhook-delivery.replayed', subject: '$5', address: '$6' })},
-   ${rememberSql('$2', '$3', '$1::text', 'due')}
+   ${auditSql({ name: 'audited', from: 'due', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
+   ${rememberSql('$scope', '$payloadHash', '$delivery::text', 'due')}
    select id from due, (select count(*) from queued) as jobs`,
 )

@@ -1,15 +1,15 @@
 /** Paid actions, as administrators keep them. Contract: `/api/v3/store/network-apps/` and the app parts of the schema. */
 import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
-import { auditValues } from '../audit/audit-sql.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, canAdminister } from '../policy.ts'
-import { type Database, type KeyVault, type Safe, type Statement, violatedConstraint } from '../ports.ts'
+import { type Database, type KeyVault, type Safe, violatedConstraint } from '../ports.ts'
 import {
   type CreateNetworkAppInput,
   createNetworkAppInputs,
@@ -77,17 +77,16 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
     return found.uuid
   }
 
-  /** Carries a change of an app out. Raises NOT_FOUND, VALIDATION_FAILED when its name is taken. */
-  async function change(
-    actor: Actor,
-    uuid: string,
-    text: Statement<{ id: string }>,
-    facts: unknown[],
-    attempt: Attempt,
-  ): Promise<string> {
-    const [user, address] = auditValues(actor)
-    const values = [uuid, ...facts, ...markValues(attempt), user, toId('app', uuid), address]
-    const [changed] = await database.query(text, values).catch((error: unknown) => {
+  /** What a change of an app is asked with besides what changes. */
+  const changeOf = (actor: Actor, uuid: string, attempt: Attempt) => ({
+    ...{ app: uuid, subject: toId('app', uuid) },
+    ...markOf(attempt),
+    ...auditorOf(actor),
+  })
+
+  /** The UUID of the app that a statement changed. Raises NOT_FOUND, VALIDATION_FAILED when its name is taken. */
+  async function changedBy(asked: Promise<{ id: string }[]>): Promise<string> {
+    const [changed] = await asked.catch((error: unknown) => {
       throw nameTaken(error)
     })
     if (!changed) throw missing()
@@ -97,16 +96,16 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
   /** The secret that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
   async function replaySecret(uuid: string, making: string, attempt: Attempt): Promise<string> {
     const secret = newWebhookSecret(making, attempt.key)
-    const [row] = await database.query(findSecrets, [uuid])
+    const [row] = await database.query(findSecrets, { app: uuid })
     const kept = [row?.webhook_secret, row?.previous_secret].filter((sealed) => sealed != null)
     const signing = await Promise.all(kept.map((sealed) => safe.open(sealed, webhookSecretContext(uuid))))
     if (!signing.includes(secret)) throw outlived('the secret that it made was replaced')
     return secret
   }
 
-  const filterValues = (rawFilter: NetworkAppFilter) => {
+  const filterOf = (rawFilter: NetworkAppFilter) => {
     const { name, isActive } = parse(networkAppFilter, rawFilter)
-    return [name?.normalize().trim() || null, isActive ?? null] as const
+    return { name: name?.normalize().trim() || null, isActive: isActive ?? null }
   }
 
   return {
@@ -132,8 +131,12 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
       assertMay(actor, 'store:administer')
       const { take, skip = 0, cursor, ...rest } = query
       const backwards = take !== undefined && take < 0
-      const values = [...filterValues(filter), cursor?.id ?? null, take === undefined ? null : Math.abs(take), skip]
-      const rows = await database.query(backwards ? listNetworkAppsBackwards : listNetworkApps, values)
+      const rows = await database.query(backwards ? listNetworkAppsBackwards : listNetworkApps, {
+        ...filterOf(filter),
+        cursor: cursor?.id ?? null,
+        limit: take === undefined ? null : String(Math.abs(take)),
+        offset: String(skip),
+      })
       const ids = rows.map(({ id }) => id)
       if (backwards) ids.reverse()
       const apps = await database.read.networkApp.findMany({ ...rest, where: { id: { in: ids } } })
@@ -144,7 +147,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
     /** How many apps `list` would give in all. Raises what `list` raises. */
     async count(actor: Actor, filter: NetworkAppFilter): Promise<number> {
       assertMay(actor, 'store:administer')
-      const [counted] = await database.query(countNetworkApps, filterValues(filter))
+      const [counted] = await database.query(countNetworkApps, filterOf(filter))
       return counted!.count
     },
 
@@ -164,8 +167,15 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
         const uuid = newUuid()
         const fresh = newWebhookSecret(uuid, attempt.key)
         const sealed = webhookUrl === undefined ? null : await sealFor(uuid, fresh)
-        const facts = [actor.id, name, price, webhookUrl ?? null, sealed, deliveryFailurePolicy]
-        await change(actor, uuid, insertNetworkApp, facts, attempt)
+        const facts = {
+          owner: actor.id,
+          name,
+          price,
+          url: webhookUrl ?? null,
+          secret: sealed,
+          policy: deliveryFailurePolicy,
+        }
+        await changedBy(database.query(insertNetworkApp, { ...changeOf(actor, uuid, attempt), ...facts }))
         if (sealed) secret = fresh
         return uuid
       })
@@ -193,10 +203,10 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
           await idempotency.remember(attempt, uuid)
           return uuid
         }
-        const isGiven = webhookUrl !== undefined
-        const sealed = webhookUrl ? await sealFor(uuid, newWebhookSecret(uuid)) : null
-        const facts = [name, price, isGiven, webhookUrl ?? null, sealed, deliveryFailurePolicy]
-        return change(actor, uuid, updateNetworkApp, facts, attempt)
+        const secret = webhookUrl ? await sealFor(uuid, newWebhookSecret(uuid)) : null
+        const webhook = { hasUrl: webhookUrl !== undefined, url: webhookUrl ?? null, secret }
+        const facts = { name, price, ...webhook, policy: deliveryFailurePolicy }
+        return changedBy(database.query(updateNetworkApp, { ...changeOf(actor, uuid, attempt), ...facts }))
       })
     },
 
@@ -215,7 +225,8 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
         const fresh = newWebhookSecret(rotation, attempt.key)
         const { webhookUrl } = await this.get(actor, id, { select: { webhookUrl: true } })
         if (webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
-        await change(actor, uuid, rotateSecret, [await sealFor(uuid, fresh), rotation], attempt)
+        const facts = { secret: await sealFor(uuid, fresh), rotation }
+        await changedBy(database.query(rotateSecret, { ...changeOf(actor, uuid, attempt), ...facts }))
         secret = fresh
         return rotation
       })
@@ -230,7 +241,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
       assertMay(actor, 'store:administer')
       const uuid = uuidOf(id)
       return idempotency.once(actor, attempt, 'deactivateNetworkApp', { uuid }, () =>
-        change(actor, uuid, deactivateNetworkApp, [], attempt),
+        changedBy(database.query(deactivateNetworkApp, changeOf(actor, uuid, attempt))),
       )
     },
   }

@@ -1,98 +1,132 @@
-import { auditSql } from '../audit/audit-sql.ts'
-import { rememberSql } from '../idempotency.ts'
-import { listStatement, statement } from '../ports.ts'
+import type { DeliveryFailurePolicy } from '../../platform/prisma/client.ts'
+import { audited, auditSql } from '../audit/audit-sql.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { bigint, boolean, bytes, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
 
-/**
- * Raises the unique index on the name when it is taken. No row: the owner was deleted meanwhile. The last three values of this and the other changes: who does it,
- * the app as callers see it, the address it came from.
- */
-export const insertNetworkApp = statement<{ id: string }>(
+const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
+/** Of every change of an app. `subject`: the app as callers see it. */
+const change = { app: uuid, subject: text, ...remembered, ...audited }
+
+/** Raises the unique index on the name when it is taken. No row: the owner was deleted meanwhile. */
+export const insertNetworkApp = statement(
   'network_app_insert',
+  {
+    parameters: {
+      ...change,
+      owner: uuid,
+      name: text,
+      price: numeric,
+      url: orNull(text),
+      secret: orNull(bytes),
+      policy,
+    },
+    columns: { id: uuid },
+  },
   `with owner as materialized (
-     select id from users where id = $2::uuid and deleted_at is null for share
+     select id from users where id = $owner and deleted_at is null for share
    ),
    made as (
      insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, delivery_failure_policy)
-     select $1::uuid, id, $3, $4::numeric, $5, $6::bytea, $7::delivery_failure_policy from owner returning id
+     select $app, id, $name, $price, $url, $secret, $policy from owner returning id
    ),
-   ${auditSql({ name: 'audited', from: 'made', user: '$10', action: 'network-app.created', subject: '$11', address: '$12' })},
-   ${rememberSql('$8', '$9', 'made.id::text', 'made')}
+   ${auditSql({ name: 'audited', from: 'made', user: '$actor', action: 'network-app.created', subject: '$subject', address: '$address' })},
+   ${rememberSql('$scope', '$payloadHash', 'made.id::text', 'made')}
    select id from made`,
 )
 
 /**
- * Changes what is not null; $4 tells whether the URL ($5) is given, which enables a webhook again. A first URL takes the
- * secret $6. Orders keep the price they were made at.
+ * Changes what is not null; `hasUrl` tells whether the URL is given, which enables a webhook again. A first URL takes the
+ * secret. Orders keep the price they were made at.
  */
-export const updateNetworkApp = statement<{ id: string }>(
+export const updateNetworkApp = statement(
   'network_app_update',
+  {
+    parameters: {
+      ...change,
+      name: orNull(text),
+      price: orNull(numeric),
+      hasUrl: boolean,
+      url: orNull(text),
+      secret: orNull(bytes),
+      policy: orNull(policy),
+    },
+    columns: { id: uuid },
+  },
   `with changed as (
-     update network_apps set name = coalesce($2::text, name), price = coalesce($3::numeric, price),
-       webhook_url = case when $4::boolean then $5::text else webhook_url end,
-       webhook_secret = case when $5::text is null then webhook_secret else coalesce(webhook_secret, $6::bytea) end,
-       webhook_disabled_at = case when $4::boolean then null else webhook_disabled_at end,
-       delivery_failure_policy = coalesce($7::delivery_failure_policy, delivery_failure_policy), updated_at = now()
-     where id = $1::uuid returning id
+     update network_apps set name = coalesce($name, name), price = coalesce($price, price),
+       webhook_url = case when $hasUrl then $url else webhook_url end,
+       webhook_secret = case when $url is null then webhook_secret else coalesce(webhook_secret, $secret) end,
+       webhook_disabled_at = case when $hasUrl then null else webhook_disabled_at end,
+       delivery_failure_policy = coalesce($policy, delivery_failure_policy), updated_at = now()
+     where id = $app returning id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: '$10', action: 'network-app.updated', subject: '$11', address: '$12' })},
-   ${rememberSql('$8', '$9', 'changed.id::text', 'changed')}
+   ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.updated', subject: '$subject', address: '$address' })},
+   ${rememberSql('$scope', '$payloadHash', 'changed.id::text', 'changed')}
    select id from changed`,
 )
 
 /** What signs an app's calls now, sealed. */
-export const findSecrets = statement<{ webhook_secret: Buffer | null; previous_secret: Buffer | null }>(
+export const findSecrets = statement(
   'network_app_secrets',
+  { parameters: { app: uuid }, columns: { webhook_secret: orNull(bytes), previous_secret: orNull(bytes) } },
   `select webhook_secret, case when previous_secret_expires_at > now() then previous_secret end as previous_secret
-   from network_apps where id = $1::uuid`,
+   from network_apps where id = $app`,
 )
 
-/** No row: there is no such app, or it has no webhook. $3 names this rotation. */
-export const rotateSecret = statement<{ id: string }>(
+/** No row: there is no such app, or it has no webhook. `rotation` names it. */
+export const rotateSecret = statement(
   'network_app_rotate_secret',
+  { parameters: { ...change, secret: bytes, rotation: text }, columns: { id: uuid } },
   `with changed as (
      update network_apps set previous_secret = webhook_secret, previous_secret_expires_at = now() + interval '24 hours',
-       webhook_secret = $2::bytea, updated_at = now()
-     where id = $1::uuid and webhook_url is not null returning id
+       webhook_secret = $secret, updated_at = now()
+     where id = $app and webhook_url is not null returning id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: '$6', action: 'network-app.secret-rotated', subject: '$7', address: '$8' })},
-   ${rememberSql('$4', '$5', '$3', 'changed')}
+   ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.secret-rotated', subject: '$subject', address: '$address' })},
+   ${rememberSql('$scope', '$payloadHash', '$rotation', 'changed')}
    select id from changed`,
 )
 
 /** An app that is not sold any more stays as it is. */
-export const deactivateNetworkApp = statement<{ id: string }>(
+export const deactivateNetworkApp = statement(
   'network_app_deactivate',
+  { parameters: change, columns: { id: uuid } },
   `with changed as (
      update network_apps set deactivated_at = coalesce(deactivated_at, now()),
        updated_at = case when deactivated_at is null then now() else updated_at end
-     where id = $1::uuid returning id
+     where id = $app returning id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: '$4', action: 'network-app.deactivated', subject: '$5', address: '$6' })},
-   ${rememberSql('$2', '$3', 'changed.id::text', 'changed')}
+   ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.deactivated', subject: '$subject', address: '$address' })},
+   ${rememberSql('$scope', '$payloadHash', 'changed.id::text', 'changed')}
    select id from changed`,
 )
 
-/** Apps whose name holds $1 and that are sold, or not, as $2 says; null says nothing. */
-const matchesSql = `($1::text is null or position(lower($1::text) in lower(name)) > 0)
-  and ($2::boolean is null or (deactivated_at is null) = $2::boolean)`
+/** Apps whose name holds this text and that are sold, or not; null says nothing. */
+const filter = { name: orNull(text), isActive: orNull(boolean) }
+const matchesSql = `($name is null or position(lower($name) in lower(name)) > 0)
+  and ($isActive is null or (deactivated_at is null) = $isActive)`
 
-/** The app of exactly that name comes first: callers take the first result. Then newest first, from the cursor $3 on. */
+const listed = {
+  parameters: { ...filter, cursor: orNull(uuid), limit: orNull(bigint), offset: bigint },
+  columns: { id: uuid },
+  isList: true,
+} as const
+
+/** The app of exactly that name comes first: callers take the first result. Then newest first, from the cursor on. */
 const listSql = (from: '<=' | '>=', direction: 'asc' | 'desc') =>
   `with listed as (
-     select id, created_at, lower(name) is not distinct from lower($1::text) as is_exact from network_apps where ${matchesSql}
+     select id, created_at, lower(name) is not distinct from lower($name) as is_exact from network_apps where ${matchesSql}
    )
    select id from listed
-   where $3::uuid is null or (is_exact, created_at, id) ${from} (select is_exact, created_at, id from listed where id = $3::uuid)
-   order by is_exact ${direction}, created_at ${direction}, id ${direction} limit $4::bigint offset $5::bigint`
+   where $cursor is null or (is_exact, created_at, id) ${from} (select is_exact, created_at, id from listed where id = $cursor)
+   order by is_exact ${direction}, created_at ${direction}, id ${direction} limit $limit offset $offset`
 
-export const listNetworkApps = listStatement<{ id: string }>('network_app_list', listSql('<=', 'desc'))
+export const listNetworkApps = statement('network_app_list', listed, listSql('<=', 'desc'))
 /** The same list from its end. */
-export const listNetworkAppsBackwards = listStatement<{ id: string }>(
-  'network_app_list_backwards',
-  listSql('>=', 'asc'),
-)
+export const listNetworkAppsBackwards = statement('network_app_list_backwards', listed, listSql('>=', 'asc'))
 
-export const countNetworkApps = listStatement<{ count: number }>(
+export const countNetworkApps = statement(
   'network_app_count',
+  { parameters: filter, columns: { count: int }, isList: true },
   `select count(*)::int as count from network_apps where ${matchesSql}`,
 )

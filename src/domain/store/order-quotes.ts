@@ -37,7 +37,7 @@ export function createOrderQuotes({
       const { networkApp, maxCost } = data
       if (networkApp === undefined) return quoteOf(nothingToPay, await fundsOf(actor), refusals)
       const appId = fromId(networkApp, 'app')?.uuid ?? null
-      const [offer] = await database.query(findOffer, [actor.id, appId, networkApp])
+      const [offer] = await database.query(findOffer, { buyer: actor.id, app: appId, name: networkApp })
       if (!offer) return quoteOf(nothingToPay, await fundsOf(actor), [...refusals, noSuchApp()])
       return quoteOf(offer, offer, [...refusals, ...refusalsOfCreation(offer, { maxCost, maxOpen })])
     },
@@ -52,7 +52,7 @@ export function createOrderQuotes({
       assertTrusted(actor, { needed: true })
       const { data, refusals } = inspect(payInput, rawInput)
       const uuid = fromId(id, 'order')?.uuid
-      const [order] = uuid ? await database.query(findOrderState, [uuid, actor.id]) : []
+      const [order] = uuid ? await database.query(findOrderState, { order: uuid, buyer: actor.id }) : []
       if (!order) throw notFound('Order')
       if (isPaid(order.status)) return quoteOf(nothingToPay, order, refusals)
       return quoteOf(order, order, [...refusals, ...refusalsOfPayment(order, data.maxCost)])

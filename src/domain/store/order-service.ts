@@ -2,7 +2,7 @@
 import type { Order, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
@@ -68,7 +68,7 @@ export function createOrderService({
 
   /** The order as it stands, for an actor whose statement found it open no more. Raises what the order's state says. */
   async function stateOf(actor: UserActor, uuid: string) {
-    const [state] = await database.query(findOrderState, [uuid, actor.id])
+    const [state] = await database.query(findOrderState, { order: uuid, buyer: actor.id })
     if (!state) throw notFound('Order')
     return state
   }
@@ -100,16 +100,16 @@ export function createOrderService({
         async () => {
           const id = newUuid()
           const sealed = await argumentsOf.seal(id, actionArgs)
-          ;[made] = await database.query(insertOrder, [
-            ...[id, actor.id, appId, networkApp, sealed, config.orderWindowSeconds, maxCost ?? null],
-            ...markValues(attempt),
-            config.openOrdersPerUser,
-          ])
+          ;[made] = await database.query(insertOrder, {
+            ...{ order: id, buyer: actor.id, app: appId, name: networkApp, actionArgs: sealed },
+            ...{ window: config.orderWindowSeconds, maxCost: maxCost ?? null, maxOpen: config.openOrdersPerUser },
+            ...markOf(attempt),
+          })
           if (made) {
             notices.announce(actor.id)
             return id
           }
-          const [offer] = await database.query(findOffer, [actor.id, appId, networkApp])
+          const [offer] = await database.query(findOffer, { buyer: actor.id, app: appId, name: networkApp })
           if (!offer) throw noSuchApp()
           if (offer.closed) throw authenticationFailed()
           const terms = { maxCost, maxOpen: config.openOrdersPerUser }
@@ -137,10 +137,10 @@ export function createOrderService({
       const uuid = uuidOf(id)
       let paid: (OrderRow & { ownerId: string }) | undefined
       await idempotency.once(actor, attempt, 'confirmOrder', { id, maxCost }, async () => {
-        ;[paid] = await database.query(payOrder, [
-          ...[uuid, actor.id, config.platformShare, maxCost ?? null],
-          ...markValues(attempt),
-        ])
+        ;[paid] = await database.query(payOrder, {
+          ...{ order: uuid, buyer: actor.id, platformShare: config.platformShare, maxCost: maxCost ?? null },
+          ...markOf(attempt),
+        })
         if (paid) {
           for (const feed of new Set([actor.id, paid.ownerId])) notices.announce(feed)
           return uuid
@@ -161,7 +161,7 @@ export function createOrderService({
       const uuid = uuidOf(id)
       let gone: OrderRow | undefined
       await idempotency.once(actor, attempt, 'cancelOrder', { id }, async () => {
-        ;[gone] = await database.query(cancelOrder, [uuid, actor.id, ...markValues(attempt)])
+        ;[gone] = await database.query(cancelOrder, { order: uuid, buyer: actor.id, ...markOf(attempt) })
         if (gone) {
           notices.announce(actor.id)
           return uuid

@@ -1,14 +1,23 @@
-import type { Order } from '../../platform/prisma/client.ts'
-import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
+import type { Order, OrderStatus } from '../../platform/prisma/client.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { statement as positional } from '../ports.ts'
+import {
+  boolean,
+  bytes,
+  int,
+  numeric,
+  orNull,
+  type RowOf,
+  type SqlType,
+  statement,
+  text,
+  textOf,
+  timestamp,
+  uuid,
+} from '../sql.ts'
 import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
 import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
 import { openedSql } from '../wallet/transfer-sql.ts'
-import type { Offer } from './order-refusals.ts'
-
-/** An order as a writing statement returns it: amounts are decimal strings. */
-export type OrderRow = Omit<Order, 'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid'> &
-  Record<'price' | 'quotedPoints' | 'quotedNum' | 'pointsPaid' | 'numPaid', string>
 
 /** Orders that one statement ends or empties. */
 export const ORDERS_AT_ONCE = 500
@@ -17,7 +26,29 @@ export const ORDERS_AT_ONCE = 500
 export const eraseArgumentsSql = (order: string) =>
   `action_args = null, action_args_erased_at = case when ${order}.action_args is not null then now() end`
 
-const orderColumns = (from: string) => `
+/** An order as a writing statement returns it: amounts are decimal strings. */
+const orderColumns = {
+  id: uuid,
+  buyerId: uuid,
+  networkAppId: uuid,
+  networkAppName: text,
+  status: textOf<OrderStatus>(),
+  actionArgs: orNull(bytes),
+  actionArgsErasedAt: orNull(timestamp),
+  price: numeric,
+  quotedPoints: numeric,
+  quotedNum: numeric,
+  pointsPaid: numeric,
+  numPaid: numeric,
+  transferId: orNull(uuid),
+  createdAt: timestamp,
+  expiresAt: timestamp,
+  paidAt: orNull(timestamp),
+  settledAt: orNull(timestamp),
+} satisfies Record<keyof Order, SqlType<unknown>>
+export type OrderRow = RowOf<typeof orderColumns>
+
+const orderSql = (from: string) => `
   ${from}.id, ${from}.buyer_id as "buyerId", ${from}.network_app_id as "networkAppId",
   ${from}.network_app_name as "networkAppName", ${from}.status::text, ${from}.action_args as "actionArgs",
   ${from}.action_args_erased_at as "actionArgsErasedAt", ${from}.price,
@@ -26,65 +57,94 @@ const orderColumns = (from: string) => `
   ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
 
 /** The app a caller names, by id or name, with what the caller has. No app: no row. */
-export const findOffer = statement<Offer & { id: string; name: string; closed: boolean }>(
+export const findOffer = statement(
   'order_offer',
+  {
+    parameters: { buyer: uuid, app: orNull(uuid), name: text },
+    columns: {
+      id: uuid,
+      name: text,
+      price: text,
+      open: int,
+      free_in: orNull(int),
+      points: text,
+      num: text,
+      closed: boolean,
+    },
+  },
   `select a.id, a.name, a.price::text, w.open_orders as open, (
      select ceil(extract(epoch from min(o.expires_at) - now()))::int from orders o
      where o.buyer_id = w.user_id and o.status = 'CREATED'
    ) as free_in, ${spendableSql('w')}::text as points, w.num::text, w.closed_at is not null as closed from network_apps a, wallets w
-   where a.deactivated_at is null and w.user_id = $1::uuid
-     and case when $2::uuid is null then lower(a.name) = lower($3) else a.id = $2::uuid end`,
+   where a.deactivated_at is null and w.user_id = $buyer
+     and case when $app is null then lower(a.name) = lower($name) else a.id = $app end`,
 )
 
 /**
  * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
  * The clock is read when the wallet is held, because lists of orders go by it; their identifiers are made before.
- * $1 order, $2 buyer, $3 app's UUID or null, $4 its name, $5 sealed arguments, $6 window in seconds, $7 highest price or null,
- * $10 how many may be open.
+ * `app`: its UUID, or null when the name tells. `window`: seconds.
  */
-export const insertOrder = statement<OrderRow>(
+export const insertOrder = statement(
   'order_insert',
+  {
+    parameters: {
+      order: uuid,
+      buyer: uuid,
+      app: orNull(uuid),
+      name: text,
+      actionArgs: orNull(bytes),
+      window: int,
+      maxCost: orNull(numeric),
+      maxOpen: int,
+      ...remembered,
+    },
+    columns: orderColumns,
+  },
   `with app as (
      select id, name, price from network_apps
-     where deactivated_at is null and case when $3::uuid is null then lower(name) = lower($4) else id = $3::uuid end
-       and price <= coalesce($7::numeric, price)
+     where deactivated_at is null and case when $app is null then lower(name) = lower($name) else id = $app end
+       and price <= coalesce($maxCost, price)
    ),
    buyer as (
      update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from app
-     where w.user_id = $2::uuid and w.closed_at is null and w.open_orders < $10::int and ${spendableSql('w')} + w.num >= app.price
+     where w.user_id = $buyer and w.closed_at is null and w.open_orders < $maxOpen and ${spendableSql('w')} + w.num >= app.price
      returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num, clock_timestamp() as at
    ),
    made as (
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
        created_at, expires_at)
-     select $1::uuid, $2::uuid, app.id, app.name, $5::bytea, app.price, least(buyer.points, app.price),
-       app.price - least(buyer.points, app.price), buyer.at, date_trunc('milliseconds', buyer.at) + make_interval(secs => $6::int)
+     select $order, $buyer, app.id, app.name, $actionArgs, app.price, least(buyer.points, app.price),
+       app.price - least(buyer.points, app.price), buyer.at, date_trunc('milliseconds', buyer.at) + make_interval(secs => $window)
      from app, buyer returning *
    ),
    told as (
      insert into events (owner_id, sequence, type, order_id)
      select made.buyer_id, buyer.sequence, 'order.created', made.id from made, buyer
    ),
-   ${rememberSql('$8', '$9', '$1::text', 'made')}
-   select ${orderColumns('made')} from made`,
+   ${rememberSql('$scope', '$payloadHash', '$order::text', 'made')}
+   select ${orderSql('made')} from made`,
 )
 
 /** Why an order could not be paid or withdrawn, by the database's clock. */
-export const findOrderState = statement<{
-  status: Order['status']
-  overdue: boolean
-  /** Whether the app's owner is still there to be paid. */
-  is_sold: boolean
-  price: string
-  points: string
-  num: string
-}>(
+export const findOrderState = statement(
   'order_state',
+  {
+    parameters: { order: uuid, buyer: uuid },
+    columns: {
+      status: textOf<OrderStatus>(),
+      overdue: boolean,
+      is_sold: boolean,
+      price: text,
+      points: text,
+      num: text,
+    },
+  },
   `select o.status::text, o.expires_at <= clock_timestamp()::timestamptz(3) as overdue, s.closed_at is null as is_sold,
      o.price::text, ${spendableSql('w')}::text as points, w.num::text
    from orders o join wallets w on w.user_id = o.buyer_id join network_apps a on a.id = o.network_app_id
      join wallets s on s.user_id = a.owner_id
-   where o.id = $1::uuid and o.buyer_id = $2::uuid`,
+   where o.id = $order and o.buyer_id = $buyer`,
 )
 
 /**
@@ -92,23 +152,26 @@ export const findOrderState = statement<{
  * ids so that two sales never wait for each other. The clock is read when all that is held, so that no waiting carries a
  * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share. The events, the webhook's
  * delivery and the mails' jobs stand in the same statement: all of it happens or nothing.
- * $1 order, $2 buyer, $3 platform's share, $4 highest price or null.
  */
-export const payOrder = statement<OrderRow & { ownerId: string }>(
+export const payOrder = statement(
   'order_pay',
+  {
+    parameters: { order: uuid, buyer: uuid, platformShare: numeric, maxCost: orNull(numeric), ...remembered },
+    columns: { ...orderColumns, ownerId: uuid },
+  },
   `with locked as materialized (
      select id, network_app_id, price, status, expires_at from orders
-     where id = $1::uuid and buyer_id = $2::uuid and status = 'CREATED' for update
+     where id = $order and buyer_id = $buyer and status = 'CREATED' for update
    ),
    target as materialized (
      select locked.id, locked.network_app_id, locked.price, locked.expires_at, a.owner_id,
        a.webhook_url is not null and a.webhook_disabled_at is null as calls
      from locked join network_apps a on a.id = locked.network_app_id
-     where locked.price <= coalesce($4::numeric, locked.price)
+     where locked.price <= coalesce($maxCost, locked.price)
    ),
    parties as materialized (
      select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at from wallets w
-     where w.user_id in (select $2::uuid from target union select owner_id from target)
+     where w.user_id in (select $buyer from target union select owner_id from target)
      order by w.user_id for update
    ),
    ${openedSql('parties')},
@@ -117,11 +180,11 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
    ),
    buyer as materialized (
      select timed.at, parties.num, parties.points - ${overdueSql('parties', 'timed.at')} as points
-     from parties, timed where parties.user_id = $2::uuid
+     from parties, timed where parties.user_id = $buyer
    ),
    split as materialized (
      select target.*, opened.transfer_id, buyer.at, paid.points, paid.num,
-       round(paid.points * $3::numeric, 18) as points_share, round(paid.num * $3::numeric, 18) as num_share
+       round(paid.points * $platformShare, 18) as points_share, round(paid.num * $platformShare, 18) as num_share
      from target, buyer, opened, lateral (
        select least(buyer.points, target.price) as points, target.price - least(buyer.points, target.price) as num
      ) as paid
@@ -130,17 +193,17 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
    ),
    charged as (
      update wallets w set
-       points = w.points - case when w.user_id = $2::uuid then split.points else 0 end
+       points = w.points - case when w.user_id = $buyer then split.points else 0 end
          + case when w.user_id = split.owner_id then split.points - split.points_share else 0 end,
-       num = w.num - case when w.user_id = $2::uuid then split.num else 0 end
+       num = w.num - case when w.user_id = $buyer then split.num else 0 end
          + case when w.user_id = split.owner_id then split.num - split.num_share else 0 end,
        event_sequence = w.event_sequence + 1,
-       open_orders = w.open_orders - case when w.user_id = $2::uuid then 1 else 0 end
-     from split where w.user_id in ($2::uuid, split.owner_id)
+       open_orders = w.open_orders - case when w.user_id = $buyer then 1 else 0 end
+     from split where w.user_id in ($buyer, split.owner_id)
      returning w.user_id, w.event_sequence as sequence,
        ${useGrantsSql({
          wallet: 'w',
-         change: 'case when w.user_id = $2::uuid then -split.points else 0 end',
+         change: 'case when w.user_id = $buyer then -split.points else 0 end',
          transfer: 'split.transfer_id',
          at: 'split.at',
        })}
@@ -152,8 +215,8 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
      select split.transfer_id, line.position, line.wallet_id, line.book, line.currency, line.amount
      from split, lateral (values
-       (1, $2::uuid, null::book, 'POINTS'::currency, -split.points),
-       (2, $2::uuid, null, 'NUM', -split.num),
+       (1, $buyer, null::book, 'POINTS'::currency, -split.points),
+       (2, $buyer, null, 'NUM', -split.num),
        (3, split.owner_id, null, 'POINTS', split.points - split.points_share),
        (4, split.owner_id, null, 'NUM', split.num - split.num_share),
        (5, null, 'REVENUE', 'POINTS', split.points_share),
@@ -184,22 +247,23 @@ export const payOrder = statement<OrderRow & { ownerId: string }>(
      select enqueue('mail', jsonb_build_object('template', template, 'orderId', split.id))
      from split, (values ('receipt'), ('sale')) as mail (template)
    ),
-   ${rememberSql('$5', '$6', '$1::text', 'paid')}
-   select ${orderColumns('paid')}, split.owner_id as "ownerId" from paid, split, (select count(*) from queued) as jobs`,
+   ${rememberSql('$scope', '$payloadHash', '$order::text', 'paid')}
+   select ${orderSql('paid')}, split.owner_id as "ownerId" from paid, split, (select count(*) from queued) as jobs`,
 )
 
-/** Withdraws an open order. $1 order, $2 buyer. */
-export const cancelOrder = statement<OrderRow>(
+/** Withdraws an open order. */
+export const cancelOrder = statement(
   'order_cancel',
+  { parameters: { order: uuid, buyer: uuid, ...remembered }, columns: orderColumns },
   `with locked as materialized (
-     select id, status, expires_at from orders where id = $1::uuid and buyer_id = $2::uuid for update
+     select id, status, expires_at from orders where id = $order and buyer_id = $buyer for update
    ),
    target as materialized (
      select id from locked where status = 'CREATED' and clock_timestamp()::timestamptz(3) < expires_at
    ),
    buyer as (
      update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders - 1 from target
-     where w.user_id = $2::uuid
+     where w.user_id = $buyer
      returning w.event_sequence as sequence
    ),
    gone as (
@@ -209,15 +273,15 @@ export const cancelOrder = statement<OrderRow>(
      insert into events (owner_id, sequence, type, order_id)
      select gone.buyer_id, buyer.sequence, 'order.cancelled', gone.id from gone, buyer
    ),
-   ${rememberSql('$3', '$4', '$1::text', 'gone')}
-   select ${orderColumns('gone')} from gone`,
+   ${rememberSql('$scope', '$payloadHash', '$order::text', 'gone')}
+   select ${orderSql('gone')} from gone`,
 )
 
 const isOverdueSql = `status = 'CREATED' and expires_at <= now()`
 const byDeadline = placeSql('expires_at', 'id')
 
 /** A page of a sweep: what was not confirmed in time. */
-export const findOverdue = statement<ItemRow>(
+export const findOverdue = positional<ItemRow>(
   'order_overdue',
   `select id::text as item, ${byDeadline.place} as place from orders
    where ${isOverdueSql} and ${byDeadline.isAfter} and ${isAwakeSql('expire-orders', 'id::text')}
@@ -225,7 +289,7 @@ export const findOverdue = statement<ItemRow>(
 )
 
 /** Ends these if they were not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone. */
-export const expireOrders = statement<{ id: string; buyer_id: string }>(
+export const expireOrders = positional<{ id: string; buyer_id: string }>(
   'order_expire',
   `with overdue as materialized (
      select id, buyer_id from orders where id = any ($1::uuid[]) and ${isOverdueSql} for update skip locked
@@ -258,7 +322,7 @@ const isRestingSql = `o.action_args is not null and o.settled_at is not null
 const bySettlement = placeSql('o.settled_at', 'o.id')
 
 /** A page of a sweep: orders that are over for $3 days and still have their arguments. */
-export const findOldArguments = statement<ItemRow>(
+export const findOldArguments = positional<ItemRow>(
   'order_old_arguments',
   `select o.id::text as item, ${bySettlement.place} as place from orders o
    where ${isRestingSql} and o.settled_at < now() - make_interval(days => $3::int)
@@ -267,7 +331,7 @@ export const findOldArguments = statement<ItemRow>(
 )
 
 /** Erases the arguments of these: $1. */
-export const eraseOldArguments = statement<{ item: string }>(
+export const eraseOldArguments = positional<{ item: string }>(
   'order_arguments_sweep',
   `with over as materialized (
      select o.id from orders o where o.id = any ($1::uuid[]) and ${isRestingSql} for no key update skip locked
