@@ -2,44 +2,53 @@
  * Holds the database to the chain, for `annal check`: what one has and the other lacks, as after a restore that put together
  * what is not of one moment. The registry's events are read once, in ranges, and nothing is written.
  */
-import { type Database, statement } from '../domain/ports.ts'
+import type { Database } from '../domain/ports.ts'
+import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 import type { ChainCommit, Registry } from './registry.ts'
+import { commitStatus } from './relay-prepare-statements.ts'
 import { resultOf } from './rpc.ts'
 
-interface CommitRow {
-  commit_id: string
-  nid: string
-  status: 'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'
-  tree_cid: string
+const commitColumns = {
+  commit_id: uuid,
+  nid: text,
+  status: commitStatus,
+  tree_cid: text,
   /** Unix seconds. */
-  created_at: number
-  committer: string
-  transaction_hash: string | null
+  created_at: int,
+  committer: text,
+  transaction_hash: orNull(text),
   /** Of everything that was ever signed for it here. */
-  hashes: string[]
+  hashes: arrayOf(text),
 }
 
-const findCommits = statement<CommitRow>(
+const findCommits = statement(
   'check_chain_commits',
-  `select c.id as commit_id, a.nid, r.status::text, c.tree_cid, floor(extract(epoch from c.created_at))::int as created_at,
+  { parameters: { after: uuid }, columns: commitColumns },
+  `select c.id as commit_id, a.nid, r.status, c.tree_cid, floor(extract(epoch from c.created_at))::int as created_at,
      w.address as committer, r.transaction_hash,
      array(select hash from chain_transactions t where t.commit_id = c.id) as hashes
    from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
      join wallets w on w.user_id = c.author_id
-   where c.id > $1::uuid order by c.id limit 1000`,
+   where c.id > $after order by c.id limit 1000`,
 )
-const findLanes = statement<{ lane: string }>(
+const findLanes = statement(
   'check_chain_lanes',
+  { columns: { lane: text } },
   'select distinct lane from commit_relays where lane is not null',
 )
-const findFirstBlock = statement<{ block: number | null }>(
+const findFirstBlock = statement(
   'check_chain_first',
-  'select min(block_number)::int as block from commit_relays where block_number is not null',
+  { columns: { block: orNull(int) } },
+  'select min(block_number) as block from commit_relays where block_number is not null',
 )
-const findDeposits = statement<{ hash: string; position: number; wallet_id: string; amount: string }>(
+const findDeposits = statement(
   'check_chain_deposits',
-  `select transaction_hash as hash, position, wallet_id, trim_scale(amount)::text as amount from deposits
-   where (transaction_hash, position) > ($1, $2::int) order by transaction_hash, position limit 500`,
+  {
+    parameters: { hash: text, position: int },
+    columns: { hash: text, position: int, wallet_id: uuid, amount: numeric },
+  },
+  `select transaction_hash as hash, position, wallet_id, trim_scale(amount) as amount from deposits
+   where (transaction_hash, position) > ($hash, $position) order by transaction_hash, position limit 500`,
 )
 
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
@@ -136,9 +145,9 @@ const strangerOf = ({ transactionHash: transaction, blockNumber: block, commitDa
   }),
 })
 
-async function* commitsOf(database: Database): AsyncGenerator<CommitRow> {
+async function* commitsOf(database: Database): AsyncGenerator<RowOf<typeof commitColumns>> {
   for (let after = FIRST_UUID; ; ) {
-    const rows = await database.query(findCommits, [after])
+    const rows = await database.query(findCommits, { after })
     yield* rows
     if (rows.length < PAGE) return
     after = rows.at(-1)!.commit_id
@@ -161,7 +170,7 @@ async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean>
 }
 
 async function* lostDeposits({ database, registry }: ChainCheck) {
-  for (let after: [string, number] = ['', -1]; ; ) {
+  for (let after = { hash: '', position: -1 }; ; ) {
     const rows = await database.query(findDeposits, after)
     const receipts = await registry.rpc.batch(
       rows.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
@@ -173,6 +182,6 @@ async function* lostDeposits({ database, registry }: ChainCheck) {
     }
     const last = rows.at(-1)
     if (rows.length < DEPOSITS_PAGE || !last) return
-    after = [last.hash, last.position]
+    after = { hash: last.hash, position: last.position }
   }
 }

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Log } from '../domain/ports.ts'
-import { type AnyStatement, type PositionalStatement, type Query, type Statement, valuesOf } from '../domain/sql.ts'
+import { type AnyStatement, type Asked, type Query, type Statement, valuesOf } from '../domain/sql.ts'
 import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
 
 export interface Lease {
@@ -20,9 +20,8 @@ export interface Lease {
   write<Parameters, Row>(
     name: string,
     statement: Statement<Parameters, Row>,
-    parameters: NoInfer<Parameters>,
+    parameters: Asked<NoInfer<Parameters>>,
   ): Promise<Row[]>
-  write<Row>(name: string, statement: PositionalStatement<Row>, values: readonly unknown[]): Promise<Row[]>
   /** Before what leaves no trace in the database. Raises LeaseLostError when somebody has it by now, and when the connection is gone. */
   assertHeld(name: string): Promise<void>
   /** Gives all of them up. */
@@ -159,8 +158,7 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
       })
     },
     transaction,
-    write: (name: string, statement: AnyStatement, given: unknown) =>
-      transaction(name, (query) => query(statement as never, given as never)),
+    write: (name, statement, parameters) => transaction(name, (query) => query(statement, parameters)),
     assertHeld: (name) => transaction(name, async () => undefined),
     async close() {
       clearInterval(renewing)

@@ -48,7 +48,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
   const nonce = view.counts.get(account.address) ?? 0
   const next = getCreateAddress({ from: account.address, nonce })
   if (known && known !== next) {
-    const [replaced] = await database.query(replaceUnusedRegistry, [key, next])
+    const [replaced] = await database.query(replaceUnusedRegistry, { key, value: next })
     if (!replaced) {
       throw new Error(
         `There is no registry at ${known} on chain ${chainId}. Restore the chain's data, ` +
@@ -56,7 +56,7 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
       )
     }
   } else {
-    const [row] = await database.query(rememberSetting, [key, next])
+    const [row] = await database.query(rememberSetting, { key, value: next })
     // Another process was faster; look again.
     if (row?.value !== next) throw new Error('The registry is being deployed by another process.')
   }

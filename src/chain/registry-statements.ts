@@ -1,18 +1,24 @@
-import { statement } from '../domain/ports.ts'
+import { statement, text } from '../domain/sql.ts'
 
-export const findSetting = statement<{ value: string }>('setting_find', 'select value from settings where key = $1')
+export const findSetting = statement(
+  'setting_find',
+  { parameters: { key: text }, columns: { value: text } },
+  'select value from settings where key = $key',
+)
 
 /** The first writer's value stays; returns the value that holds. */
-export const rememberSetting = statement<{ value: string }>(
+export const rememberSetting = statement(
   'setting_remember',
+  { parameters: { key: text, value: text }, columns: { value: text } },
   `with inserted as (
-     insert into settings (key, value) values ($1, $2) on conflict (key) do nothing returning value
+     insert into settings (key, value) values ($key, $value) on conflict (key) do nothing returning value
    )
-   select value from inserted union all select value from settings where key = $1 limit 1`,
+   select value from inserted union all select value from settings where key = $key limit 1`,
 )
 
 /** Another address for a registry that no transaction was ever signed for. */
-export const replaceUnusedRegistry = statement<{ value: string }>(
+export const replaceUnusedRegistry = statement(
   'registry_replace_unused',
-  `update settings set value = $2 where key = $1 and not exists (select from chain_transactions) returning value`,
+  { parameters: { key: text, value: text }, columns: { value: text } },
+  `update settings set value = $value where key = $key and not exists (select from chain_transactions) returning value`,
 )

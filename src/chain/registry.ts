@@ -95,7 +95,7 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
     }
     if (!database) return
     if (remembered === undefined) {
-      const [row] = await database.query(rememberSetting, ['chain:id', String(chainId)])
+      const [row] = await database.query(rememberSetting, { key: 'chain:id', value: String(chainId) })
       remembered = Number(row?.value ?? chainId)
     }
     if (chainId === remembered) return
@@ -113,7 +113,7 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
 
   const findAddress = async (chainId: number) => {
     if (address) return address
-    const [row] = (await database?.query(findSetting, [registrySetting(chainId)])) ?? []
+    const [row] = (await database?.query(findSetting, { key: registrySetting(chainId) })) ?? []
     return row?.value
   }
 

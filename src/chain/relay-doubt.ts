@@ -5,9 +5,9 @@
  */
 import { getCreateAddress } from 'ethers'
 import { unavailable } from '../domain/errors.ts'
+import { type BlockRow, findNewestPlaced } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findSpender } from './relay-seek.ts'
-import { type BlockRow, findNewestPlaced } from './relay-statements.ts'
 import { type BlockId, type ChainView, readBlockHashes } from './view.ts'
 
 /** Whether the chain has no such block any more. A block that should be there and is not shown is one that a node lacks. */
@@ -36,7 +36,7 @@ export function createHeadWatch(patience: number): HeadWatch {
   return {
     async assertNewest(parts, lanes, { head }) {
       if (highest === undefined) {
-        const [newest] = await parts.database.query(findNewestPlaced, [addressesOf(lanes), null])
+        const [newest] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: null })
         highest = newest?.block_number ?? 0
       }
       if (head.number < highest && !(await isOtherChain(parts, lanes, head)) && !standsStill(head)) {
@@ -52,7 +52,7 @@ const addressesOf = (lanes: readonly Lane[]) => lanes.map(({ address }) => addre
 
 /** Whether the chain has another block than the newest that both it and the database have. */
 const isOtherChain = async (parts: RelayParts, lanes: readonly Lane[], head: BlockId): Promise<boolean> => {
-  const [known] = await parts.database.query(findNewestPlaced, [addressesOf(lanes), head.number])
+  const [known] = await parts.database.query(findNewestPlaced, { lanes: addressesOf(lanes), upTo: head.number })
   if (!known) return false
   const canonical = await readBlockHashes(parts.rpc, [known.block_number])
   return isGone(known, canonical, head)

@@ -1,19 +1,17 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
 import { isGone } from './relay-doubt.ts'
-import { type Lane, type RelayParts, report } from './relay-lane.ts'
-import { findSpender, readingOnce, seekCommits } from './relay-seek.ts'
 import {
   type BlockRow,
   findIncluded,
-  findRaw,
-  findSigned,
-  type InFlightRow,
   markDisplaced,
   markFinal,
   markIncluded,
   releaseCommit,
-} from './relay-statements.ts'
+} from './relay-follow-statements.ts'
+import { type Lane, type RelayParts, report } from './relay-lane.ts'
+import { findSpender, readingOnce, seekCommits } from './relay-seek.ts'
+import { findRaw, findSigned, type InFlightRow } from './relay-statements.ts'
 import { resultOf } from './rpc.ts'
 import { nonceOf } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
@@ -74,19 +72,19 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     await settleWithoutEffect(seeking, lane, view, row, found, tell)
   }
   if (included.length > 0) {
-    await parts.lease.write(lane.name, markIncluded, [
-      included.map(({ row }) => row.commit_id),
-      included.map(({ receipt }) => receipt.transactionHash),
-      included.map(({ receipt }) => Number(receipt.blockNumber)),
-      included.map(({ receipt }) => receipt.blockHash),
-    ])
+    await parts.lease.write(lane.name, markIncluded, {
+      commits: included.map(({ row }) => row.commit_id),
+      hashes: included.map(({ receipt }) => receipt.transactionHash),
+      blockNumbers: included.map(({ receipt }) => Number(receipt.blockNumber)),
+      blockHashes: included.map(({ receipt }) => receipt.blockHash),
+    })
   }
   return settledAll
 }
 
 /** Settles what is deep enough and finds what lost its block. Returns whether to look again: a block was not there. */
 const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Promise<boolean> => {
-  const rows = await parts.database.query(findIncluded, [lane.address])
+  const rows = await parts.database.query(findIncluded, { lane: lane.address })
   if (rows.length === 0) return false
   const canonical = await readBlockHashes(parts.rpc, [...new Set(rows.map((row) => row.block_number))])
   const displaced = rows.filter((row) => isGone(row, canonical, view.head))
@@ -94,7 +92,10 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
     canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
   const deep = rows.filter(isDeep)
   if (deep.length > 0) {
-    await parts.lease.write(lane.name, markFinal, [deep.map((row) => row.commit_id), deep.map((row) => row.block_hash)])
+    await parts.lease.write(lane.name, markFinal, {
+      commits: deep.map((row) => row.commit_id),
+      blockHashes: deep.map((row) => row.block_hash),
+    })
   }
   if (displaced.length > 0) await displace(parts, lane, displaced)
   return rows.some((row) => canonical.get(row.block_number) !== row.block_hash)
@@ -102,7 +103,7 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
 
 /** Back to sent, and to be sent again: the pool may have dropped it together with the block. */
 export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
-  await parts.lease.write(lane.name, markDisplaced, [rows.map((row) => row.commit_id)])
+  await parts.lease.write(lane.name, markDisplaced, { commits: rows.map((row) => row.commit_id) })
   for (const row of rows) lane.sentAt.delete(row.commit_id)
   lane.seen = ''
   parts.log.warn(
@@ -125,7 +126,7 @@ const settleWithoutEffect = async (
 ) => {
   const deepest = view.head.number - parts.confirmations
   if (deepest < 0) return
-  const raws = await parts.database.query(findRaw, [receipts.map((receipt) => receipt.transactionHash)])
+  const raws = await parts.database.query(findRaw, { hashes: receipts.map((receipt) => receipt.transactionHash) })
   const ours = new Set(raws.filter(({ raw }) => nonceOf(raw) === row.nonce).map(({ hash }) => hash))
   const futile = receipts.find((receipt) => ours.has(receipt.transactionHash))
   if (futile) {
@@ -156,22 +157,22 @@ const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commit_id }:
   const { found, unread } = await seekCommits(parts, [commit_id])
   const event = found.get(commit_id)
   if (!event) return unread.has(commit_id)
-  await parts.lease.write(lane.name, markIncluded, [
-    [commit_id],
-    [event.transactionHash],
-    [event.blockNumber],
-    [event.blockHash],
-  ])
+  await parts.lease.write(lane.name, markIncluded, {
+    commits: [commit_id],
+    hashes: [event.transactionHash],
+    blockNumbers: [event.blockNumber],
+    blockHashes: [event.blockHash],
+  })
   return true
 }
 
 const release = async (parts: RelayParts, lane: Lane, row: InFlightRow, reason: string) => {
-  const signed = await parts.database.query(findSigned, [row.commit_id])
+  const signed = await parts.database.query(findSigned, { commit: row.commit_id })
   const attempts = new Set(signed.map(({ raw }) => nonceOf(raw))).size
   if (attempts < attemptLimit) {
-    await parts.lease.write(lane.name, releaseCommit, [row.commit_id, row.nonce])
+    await parts.lease.write(lane.name, releaseCommit, { commit: row.commit_id, nonce: row.nonce })
     return
   }
   parts.log.error({ commit: row.commit_id, attempts }, `A commit failed and is refunded: ${reason}`)
-  await parts.lease.write(lane.name, failCommit, [row.commit_id, reason])
+  await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })
 }

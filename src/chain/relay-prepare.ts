@@ -65,11 +65,11 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   const giveUp = async (row: UnpreparedRow, reason: string) => {
     if (await options.takeFromChain(leaseName, row.commit_id)) return
     log.error({ commit: row.commit_id }, `A commit failed and is refunded: ${reason}`)
-    await lease.write(leaseName, failCommit, [row.commit_id, reason])
+    await lease.write(leaseName, failCommit, { commit: row.commit_id, reason })
   }
 
   /** The account was deleted since the row was read: what was accepted for it was signed or failed with that. */
-  const isOvertaken = async (row: UnpreparedRow) => (await database.query(hasKey, [row.author_id])).length === 0
+  const isOvertaken = async (row: UnpreparedRow) => (await database.query(hasKey, { user: row.author_id })).length === 0
 
   /** What cannot be signed is sought on the chain at each try. Returns whether there is nothing left to do. */
   const settleWithoutKey = async (row: UnpreparedRow, error: LostKeyError): Promise<boolean> => {
@@ -82,7 +82,9 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   const putOff = async (row: UnpreparedRow, error: unknown) => {
     const reason = explain(error)
     const longest = isOutage(error) ? longestOutagePause : longestPause
-    await lease.write(leaseName, postpone, [row.commit_id, reason, firstPause, longest])
+    await lease.write(leaseName, postpone, {
+      ...{ commit: row.commit_id, trouble: reason, firstPause, longestPause: longest },
+    })
     if (isOutage(error)) {
       if (reason !== outage) log.warn({ err: error }, `Commits wait to be made ready: ${reason}`)
       outage = reason
@@ -108,7 +110,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   /** Returns how many commits it has dealt with. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(leaseName))) return 0
-    const rows = await database.query(findUnprepared, [batch])
+    const rows = await database.query(findUnprepared, { limit: batch })
     const trees = rows.map((row) => storeTree(row))
     await Promise.allSettled(trees)
     const ready: [string, string][] = []
@@ -122,7 +124,10 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     }
     if (ready.length > 0) {
       outage = ''
-      await lease.write(leaseName, storePrepared, [ready.map(([id]) => id), ready.map(([, signature]) => signature)])
+      await lease.write(leaseName, storePrepared, {
+        commits: ready.map(([id]) => id),
+        signatures: ready.map(([, signature]) => signature),
+      })
       options.onReady()
     }
     return rows.length

@@ -6,8 +6,9 @@ import { chooseFees, raiseFees } from './fees.ts'
 import { toHex } from './keys.ts'
 import { isGone } from './relay-doubt.ts'
 import { displace } from './relay-follow.ts'
+import { findNonces } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
-import { findLastNonce, findNonces, type InFlightRow } from './relay-statements.ts'
+import { findLastNonce, type InFlightRow } from './relay-statements.ts'
 import { contradiction, RpcError } from './rpc.ts'
 import { signTransaction } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
@@ -27,7 +28,7 @@ export const closeGap = async (
   inFlight: readonly InFlightRow[],
 ): Promise<boolean> => {
   const count = view.counts.get(lane.address) ?? 0
-  const [last] = inFlight.length > 0 ? [] : await parts.database.query(findLastNonce, [lane.address])
+  const [last] = inFlight.length > 0 ? [] : await parts.database.query(findLastNonce, { lane: lane.address })
   const firstWaiting = inFlight[0]?.nonce ?? (last?.nonce ?? -1) + 1
   if (count >= firstWaiting) {
     lane.gapSince = undefined
@@ -38,7 +39,7 @@ export const closeGap = async (
   if (performance.now() - lane.gapSince < patience) return true
 
   const end = Math.min(firstWaiting, count + batch)
-  const rows = await parts.database.query(findNonces, [lane.address, count, end])
+  const rows = await parts.database.query(findNonces, { lane: lane.address, from: count, below: end })
   const placed = rows.filter(({ status }) => status === 'INCLUDED' || status === 'FINAL')
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
   // The very nonces that are said to be unused stand in blocks of this chain.

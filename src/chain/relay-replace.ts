@@ -33,7 +33,7 @@ export const replaceStuck = async (
   const due = inFlight.filter((row) => row.nonce >= count && isDue(lane, view, count, row)).slice(0, batch)
   if (due.length === 0) return
 
-  const rows = await parts.database.query(findRaw, [due.map(({ hash }) => hash)])
+  const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
   const raws = new Map(rows.map(({ commit_id, raw }) => [commit_id, raw]))
   const signed: { commitId: string; transaction: SignedTransaction }[] = []
   for (const row of due) {
@@ -63,7 +63,7 @@ export const replaceStuck = async (
     signed.push({ commitId: row.commit_id, transaction })
   }
   if (signed.length === 0) return
-  const stored = await parts.lease.write(lane.name, storeReplaced, [lane.address, ...columnsOf(signed)])
+  const stored = await parts.lease.write(lane.name, storeReplaced, { lane: lane.address, ...columnsOf(signed) })
   const ids = new Set(stored.map(({ commit_id }) => commit_id))
   const outgoing: Outgoing[] = signed
     .filter(({ commitId }) => ids.has(commitId))

@@ -3,11 +3,12 @@
  * node that is behind, and a database may have been restored from before the commit was sent.
  */
 import { unavailable } from '../domain/errors.ts'
-import { statement } from '../domain/ports.ts'
+import { arrayOf, type RowOf, statement, text, timestamp, uuid } from '../domain/sql.ts'
 import type { ChainCommit } from './registry.ts'
+import { markFound } from './relay-follow-statements.ts'
 import type { ReadHistory } from './relay-histories.ts'
 import type { RelayParts } from './relay-lane.ts'
-import { findLastNonce, markFound } from './relay-statements.ts'
+import { findLastNonce } from './relay-statements.ts'
 import { quantity, RpcError } from './rpc.ts'
 import { readView } from './view.ts'
 
@@ -17,27 +18,24 @@ export type SeekParts = Pick<
   'database' | 'lease' | 'rpc' | 'log' | 'readHistory' | 'recorders' | 'confirmations'
 >
 
+const soughtColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: timestamp, committer_address: text }
 /** A commit as the database has it. */
-interface Sought {
-  commit_id: string
-  nid: string
-  tree_cid: string
-  created_at: Date
-  committer_address: string
-}
+type Sought = RowOf<typeof soughtColumns>
 
-const findSought = statement<Sought>(
+const findSought = statement(
   'relay_sought',
+  { parameters: { commits: arrayOf(uuid) }, columns: soughtColumns },
   `select c.id as commit_id, a.nid, c.tree_cid, c.created_at, w.address as committer_address
    from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id
-   where c.id = any ($1::uuid[])`,
+   where c.id = any ($commits)`,
 )
 
-/** Which of these transactions ($1) belong to other commits than $2. */
-const findForeign = statement<{ hash: string }>(
+/** Which of these transactions belong to other commits. */
+const findForeign = statement(
   'relay_foreign',
-  `select hash from chain_transactions where hash = any ($1::text[]) and commit_id <> $2::uuid
-   union select transaction_hash from commit_relays where transaction_hash = any ($1::text[]) and commit_id <> $2::uuid`,
+  { parameters: { hashes: arrayOf(text), commit: uuid }, columns: { hash: text } },
+  `select hash from chain_transactions where hash = any ($hashes) and commit_id <> $commit
+   union select transaction_hash from commit_relays where transaction_hash = any ($hashes) and commit_id <> $commit`,
 )
 
 const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitData }: ChainCommit) =>
@@ -72,7 +70,7 @@ export const seekCommits = async (parts: SeekParts, commitIds: readonly string[]
   const found = new Map<string, ChainCommit>()
   const unread = new Set<string>()
   const taken = new Set<string>()
-  for (const sought of await parts.database.query(findSought, [commitIds])) {
+  for (const sought of await parts.database.query(findSought, { commits: commitIds })) {
     const commits = await readHistory(sought.nid)
     if (!commits) {
       unread.add(sought.commit_id)
@@ -82,7 +80,7 @@ export const seekCommits = async (parts: SeekParts, commitIds: readonly string[]
     if (events.length === 0) continue
     const hashes = events.map(({ transactionHash }) => transactionHash)
     const foreign = new Set(
-      (await parts.database.query(findForeign, [hashes, sought.commit_id])).map(({ hash }) => hash),
+      (await parts.database.query(findForeign, { hashes, commit: sought.commit_id })).map(({ hash }) => hash),
     )
     const own = events.find(({ transactionHash }) => !foreign.has(transactionHash) && !taken.has(transactionHash))
     if (!own) continue
@@ -111,8 +109,10 @@ export const noteFound = async (
     // A long history is read over many steps: the chain may have changed since.
     if (transaction?.blockHash !== blockHash) continue
     parts.log.warn({ commit: commitId, transaction: hash }, 'A commit was on the chain already; it is not signed again')
-    const place = [recorder, Number(transaction.nonce), hash, blockNumber, blockHash]
-    await parts.lease.write(leaseName, markFound, [commitId, ...place, commitData?.assetTreeSignature ?? null])
+    await parts.lease.write(leaseName, markFound, {
+      ...{ commit: commitId, lane: recorder, nonce: Number(transaction.nonce), hash, blockNumber, blockHash },
+      signature: commitData?.assetTreeSignature ?? null,
+    })
     noted.add(commitId)
   }
   return { found, unread, noted }
@@ -132,7 +132,7 @@ export const takeFromChain = async (parts: SeekParts, leaseName: string, commitI
   if (unread.has(commitId)) throw notYet('the long history of the asset is still being read')
   if (found.has(commitId)) throw notYet('the block of the commit is not deep enough yet')
   for (const account of recorders) {
-    const [last] = await parts.database.query(findLastNonce, [account])
+    const [last] = await parts.database.query(findLastNonce, { lane: account })
     const known = Math.max(counts.get(account) ?? 0, (last?.nonce ?? -1) + 1)
     const pending = pendingCounts.get(account) ?? 0
     if (Number.isFinite(pending) && pending > known)

@@ -48,7 +48,7 @@ export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Out
       : `The node does not take a transaction: ${error.message}`
   })
   report(parts, lane, 'sending', trouble)
-  if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, [taken])
+  if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
 }
 
 /** Sends what is stored and was never taken, was forgotten, or lost its block. */
@@ -59,7 +59,7 @@ export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, in
     return nonce >= count && (status === 'PENDING' || sentAt === undefined || now - sentAt > resendAfter)
   })
   if (due.length === 0) return
-  const rows = await parts.database.query(findRaw, [due.map(({ hash }) => hash)])
+  const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
   const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
   const outgoing = due.flatMap(({ commit_id: commitId, hash }) => {
     const raw = raws.get(hash)

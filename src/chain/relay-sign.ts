@@ -21,7 +21,9 @@ const maximumCallBytes = 120_000
 export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
   const { signer } = lane
   if (!signer || room <= 0) return []
-  const rows = await parts.database.query(findCandidates, [lane.address, signer.index, signer.lanes, room])
+  const rows = await parts.database.query(findCandidates, {
+    ...{ lane: lane.address, index: signer.index, lanes: signer.lanes, limit: room },
+  })
   if (rows.length === 0) return []
 
   const fees = chooseFees(view, parts.maxFeePerGas)
@@ -35,7 +37,7 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
     return []
   }
   report(parts, lane, 'fees', '')
-  const [last] = await parts.database.query(findLastNonce, [lane.address])
+  const [last] = await parts.database.query(findLastNonce, { lane: lane.address })
   const nextNonce = (last?.nonce ?? -1) + 1
   if (await isAhead(parts, lane, view, nextNonce)) return []
   const calls = await buildCalls(parts, lane, inOrder(await leaveOutFound(parts, lane, view, rows)))
@@ -53,7 +55,7 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
     signed.push({ commitId, transaction: await parts.pace.turn(async () => signTransaction(signer.account, plan)) })
   }
   await parts.lease.transaction(lane.name, async (query) => {
-    const stored = await query(storeSigned, [lane.address, ...columnsOf(signed)])
+    const stored = await query(storeSigned, { lane: lane.address, ...columnsOf(signed) })
     // All or nothing: a nonce that is taken and not stored would be a gap that stops everything behind it.
     if (stored.length !== signed.length) throw new Error('A commit was changed while its transaction was being signed.')
   })
@@ -75,7 +77,7 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
     return false
   }
   if (count > nextNonce && !(await isAccountedFor(parts, lane, view, count))) return true
-  if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, [])
+  if (lane.countAhead !== sent) await parts.lease.write(lane.name, rememberAhead, {})
   lane.countAhead = sent
   lane.strangersSince ??= performance.now()
   // Then it was given up by the pool's owner, or never will be included.
@@ -96,14 +98,14 @@ const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, row
 }
 
 /** The parameters of `storeSigned` and `storeReplaced` after the lane. */
-export const columnsOf = (signed: readonly { commitId: string; transaction: SignedTransaction }[]) => [
-  signed.map(({ commitId }) => commitId),
-  signed.map(({ transaction }) => transaction.nonce),
-  signed.map(({ transaction }) => transaction.hash),
-  signed.map(({ transaction }) => Buffer.from(transaction.raw)),
-  signed.map(({ transaction }) => String(transaction.maxFeePerGas)),
-  signed.map(({ transaction }) => String(transaction.maxPriorityFeePerGas)),
-]
+export const columnsOf = (signed: readonly { commitId: string; transaction: SignedTransaction }[]) => ({
+  commits: signed.map(({ commitId }) => commitId),
+  nonces: signed.map(({ transaction }) => transaction.nonce),
+  hashes: signed.map(({ transaction }) => transaction.hash),
+  raws: signed.map(({ transaction }) => Buffer.from(transaction.raw)),
+  fees: signed.map(({ transaction }) => String(transaction.maxFeePerGas)),
+  tips: signed.map(({ transaction }) => String(transaction.maxPriorityFeePerGas)),
+})
 
 /** For one call that stands for several: the largest, with room for a slot that is new for another asset. */
 export const estimateGas = async (
@@ -152,7 +154,7 @@ const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly Candidat
     if (data.length / 2 <= maximumCallBytes) calls.push({ commitId: row.commit_id, data })
     else {
       const reason = 'the commit is larger than a chain transaction can be'
-      await parts.lease.write(lane.name, failCommit, [row.commit_id, reason])
+      await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })
     }
   }
   return calls

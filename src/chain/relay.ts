@@ -207,7 +207,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
 
   const runLane = async (shared: RelayParts, lane: Lane, view: ChainView) => {
-    const inFlight = await database.query(findInFlight, [lane.address])
+    const inFlight = await database.query(findInFlight, { lane: lane.address })
     inFlightCounts.set(lane.address, inFlight.length)
     forgetSettled(lane, inFlight)
     await follow(shared, lane, view, inFlight)

@@ -13,7 +13,7 @@ const SHOWN_ROWS = 20
 async function checkAgainstChain(installation: Installation): Promise<Finding[]> {
   const { database, config } = installation
   const { findSetting } = await import('../chain/registry-statements.ts')
-  if ((await database.query(findSetting, ['chain:id'])).length === 0) return []
+  if ((await database.query(findSetting, { key: 'chain:id' })).length === 0) return []
   const { connectChain, relayAddresses } = await import('../installation.ts')
   const { findingOf, MOST_ROWS } = await import('../domain/invariants.ts')
   const { checkChain } = await import('../chain/check-chain.ts')

@@ -29,6 +29,6 @@ it('a file’s life waits for the one that ended before it, though a clock that 
     [first.id],
   )
   await world.addCommit({ ...first, id: again!.id, sequence: 0 })
-  const ready = await world.database.query(findUnprepared, [10])
+  const ready = await world.database.query(findUnprepared, { limit: 10 })
   expect(ready.map(({ commit_id }) => commit_id)).toEqual([commit])
 })

@@ -11,7 +11,7 @@ import { createRegistry } from '../../src/chain/registry.ts'
 import { createLane, type RelayParts } from '../../src/chain/relay-lane.ts'
 import { closeGap } from '../../src/chain/relay-recover.ts'
 import { readView } from '../../src/chain/view.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text } from '../../src/domain/sql.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { eventually, startServer, type TestServer, type World } from './support/world.ts'
 
@@ -115,12 +115,16 @@ describe('a lease', () => {
     const holder = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     const other = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
-    const touch = statement<never>('test_touch', `insert into settings (key, value) values ('touched', $1)`)
-    await expect(other.write('lane', touch, ['x'])).rejects.toThrow(LeaseLostError)
+    const touch = statement(
+      'test_touch',
+      { parameters: { value: text } },
+      `insert into settings (key, value) values ('touched', $value)`,
+    )
+    await expect(other.write('lane', touch, { value: 'x' })).rejects.toThrow(LeaseLostError)
     expect((await epochOf('lane')).left).toBeLessThanOrEqual(30)
     await holder.close()
     expect(await other.acquire('lane')).toBe(true)
-    await other.write('lane', touch, ['x'])
+    await other.write('lane', touch, { value: 'x' })
     await other.close()
   })
 })

@@ -151,8 +151,11 @@ describe('the relay', () => {
     const look = () =>
       world.sql<{ commit_id: string; lane: string }>('select commit_id, lane, nonce, status::text from commit_relays')
     const [before] = await look()
-    expect(await world.database.query(failCommit, [before!.commit_id, 'a mistake'])).toEqual([])
-    const values = [before!.lane, [before!.commit_id], [99], ['0x99'], [Buffer.from('bytes')], ['1'], ['1']]
+    expect(await world.database.query(failCommit, { commit: before!.commit_id, reason: 'a mistake' })).toEqual([])
+    const values = {
+      ...{ lane: before!.lane, commits: [before!.commit_id], nonces: [99], hashes: ['0x99'] },
+      ...{ raws: [Buffer.from('bytes')], fees: ['1'], tips: ['1'] },
+    }
     expect(await world.database.query(storeSigned, values)).toEqual([])
     expect(await look()).toEqual([before])
     expect(await world.sql(`select reference from transfers where reference like 'refund:%'`)).toEqual([])

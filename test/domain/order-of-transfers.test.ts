@@ -63,7 +63,7 @@ const movements: Record<string, [count: number, prepare: (user: SignedIn) => Pro
     1,
     async (user) => {
       const commit = await commitOf(user)
-      return () => database.query(failCommit, [commit, 'for a test'])
+      return () => database.query(failCommit, { commit, reason: 'for a test' })
     },
   ],
   'a purchase': [1, async (user) => (await openOrder(user, await app.newUser())).confirm],

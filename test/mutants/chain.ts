@@ -161,8 +161,8 @@ export const chain: Mutant[] = [
       [
         'chain.refund-once',
         'A commit that failed is refunded once.',
-        `where r.commit_id = $1::uuid and c.id = r.commit_id and r.status in ('PENDING', 'BROADCAST')`,
-        `where r.commit_id = $1::uuid and c.id = r.commit_id`,
+        `where r.commit_id = $commit and c.id = r.commit_id and r.status in ('PENDING', 'BROADCAST')`,
+        `where r.commit_id = $commit and c.id = r.commit_id`,
       ],
       [
         'chain.refund-amount',

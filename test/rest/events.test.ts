@@ -140,7 +140,10 @@ describe('a commit that fails', () => {
     const before = await app.wallet(user)
     await user.register()
     const [accepted] = (await user.rest('GET', 'events')).body.results
-    await app.installation.database.query(failCommit, [fromId(accepted.commit_id)!.uuid, 'for a reason'])
+    await app.installation.database.query(failCommit, {
+      commit: fromId(accepted.commit_id)!.uuid,
+      reason: 'for a reason',
+    })
     const [failed] = (await user.rest('GET', 'events?after=1')).body.results
     expect(failed).toMatchObject({ sequence: 2, type: 'commit.failed', commit_id: accepted.commit_id })
     const [transfer] = await app.sql('select reference from transfers where id = $1::uuid', [

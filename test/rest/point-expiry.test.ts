@@ -132,7 +132,8 @@ describe('grants are spent', () => {
       [valid.id, late.id],
     )
     expect(commits).toHaveLength(2)
-    for (const { id } of commits) await app.installation.database.query(failCommit, [id, 'for a test'])
+    for (const { id } of commits)
+      await app.installation.database.query(failCommit, { commit: id, reason: 'for a test' })
     expect([await remains(valid), await remains(late)]).toEqual([['1'], ['0.821']])
     await grants.sweep()
     // What came back after the grant's time never expires.

@@ -119,7 +119,7 @@ export function createDeletionService({ database, custody, vault, notices, log }
       await query(storeSignatures, signed)
       // What they cost comes back before the wallet is closed, and is forfeited with the rest of it.
       for (const commit of lost)
-        await query(failCommit, [commit, 'the author’s key did not open when the account was deleted'])
+        await query(failCommit, { commit, reason: 'the author’s key did not open when the account was deleted' })
       await query(lockWallet, [userId])
       await hold(query, userId)
       const orders = idsOf(await query(lockMoreOrders, [userId]))

@@ -1,17 +1,18 @@
-import { statement } from '../ports.ts'
+import { statement, text, uuid } from '../sql.ts'
 import { openTransferSql } from '../wallet/transfer-sql.ts'
 
 /**
- * A commit that can never reach the chain: $1 commit, $2 why. Its charge is given back by a transfer that negates it,
+ * A commit that can never reach the chain. Its charge is given back by a transfer that negates it,
  * points to the grants that they came from as far as those are still valid;
  * the reference's unique index makes a second refund impossible.
  */
-export const failCommit = statement<{ commit_id: string }>(
+export const failCommit = statement(
   'relay_fail',
+  { parameters: { commit: uuid, reason: text }, columns: { commit_id: uuid } },
   `with failed as (
-     update commit_relays r set status = 'FAILED', failure = $2, block_number = null, block_hash = null, updated_at = now()
+     update commit_relays r set status = 'FAILED', failure = $reason, block_number = null, block_hash = null, updated_at = now()
      from commits c
-     where r.commit_id = $1::uuid and c.id = r.commit_id and r.status in ('PENDING', 'BROADCAST')
+     where r.commit_id = $commit and c.id = r.commit_id and r.status in ('PENDING', 'BROADCAST')
      returning r.commit_id, c.author_id
    ),
    charge as (

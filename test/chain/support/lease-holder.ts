@@ -1,13 +1,14 @@
 /** Holds a lease, and writes under it for each line that it reads. With `in-transaction` it opens one and never ends it. */
 import { createInterface } from 'node:readline'
 import { createLease } from '../../../src/chain/lease.ts'
-import { statement } from '../../../src/domain/ports.ts'
+import { statement } from '../../../src/domain/sql.ts'
 
 const [databaseUrl = '', name = '', mode] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const lease = createLease({ databaseUrl, log, duration: 2_000 })
-const write = statement<never>(
+const write = statement(
   'test_write',
+  {},
   `insert into settings (key, value) values ('written', '1')
    on conflict (key) do update set value = (settings.value::int + 1)::text`,
 )
@@ -23,7 +24,7 @@ if (mode === 'in-transaction') {
     .catch(() => {})
 } else say('held')
 createInterface(process.stdin).on('line', () => {
-  lease.write(name, write, []).then(
+  lease.write(name, write, {}).then(
     () => say('written'),
     (error: Error) => say(error.name),
   )

@@ -1,0 +1,152 @@
+/** What became of what was sent: where commits are in the chain, and that they are settled, displaced or released. */
+import { arrayOf, int, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
+import { commitStatus, pinTreesSql } from './relay-prepare-statements.ts'
+
+const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
+export type BlockRow = RowOf<typeof blockColumns>
+
+export const findIncluded = statement(
+  'relay_included',
+  { parameters: { lane: text }, columns: blockColumns },
+  `select commit_id, nonce, block_number, block_hash from commit_relays
+   where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status = 'INCLUDED' and lane = $lane`,
+)
+
+/** What is included of `lanes`, up to a block if one is given: the newest, among the last of each lane. */
+export const findNewestPlaced = statement(
+  'relay_newest_placed',
+  { parameters: { lanes: arrayOf(text), upTo: orNull(int) }, columns: blockColumns },
+  `select r.* from unnest($lanes) as item (lane), lateral (
+     select commit_id, nonce, block_number, block_hash from (
+       select * from commit_relays c where c.lane = item.lane order by c.nonce desc limit 10000
+     ) latest
+     where block_number is not null and ($upTo is null or block_number <= $upTo)
+     order by nonce desc limit 1
+   ) r
+   order by r.block_number desc limit 1`,
+)
+
+export const markIncluded = statement(
+  'relay_mark_included',
+  {
+    parameters: {
+      commits: arrayOf(uuid),
+      hashes: arrayOf(text),
+      blockNumbers: arrayOf(int),
+      blockHashes: arrayOf(text),
+    },
+  },
+  `update commit_relays r set status = 'INCLUDED', transaction_hash = item.hash, block_number = item.block_number,
+     block_hash = item.block_hash, updated_at = now()
+   from unnest($commits, $hashes, $blockNumbers, $blockHashes) as item (commit_id, hash, block_number, block_hash)
+   where r.commit_id = item.commit_id and r.status in ('PENDING', 'BROADCAST', 'INCLUDED')`,
+)
+
+/**
+ * A commit that was on the chain before it was signed here; `signature` of the tree as the chain tells it. What makes a
+ * commit ready otherwise is made up for.
+ */
+export const markFound = statement(
+  'relay_mark_found',
+  {
+    parameters: {
+      commit: uuid,
+      lane: text,
+      nonce: int,
+      hash: text,
+      blockNumber: int,
+      blockHash: text,
+      signature: orNull(text),
+    },
+  },
+  `with found as (
+     update commit_relays set status = 'INCLUDED', lane = $lane, nonce = $nonce, transaction_hash = $hash,
+       block_number = $blockNumber, block_hash = $blockHash, tree_signature = coalesce(tree_signature, $signature), trouble = null, updated_at = now()
+     where commit_id = $commit and status = 'PENDING' and lane is null returning commit_id
+   )
+   ${pinTreesSql('found')}`,
+)
+
+/** The block of these commits is gone. One that was found on the chain, and whose bytes we never had, is to be signed. */
+export const markDisplaced = statement(
+  'relay_mark_displaced',
+  { parameters: { commits: arrayOf(uuid) } },
+  `update commit_relays r set status = case when own.has_bytes then 'BROADCAST' else 'PENDING' end::commit_status,
+     lane = case when own.has_bytes then r.lane end, nonce = case when own.has_bytes then r.nonce end,
+     transaction_hash = case when own.has_bytes then r.transaction_hash end,
+     block_number = null, block_hash = null, updated_at = now()
+   from (
+     select id, exists (select from chain_transactions t where t.commit_id = id) as has_bytes
+     from unnest($commits) as item (id)
+   ) own
+   where r.commit_id = own.id and r.status in ('INCLUDED', 'FINAL')`,
+)
+
+/**
+ * The events of what the part `settled` holds, in their authors' feeds. Wallets are locked in one order, so that two
+ * lanes that settle commits of the same people never wait for each other.
+ */
+const toldFinalSql = `
+   author as (
+     select c.author_id, count(*)::int as events
+     from settled join commits c on c.id = settled.commit_id group by c.author_id
+   ),
+   locked as (
+     select w.user_id from wallets w where w.user_id in (select author_id from author)
+     order by w.user_id for no key update
+   ),
+   feed as (
+     update wallets w set event_sequence = w.event_sequence + author.events
+     from locked join author on author.author_id = locked.user_id
+     where w.user_id = locked.user_id
+     returning w.user_id, old.event_sequence as position
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, commit_id)
+     select feed.user_id, feed.position + row_number() over (partition by feed.user_id order by c.id), 'commit.final', c.id
+     from settled join commits c on c.id = settled.commit_id join feed on feed.user_id = c.author_id
+   )`
+
+/**
+ * Settled for good, where its block is still the one of that hash. What a commit of a deleted asset told is erased now: until here
+ * the tree had to be kept, because the commit was paid for and belongs on the chain.
+ */
+export const markFinal = statement(
+  'relay_mark_final',
+  { parameters: { commits: arrayOf(uuid), blockHashes: arrayOf(text) } },
+  `with settled as (
+     update commit_relays r set status = 'FINAL', updated_at = now()
+     from unnest($commits, $blockHashes) as item (commit_id, block_hash)
+     where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.block_hash = item.block_hash
+     returning r.commit_id
+   ),
+   deleted as (
+     select c.id, c.asset_id from settled join commits c on c.id = settled.commit_id join assets a on a.id = c.asset_id
+     where a.deleted_at is not null
+   ),
+   unpinned as (
+     delete from pins using deleted where pins.asset_id = deleted.asset_id
+   ),
+   ${toldFinalSql}
+   update commits c set tree = '', message = '', changes = '{}' from deleted where c.id = deleted.id`,
+)
+
+export const findNonces = statement(
+  'relay_nonces',
+  {
+    parameters: { lane: text, from: int, below: int },
+    columns: { ...blockColumns, status: commitStatus },
+  },
+  `select commit_id, nonce, status, block_number, block_hash from commit_relays
+   where lane = $lane and nonce >= $from and nonce < $below order by nonce`,
+)
+
+/** Back among the unsigned, when its nonce is used up without effect. */
+export const releaseCommit = statement(
+  'relay_release',
+  { parameters: { commit: uuid, nonce: int } },
+  `update commit_relays
+   set status = 'PENDING', lane = null, nonce = null, transaction_hash = null, block_number = null, block_hash = null,
+     updated_at = now()
+   where commit_id = $commit and nonce = $nonce and status in ('PENDING', 'BROADCAST')`,
+)
