@@ -28,7 +28,7 @@ async function readJobs(retry: true | string | undefined) {
       waiting: await database.query(countWaiting),
       failed: await database.query(countDead),
       deadLetters: await database.query(findDead, { limit: LISTED }),
-      setbacks: await database.query(findSetbacks, [LISTED]),
+      setbacks: await database.query(findSetbacks, { limit: LISTED }),
     }
   })
 }

@@ -14,9 +14,11 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
   const jobs = (await query(findDead, { limit: MOST_ROWS + 1 })).map(({ id, queue, subject, failed_at, error }) => ({
     ...{ subject: id, queue, about: subject, failed_at, problem: error },
   }))
-  const items = (await query(findSetbacks, [MOST_ROWS + 1])).map(({ sweep, item, attempts, since, trouble }) => ({
-    ...{ subject: item, sweep, attempts, since, problem: trouble },
-  }))
+  const items = (await query(findSetbacks, { limit: MOST_ROWS + 1 })).map(
+    ({ sweep, item, attempts, since, trouble }) => ({
+      ...{ subject: item, sweep, attempts, since, problem: trouble },
+    }),
+  )
   return [
     findingOf('W1', 'No commit waits because it could not be made ready for the chain (`annal relay`).', commits),
     findingOf('W2', 'No background job failed for good (`annal jobs`).', jobs),

@@ -1,5 +1,6 @@
 import { throttled } from './errors.ts'
-import { type Database, statement } from './ports.ts'
+import type { Database } from './ports.ts'
+import { boolean, float, int, statement, text } from './sql.ts'
 
 /** At most `count` in `seconds`, on the database's clock, shared by every process and both doors. */
 export interface Limit {
@@ -14,43 +15,43 @@ export interface Hit {
   readonly windowEnd: string
 }
 
-interface Counted {
-  key: string
-  count: number
-  window_end: string
-  retry_after: number
-}
-
 // A fixed window that opens with the first hit. The row's lock makes concurrent hits count one after the other. Refused
 // hits count as one in all: then it is known how many were let in, whatever is given back.
-const hit = statement<Counted>(
+const hit = statement(
   'limit_hit',
-  `insert into limits as l (key, window_end, count) values ($1, now() + make_interval(secs => $2), 1)
+  {
+    parameters: { key: text, seconds: float, count: int },
+    columns: { key: text, count: int, window_end: text, retry_after: int },
+  },
+  `insert into limits as l (key, window_end, count) values ($key, now() + make_interval(secs => $seconds), 1)
    on conflict (key) do update set
-     count = case when l.window_end <= now() then 1 else least(l.count, $3::int) + 1 end,
+     count = case when l.window_end <= now() then 1 else least(l.count, $count) + 1 end,
      window_end = case when l.window_end <= now() then excluded.window_end else l.window_end end
    returning key, count, window_end::text as window_end,
      greatest(1, ceil(extract(epoch from window_end - now())))::int as retry_after`,
 )
 
-const unhit = statement<never>(
+const unhit = statement(
   'limit_give_back',
-  `update limits set count = greatest(0, least(count, $3::int) - 1) where key = $1 and window_end = $2::timestamptz`,
+  { parameters: { key: text, windowEnd: text, count: int } },
+  `update limits set count = greatest(0, least(count, $count) - 1) where key = $key and window_end = $windowEnd::timestamptz`,
 )
 
 const SWEPT_AT_ONCE = 1_000
-/** At most so many at once: $1. What they are about is told to nobody: it may be an address. */
-const sweep = statement<{ forgotten: true }>(
+/** At most so many at once. What they are about is told to nobody: it may be an address. */
+const sweep = statement(
   'limit_sweep',
+  { parameters: { limit: int }, columns: { forgotten: boolean } },
   `delete from limits where key in (
-     select key from limits where window_end < now() - interval '1 minute' limit $1 for update skip locked
+     select key from limits where window_end < now() - interval '1 minute' limit $limit for update skip locked
    ) returning true as forgotten`,
 )
 
-const find = statement<{ retry_after: number }>(
+const find = statement(
   'limit_find',
+  { parameters: { key: text, count: int }, columns: { retry_after: int } },
   `select greatest(1, ceil(extract(epoch from window_end - now())))::int as retry_after
-   from limits where key = $1 and window_end > now() and count >= $2::int`,
+   from limits where key = $key and window_end > now() and count >= $count`,
 )
 
 export interface Limits {
@@ -64,23 +65,25 @@ export interface Limits {
   sweep(): Promise<void>
 }
 
+const bucketOf = ({ name, count }: Limit, subject: string) => ({ key: `${name}:${subject}`, count })
+
 export function createLimits({ database }: { database: Database }): Limits {
   return {
     async assertOpen(limit, subject) {
-      const [full] = await database.query(find, [`${limit.name}:${subject}`, limit.count])
+      const [full] = await database.query(find, bucketOf(limit, subject))
       if (full) throw throttled(full.retry_after)
     },
     async take(limit, subject) {
-      const [counted] = await database.query(hit, [`${limit.name}:${subject}`, limit.seconds, limit.count])
+      const [counted] = await database.query(hit, { ...bucketOf(limit, subject), seconds: limit.seconds })
       const { key, count, window_end, retry_after } = counted!
       if (count > limit.count) throw throttled(retry_after)
       return { key, windowEnd: window_end }
     },
     async giveBack({ count }, { key, windowEnd }) {
-      await database.query(unhit, [key, windowEnd, count])
+      await database.query(unhit, { key, windowEnd, count })
     },
     async sweep() {
-      while ((await database.query(sweep, [SWEPT_AT_ONCE])).length === SWEPT_AT_ONCE);
+      while ((await database.query(sweep, { limit: SWEPT_AT_ONCE })).length === SWEPT_AT_ONCE);
     },
   }
 }

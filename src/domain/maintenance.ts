@@ -50,7 +50,7 @@ export function createMaintenance({
   async function* pinned() {
     yield* documents
     for (let last = ''; ; ) {
-      const page = await database.query(nextPins, [last])
+      const page = await database.query(nextPins, { after: last })
       for (const { cid } of page) yield cid
       const end = page.at(-1)
       if (!end) return
@@ -80,7 +80,7 @@ export function createMaintenance({
           cancel,
           onTrouble,
           isPinned: async (cid) =>
-            documents.includes(cid) || (await database.query(isPinned, [cid]))[0]?.found === true,
+            documents.includes(cid) || (await database.query(isPinned, { cid }))[0]?.found === true,
         }),
       ),
   }

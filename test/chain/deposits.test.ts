@@ -138,7 +138,7 @@ const refuseWallet = async (user: TestUser) => {
     when (old.user_id = '${user.id}') execute function test_refuse()`)
   return () => app.sql('drop trigger test_refuse on wallets')
 }
-const setbacks = () => app.installation.database.query(findSetbacks, [100])
+const setbacks = () => app.installation.database.query(findSetbacks, { limit: 100 })
 const whatIsKept = async () => {
   const [row] = await app.sql<{ position: string; credited: number; aside: number }>(
     `select (select value from settings where key like 'deposits:%') as position, (select count(*)::int from deposits) as credited,

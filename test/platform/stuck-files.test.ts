@@ -18,7 +18,7 @@ const { database, config, contentStore } = app.installation
 beforeEach(() => stuck.clear())
 
 const setbacks = async (name: string) =>
-  (await database.query(findSetbacks, [100])).filter(({ sweep }) => sweep === name)
+  (await database.query(findSetbacks, { limit: 100 })).filter(({ sweep }) => sweep === name)
 const told = (name: string) => app.log.lines.filter(({ fields }) => 'sweep' in fields && fields.sweep === name)
 const isThere = (path: string) =>
   stat(path).then(

@@ -243,7 +243,8 @@ const isDone = async ({ table, key = 'id', done }: Scene, item: string) => {
   return rows.length === 0
 }
 
-const setbackOf = async (item: string) => (await database.query(findSetbacks, [1_000])).find((row) => row.item === item)
+const setbackOf = async (item: string) =>
+  (await database.query(findSetbacks, { limit: 1_000 })).find((row) => row.item === item)
 const lines = (sweep: string) => app.log.lines.filter(({ fields }) => 'sweep' in fields && fields.sweep === sweep)
 
 describe.each(sweepNames)('%s', (name) => {

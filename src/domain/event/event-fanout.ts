@@ -80,12 +80,11 @@ export function createEventFanout({ database, notices, log }: Dependencies) {
   let deafen = () => {}
 
   const findOpening = createBatch(async (asked: Follower[]) => {
-    const values = [
-      asked.map((one) => one.ownerId),
-      asked.map((one) => one.sessionId),
-      asked.map((one) => one.apiKeyId),
-    ]
-    const rows = await database.query(findStanding, values)
+    const rows = await database.query(findStanding, {
+      feeds: asked.map((one) => one.ownerId),
+      sessions: asked.map((one) => one.sessionId),
+      apiKeys: asked.map((one) => one.apiKeyId),
+    })
     const found = new Map(rows.map((row) => [row.position, row]))
     return asked.map((_, index) => found.get(index + 1))
   })
@@ -107,8 +106,8 @@ export function createEventFanout({ database, notices, log }: Dependencies) {
   async function checkAssets(followers: Follower[]) {
     const about = followers.filter((follower) => follower.assetId !== undefined)
     if (about.length === 0) return
-    const ids = [...new Set(about.map(({ assetId }) => assetId))]
-    const facts = new Map((await database.query(findAssetFacts, [ids])).map((asset) => [asset.id, asset]))
+    const assets = [...new Set(about.map(({ assetId }) => assetId!))]
+    const facts = new Map((await database.query(findAssetFacts, { assets })).map((asset) => [asset.id, asset]))
     for (const follower of about) follower.judge?.(facts.get(follower.assetId!))
   }
 
@@ -122,7 +121,7 @@ export function createEventFanout({ database, notices, log }: Dependencies) {
     due.clear()
     if (asked.length === 0) return
     const ownerIds = asked.map(({ ownerId }) => ownerId)
-    const rows = await database.query(readFeeds, [ownerIds, asked.map(({ position }) => position)])
+    const rows = await database.query(readFeeds, { feeds: ownerIds, positions: asked.map(({ position }) => position) })
     const counts = new Map<string, number>()
     for (const row of rows) {
       counts.set(row.ownerId, (counts.get(row.ownerId) ?? 0) + 1)
@@ -164,7 +163,7 @@ export function createEventFanout({ database, notices, log }: Dependencies) {
     if (isChecking || byCredential.size === 0) return
     isChecking = true
     try {
-      end((await database.query(findEnded, [[...byCredential.keys()]])).map(({ id }) => id))
+      end((await database.query(findEnded, { ids: [...byCredential.keys()] })).map(({ id }) => id))
     } catch (error) {
       report(error)
     } finally {

@@ -78,14 +78,18 @@ export function createSweeper({ database, log, notices }: Dependencies) {
     for (const part of sweep.isOneByOne ? items.map((item) => [item]) : [items])
       failures.push(...(await carryOutPage(sweep, part, pass)))
     await putOff(sweep.name, failures)
-    if (pass.done.size > 0) await database.query(forgetSetbacks, [sweep.name, [...pass.done]])
+    if (pass.done.size > 0) await database.query(forgetSetbacks, { sweep: sweep.name, items: [...pass.done] })
     return pass
   }
 
   /** Puts them off, and tells the log of those that failed for the first time. */
   async function putOff(name: SweepName | RoundName, failures: readonly Failure[]): Promise<void> {
     if (failures.length === 0) return
-    const noted = await database.query(noteSetbacks, [name, failures.map(({ item }) => item), failures.map(reasonOf)])
+    const noted = await database.query(noteSetbacks, {
+      sweep: name,
+      items: failures.map(({ item }) => item),
+      troubles: failures.map(reasonOf),
+    })
     const fresh = new Set(noted.filter(({ attempts }) => attempts === 1).map(({ item }) => item))
     const told = failures.filter(({ item }) => fresh.has(item))
     if (told.length === 0) return
@@ -148,8 +152,8 @@ export function createSweeper({ database, log, notices }: Dependencies) {
       await noteAll()
       const items = [...failures.keys()]
       const mended = (failing.get(name) ?? []).filter((item) => !items.includes(item))
-      if (isShared) await database.query(forgetOtherSetbacks, [name, items])
-      else if (mended.length > 0) await database.query(forgetSetbacks, [name, mended])
+      if (isShared) await database.query(forgetOtherSetbacks, { sweep: name, items })
+      else if (mended.length > 0) await database.query(forgetSetbacks, { sweep: name, items: mended })
       failing.set(name, items)
       return result
     },
