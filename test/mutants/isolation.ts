@@ -208,7 +208,7 @@ export const isolation: Mutant[] = [
     [
       'isolation.round-forgotten',
       'What a round can deal with again is not shown any more.',
-      `if (isShared) await database.query(forgetOtherSetbacks, [name, items])`,
+      `if (isShared) await database.query(forgetOtherSetbacks, { sweep: name, items })`,
       `if (isShared) await Promise.resolve()`,
     ],
   ]),
