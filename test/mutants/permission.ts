@@ -82,14 +82,14 @@ export const permission: Mutant[] = [
       [
         'permission.revoke-foreign',
         'Nobody revokes another’s session.',
-        `where t.id = $1::uuid and t.user_id = holder.id and \${standing}`,
-        `where t.id = $1::uuid and \${standing}`,
+        `where t.id = $session and t.user_id = holder.id and \${standing}`,
+        `where t.id = $session and \${standing}`,
       ],
       [
         'permission.revoke-others-keeps',
         'Revoking all other sessions keeps the one that asks.',
-        `and t.id <> $2::uuid and`,
-        `and ($2::uuid is not null) and`,
+        `and t.id <> $session and`,
+        `and ($session is not null) and`,
       ],
     ],
   ),

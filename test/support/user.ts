@@ -51,14 +51,27 @@ export async function insertTestUser(
   const id = randomUUID()
   const name = username ?? `u${id.slice(0, 12)}`
   const email = `${name}@example.org`
-  const { address, version, vaultKeyId, wrappedDataKey, sealedPrivateKey } = await custody.create(id)
-  await database.query(insertUser, [
-    ...[id, name, email, inject('passwordHash'), 'en-us', '', role, address, points],
-    ...[vaultKeyId, wrappedDataKey, sealedPrivateKey, null, null, null, version, false],
-  ])
+  const { address, ...key } = await custody.create(id)
+  const passwordHash = inject('passwordHash')
+  const unattended = { address: null, scope: null, payloadHash: null }
+  await database.query(insertUser, {
+    user: id,
+    username: name,
+    email,
+    passwordHash,
+    language: 'en-us',
+    referralCode: '',
+    role,
+    isToBeVerified: false,
+    wallet: address,
+    points,
+    ...key,
+    ...unattended,
+  })
   if (Number(num) > 0) await database.query(deposit, [id, num])
   const token = randomBytes(20).toString('hex')
   const secretHash = createHash('sha256').update(token).digest()
-  await database.query(insertToken, [...[id, inject('passwordHash'), secretHash, '', 0, null, null, null, null]])
+  const session = { verifiedHash: passwordHash, hash: secretHash, name: '', days: 0, making: '' }
+  await database.query(insertToken, { user: id, ...session, ...unattended })
   return { id, publicId: toId('user', id), username: name, email, address, token }
 }

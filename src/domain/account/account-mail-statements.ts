@@ -1,45 +1,50 @@
-import { statement } from '../ports.ts'
+import { boolean, int, orNull, type RowOf, statement, text, uuid } from '../sql.ts'
 import { byAddressSql } from './address-sql.ts'
 
-/** Whom a mail about an account goes to. */
-export interface AddresseeRow {
-  id: string
-  username: string
-  display_name: string
-  email: string
-  email_verified: boolean
+const columns = {
+  id: uuid,
+  username: text,
+  display_name: text,
+  email: text,
+  email_verified: boolean,
   /** Whether the address is theirs alone. */
-  email_held: boolean
-  pending_email: string | null
-  language: string
+  email_held: boolean,
+  pending_email: orNull(text),
+  language: text,
 }
+/** Whom a mail about an account goes to. */
+export type AddresseeRow = RowOf<typeof columns>
 
 const addressee =
   'select id, username, display_name, email, email_verified, email_held, pending_email, language from users'
 
-export const findAddressee = statement<AddresseeRow>(
+export const findAddressee = statement(
   'account_addressee',
-  `${addressee} where id = $1::uuid and deleted_at is null`,
+  { parameters: { user: uuid }, columns },
+  `${addressee} where id = $user and deleted_at is null`,
 )
 
 /** Who holds an address; while nobody does, who claimed it first. */
-export const findAddresseeByEmail = statement<AddresseeRow>(
+export const findAddresseeByEmail = statement(
   'account_addressee_by_email',
+  { parameters: { email: text }, columns },
   `${addressee} ${byAddressSql}`,
 )
 
 /** The newest accounts that wait for an address to be verified; none once one of them has it. */
-export const findAwaiting = statement<AddresseeRow>(
+export const findAwaiting = statement(
   'account_awaiting',
+  { parameters: { email: text }, columns },
   `${addressee}
    where deleted_at is null
-     and (lower(pending_email) = lower($1) or (lower(email) = lower($1) and not email_verified and pending_email is null))
-     and not exists (select from users o where lower(o.email) = lower($1) and o.email_verified)
+     and (lower(pending_email) = lower($email) or (lower(email) = lower($email) and not email_verified and pending_email is null))
+     and not exists (select from users o where lower(o.email) = lower($email) and o.email_verified)
    order by created_at desc, id desc limit 3`,
 )
 
-/** A row when $2 seconds have passed since $1. */
-export const isOver = statement<{ over: true }>(
+/** A row when so many seconds have passed since a time, ISO 8601. */
+export const isOver = statement(
   'account_mail_over',
-  'select true as over where now() >= $1::timestamptz + make_interval(secs => $2::int)',
+  { parameters: { since: text, seconds: int }, columns: { over: boolean } },
+  'select true as over where now() >= $since::timestamptz + make_interval(secs => $seconds)',
 )

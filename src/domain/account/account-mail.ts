@@ -60,8 +60,8 @@ export type AccountMail = ReturnType<typeof createAccountMail>
 
 export function createAccountMail(deps: Dependencies) {
   const { database, tokens, mailer, compose, log, publicUrl, verifiesAddresses } = deps
-  const find = async (userId: string) => (await database.query(findAddressee, [userId]))[0]
-  const findByEmail = async (email: string) => (await database.query(findAddresseeByEmail, [email]))[0]
+  const find = async (userId: string) => (await database.query(findAddressee, { user: userId }))[0]
+  const findByEmail = async (email: string) => (await database.query(findAddresseeByEmail, { email }))[0]
 
   /**
    * A link, and the address that it is for. Undefined when a newer or a used one stands, and when as long as it is good for
@@ -69,7 +69,7 @@ export function createAccountMail(deps: Dependencies) {
    */
   async function issueLink(purpose: Purpose, job: Job<'password-reset' | 'email-verification'>, userId: string) {
     const { template, requestId, at } = job
-    const [late] = await database.query(isOver, [at, lifetimes[purpose]])
+    const [late] = await database.query(isOver, { since: at, seconds: lifetimes[purpose] })
     if (late) {
       const about = { template, request: requestId, user: toId('user', userId) }
       log.error(about, 'A mail did not get away while its link would have been good, and is not sent')
@@ -115,8 +115,10 @@ export function createAccountMail(deps: Dependencies) {
 
     // An address may be claimed by several accounts: each has a link of its own, and its mail names it.
     async 'email-verification'(job) {
-      const [asked, values] = 'userId' in job ? [findAddressee, [job.userId]] : [findAwaiting, [job.email]]
-      const waiting = await database.query(asked, values)
+      const waiting =
+        'userId' in job
+          ? await database.query(findAddressee, { user: job.userId })
+          : await database.query(findAwaiting, { email: job.email })
       const written: Letter[] = []
       for (const to of waiting) {
         if (to.email_verified && to.pending_email === null) continue

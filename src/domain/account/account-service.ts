@@ -4,7 +4,7 @@ import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { createBatch } from '../batch.ts'
 import { DomainError } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues, outlived } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
 import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
@@ -101,33 +101,27 @@ export function createAccountService(deps: Dependencies) {
 
   async function insert(
     actor: Actor,
-    input: ReturnType<typeof signUpInput.parse>,
+    { password, ...identity }: ReturnType<typeof signUpInput.parse>,
     role: User['role'],
     attempt: Attempt,
   ): Promise<string> {
     const id = newUuid()
-    const passwordHash = await passwords.hash(input.password)
-    const key = await custody.create(id)
+    const passwordHash = await passwords.hash(password)
+    const { address: wallet, ...key } = await custody.create(id)
     const granted = role === 'USER' && toUnits(points) > 0n ? points : '0'
     const [made] = await database
-      .query(insertUser, [
-        ...[
-          id,
-          input.username,
-          input.email,
-          passwordHash,
-          input.language,
-          input.referralCode,
-          role,
-          key.address,
-          granted,
-        ],
-        ...[key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey],
-        ...markValues(attempt),
-        actor.kind === 'system' ? null : actor.address,
-        key.version,
-        role === 'USER' && verifiesAddresses,
-      ])
+      .query(insertUser, {
+        user: id,
+        ...identity,
+        passwordHash,
+        role,
+        isToBeVerified: role === 'USER' && verifiesAddresses,
+        wallet,
+        points: granted,
+        ...key,
+        address: actor.kind === 'system' ? null : actor.address,
+        ...markOf(attempt),
+      })
       .catch(async (error: unknown) => {
         // Only what the database refused is certain not to stand; an account whose answer was lost keeps its key.
         if (violatedConstraint(error)) await custody.forget(id)
@@ -141,13 +135,13 @@ export function createAccountService(deps: Dependencies) {
   }
 
   const findSignedIn = createBatch(async (hashes: Buffer[]) => {
-    const rows = await database.query(findByTokens, [hashes])
+    const rows = await database.query(findByTokens, { hashes })
     const found = new Map(rows.map(({ position, signed_in }) => [position, signed_in]))
     return hashes.map((_, index) => found.get(index + 1))
   })
 
   const findService = createBatch(async (hashes: Buffer[]) => {
-    const rows = await database.query(findApiKeys, [hashes])
+    const rows = await database.query(findApiKeys, { hashes })
     const found = new Map(rows.map(({ position, id }) => [position, { id }]))
     return hashes.map((_, index) => found.get(index + 1) ?? ('unknown' as const))
   })
@@ -159,7 +153,7 @@ export function createAccountService(deps: Dependencies) {
   /** The token that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
   async function replayToken(making: string, attempt: Attempt): Promise<string> {
     const token = newToken(making, attempt)
-    const [live] = await database.query(findLiveHash, [sha256(token)])
+    const [live] = await database.query(findLiveHash, { hash: sha256(token) })
     if (!live) throw outlived('its session has ended')
     return token
   }
@@ -231,7 +225,7 @@ export function createAccountService(deps: Dependencies) {
       const input = parse(signInInput, rawInput)
       if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
       const { email } = input
-      const [credentials] = await database.query(findCredentials, [email])
+      const [credentials] = await database.query(findCredentials, { email })
       const guess = { email, passwordHash: credentials?.password_hash, password: input.password, isSignedIn: false }
       if (!(await passwordCheck.check(guess)) || !credentials) throw incorrectLogin()
       if (config.emailVerification === 'required' && !credentials.email_verified) throw emailNotVerified()
@@ -242,10 +236,16 @@ export function createAccountService(deps: Dependencies) {
       const made = await idempotency.once(actor, attempt, 'signIn', payload, async () => {
         const making = randomUUID()
         const secret = newToken(making, attempt)
-        const [session] = await database.query(insertToken, [
-          ...[credentials.id, credentials.password_hash, sha256(secret), name ?? '', config.accessTokenDays],
-          ...[actor.kind === 'system' ? null : actor.address, making, ...markValues(attempt)],
-        ])
+        const [session] = await database.query(insertToken, {
+          user: credentials.id,
+          verifiedHash: credentials.password_hash,
+          hash: sha256(secret),
+          name: name ?? '',
+          days: config.accessTokenDays,
+          making,
+          address: actor.kind === 'system' ? null : actor.address,
+          ...markOf(attempt),
+        })
         if (!session) throw incorrectLogin()
         token = secret
         return making
@@ -272,7 +272,8 @@ export function createAccountService(deps: Dependencies) {
     /** Ends the session the actor came with. Raises NOT_AUTHENTICATED. */
     async signOut(actor: Actor): Promise<void> {
       assertUser(actor)
-      await database.query(deleteToken, [actor.tokenId, toId('session', actor.tokenId), actor.address, actor.id])
+      const { id: user, tokenId: token, address } = actor
+      await database.query(deleteToken, { user, token, subject: toId('session', token), address })
     },
   }
 }

@@ -1,7 +1,8 @@
+import type { User } from '../../platform/prisma/client.ts'
 import type { SignedInUser } from '../actor.ts'
 import { auditSql } from '../audit/audit-sql.ts'
-import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { arrayOf, boolean, bytes, int, json, numeric, orNull, smallint, statement, text, textOf, uuid } from '../sql.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 import { byAddressSql } from './address-sql.ts'
 
@@ -9,12 +10,16 @@ import { byAddressSql } from './address-sql.ts'
  * Everything a request needs to know of its caller, and all that `me` tells, in one read, for requests that came together. One JSON column: the driver
  * takes a description apart with every answer, column by column, and this statement runs with every request.
  */
-export const findByTokens = statement<{
-  /** Position among the hashes that were asked for, from 1. */
-  position: number
-  signed_in: Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }
-}>(
+export const findByTokens = statement(
   'account_by_tokens',
+  {
+    parameters: { hashes: arrayOf(bytes) },
+    columns: {
+      /** Position among the hashes that were asked for, from 1. */
+      position: int,
+      signed_in: json<Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }>(),
+    },
+  },
   `select asked.position::int, json_build_object('tokenId', t.id, 'id', u.id, 'username', u.username, 'email', u.email, 'role', u.role,
      'language', u.language, 'emailVerified', u.email_verified, 'emailHeld', u.email_held,
      'pendingEmail', u.pending_email, 'displayName', u.display_name, 'description', u.description,
@@ -22,76 +27,112 @@ export const findByTokens = statement<{
      'assetCount', u.asset_count, 'createdAt', u.created_at,
      'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text,
        'pointsExpireAt', w.points_expire_at)) as signed_in
-   from unnest($1::bytea[]) with ordinality as asked (hash, position)
+   from unnest($hashes) with ordinality as asked (hash, position)
      join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
 )
 
-export const findCredentials = statement<{ id: string; password_hash: string; email_verified: boolean }>(
+export const findCredentials = statement(
   'account_credentials',
+  { parameters: { email: text }, columns: { id: uuid, password_hash: text, email_verified: boolean } },
   `select id, password_hash, email_verified from users ${byAddressSql}`,
 )
 
 /** Position among the hashes that were asked for, from 1. */
-export const findApiKeys = statement<{ position: number; id: string }>(
+export const findApiKeys = statement(
   'api_keys_by_hashes',
-  `select asked.position::int, k.id from unnest($1::bytea[]) with ordinality as asked (hash, position)
+  { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, id: uuid } },
+  `select asked.position::int, k.id from unnest($hashes) with ordinality as asked (hash, position)
      join api_keys k on k.hash = asked.hash where k.revoked_at is null`,
 )
 
 /**
- * User, wallet, key pair and the points they start with: all or nothing. $15: the address it came from, $16: how the key is wrapped,
- * $17: whether the address is to be verified by mail: until then it is only claimed, as others may, too. No row: somebody
- * holds it. An operator vouches for an administrator's.
+ * User, wallet, key pair and the points they start with: all or nothing. `isToBeVerified`: whether the address is to be verified by
+ * mail: until then it is only claimed, as others may, too. No row: somebody holds it. An operator vouches for an
+ * administrator's. `wallet` is the key pair's address, `address` the one that the request came from.
  */
-export const insertUser = statement<{ id: string }>(
+export const insertUser = statement(
   'account_sign_up',
+  {
+    parameters: {
+      user: uuid,
+      username: text,
+      email: text,
+      passwordHash: text,
+      language: text,
+      referralCode: text,
+      role: textOf<User['role']>('role'),
+      isToBeVerified: boolean,
+      wallet: text,
+      points: numeric,
+      version: smallint,
+      vaultKeyId: text,
+      wrappedDataKey: bytes,
+      sealedPrivateKey: bytes,
+      address: orNull(text),
+      ...remembered,
+    },
+    columns: { id: uuid },
+  },
   `with created as (
      insert into users (id, username, email, password_hash, display_name, language, referral_code, role, email_verified, email_held)
-     select $1::uuid, $2, $3, $4, $2, $5, $6, $7::role, $7::role = 'ADMIN', not $17::boolean
-     where not ($17::boolean and exists (select from users where lower(email) = lower($3) and email_held))
+     select $user, $username, $email, $passwordHash, $username, $language, $referralCode, $role, $role = 'ADMIN',
+       not $isToBeVerified
+     where not ($isToBeVerified and exists (select from users where lower(email) = lower($email) and email_held))
      returning id
    ),
    opened as (
-     insert into wallets (user_id, address, points) select id, $8, $9::numeric from created
+     insert into wallets (user_id, address, points) select id, $wallet, $points from created
    ),
    sealed as (
      insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
-     select id, $16::smallint, $10, $11::bytea, $12::bytea from created
+     select id, $version, $vaultKeyId, $wrappedDataKey, $sealedPrivateKey from created
    ),
    moved as (
-     insert into transfers (reference) select 'sign-up:' || id from created where $9::numeric > 0 returning id
+     insert into transfers (reference) select 'sign-up:' || id from created where $points > 0 returning id
    ),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
      select moved.id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from moved, created, lateral (values (1, created.id, null::book, $9::numeric), (2, null, 'PROMOTION', -$9::numeric))
+     from moved, created, lateral (values (1, created.id, null::book, $points), (2, null, 'PROMOTION', -$points))
        as line (position, wallet_id, book, amount)
    ),
-   ${auditSql({ name: 'audited', from: 'created', user: 'id', action: 'account.created', address: '$15' })},
+   ${auditSql({ name: 'audited', from: 'created', user: 'id', action: 'account.created', address: '$address' })},
    ${accountMailSql({
      name: 'queued',
-     from: 'created where $17::boolean',
+     from: 'created where $isToBeVerified',
      template: 'email-verification',
      facts: { userId: 'created.id' },
    })},
-   ${rememberSql('$13', '$14', '$1::text', 'created')}
+   ${rememberSql('$scope', '$payloadHash', '$user::text', 'created')}
    select id from created, (select count(*) from queued) as jobs`,
 )
 
 /**
  * A session, if the account's password is still the one that was verified. No row: it was changed or the account deleted
- * meanwhile. $1 user, $2 the verified hash, $3 the secret's hash, $4 the session's name, $5 days until it ends or 0, $6 the
- * address it came from, $7 what the secret was made under.
+ * meanwhile. `hash` is the secret's, `days` until it ends or 0, `making` what the secret was made under.
  */
-export const insertToken = statement<{ id: string }>(
+export const insertToken = statement(
   'account_token_insert',
+  {
+    parameters: {
+      user: uuid,
+      verifiedHash: text,
+      hash: bytes,
+      name: text,
+      days: int,
+      address: orNull(text),
+      making: text,
+      ...remembered,
+    },
+    columns: { id: uuid },
+  },
   `with holder as materialized (
-     select id from users where id = $1::uuid and password_hash = $2 and deleted_at is null for share
+     select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null for share
    ),
    inserted as (
      insert into access_tokens (user_id, hash, name, expires_at)
-     select id, $3::bytea, $4, case when $5::int > 0 then now() + make_interval(days => $5::int) end from holder
+     select id, $hash, $name, case when $days > 0 then now() + make_interval(days => $days) end from holder
      returning id, user_id
    ),
    ${auditSql({
@@ -100,28 +141,30 @@ export const insertToken = statement<{ id: string }>(
      user: 'user_id',
      action: 'session.started',
      subject: `type_id('session', inserted.id)`,
-     address: '$6',
+     address: '$address',
    })},
-   ${rememberSql('$8', '$9', `type_id('session', inserted.id) || ':' || $7`, 'inserted')}
+   ${rememberSql('$scope', '$payloadHash', `type_id('session', inserted.id) || ':' || $making`, 'inserted')}
    select id from inserted`,
 )
 
-/** Whether a secret still opens a session: $1 its SHA-256. */
-export const findLiveHash = statement<{ id: string }>(
+/** Whether a secret still opens a session, by its SHA-256. */
+export const findLiveHash = statement(
   'account_live_hash',
+  { parameters: { hash: bytes }, columns: { id: uuid } },
   `select t.id from access_tokens t join users u on u.id = t.user_id
-   where t.hash = $1::bytea and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
+   where t.hash = $hash and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
 )
 
 /** The account before its tokens: whoever locks them in another order could stand in the way of its deletion, and it in theirs. */
 export const holderSql = (user: string) =>
-  `holder as materialized (select id from users where id = ${user}::uuid for key share)`
+  `holder as materialized (select id from users where id = ${user} for key share)`
 
-/** $2: its identifier as callers see it, $3: the address it came from, $4: its owner. */
-export const deleteToken = statement<never>(
+/** `subject`: its identifier as callers see it. */
+export const deleteToken = statement(
   'account_token_delete',
-  `with ${holderSql('$4')},
-   ended as (delete from access_tokens t using holder where t.id = $1::uuid and t.user_id = holder.id returning t.user_id),
-   ${auditSql({ name: 'audited', from: 'ended', user: 'user_id', action: 'session.ended', subject: '$2', address: '$3' })}
-   select 1`,
+  { parameters: { user: uuid, token: uuid, subject: text, address: text } },
+  `with ${holderSql('$user')},
+   ended as (delete from access_tokens t using holder where t.id = $token and t.user_id = holder.id returning t.user_id),
+   ${auditSql({ name: 'audited', from: 'ended', user: 'user_id', action: 'session.ended', subject: '$subject', address: '$address' })}
+   select`,
 )

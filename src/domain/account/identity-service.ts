@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
 import { validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
 import { assertMay } from '../policy.ts'
-import type { Database, Statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
 import { addressProblem, email, username } from './account-input.ts'
 import { duplicate, emailTaken } from './account-refusals.ts'
-import { changeEmail, changeUsername, requestEmailChange, verifyEmail } from './identity-statements.ts'
+import { type Change, changeEmail, changeUsername, requestEmailChange, verifyEmail } from './identity-statements.ts'
 import type { MailRequests } from './mail-requests.ts'
 import { invalidToken, type OneTimeTokens, type PresentedToken, tokenKey } from './one-time-token.ts'
 import { type OwnPassword, wrongPassword } from './own-password.ts'
@@ -48,14 +48,14 @@ export function createIdentityService(deps: Dependencies) {
   /** Writes what needs the actor's password, if that still is what was verified. */
   async function change(
     actor: Extract<Actor, { kind: 'user' }>,
-    statement: Statement<{ id: string; is_taken?: boolean }>,
-    { currentPassword, value }: { currentPassword: string; value: string },
+    statement: Change,
+    { currentPassword, wanted }: { currentPassword: string; wanted: string },
     attempt: Attempt,
   ): Promise<string> {
-    const verified = await ownPassword.verify(actor, currentPassword)
-    const [, address] = auditValues(actor)
-    const values = [actor.id, verified, value, address, ...markValues(attempt)]
-    const [held] = await database.query(statement, values).catch((error: unknown) => {
+    const verifiedHash = await ownPassword.verify(actor, currentPassword)
+    const { id: user, address } = actor
+    const parameters = { user, verifiedHash, wanted, address, ...markOf(attempt) }
+    const [held] = await database.query(statement, parameters).catch((error: unknown) => {
       throw duplicate(error)
     })
     if (!held) throw wrongPassword()
@@ -80,7 +80,7 @@ export function createIdentityService(deps: Dependencies) {
         return change(
           actor,
           verifiesAddresses ? requestEmailChange : changeEmail,
-          { ...input, value: input.newEmail },
+          { ...input, wanted: input.newEmail },
           attempt,
         )
       })
@@ -97,7 +97,7 @@ export function createIdentityService(deps: Dependencies) {
       const problem = addressProblem(input.newUsername, actor.user.email)
       if (problem) throw validationFailed({ newUsername: [problem] })
       return idempotency.once(actor, attempt, 'changeUsername', input, () =>
-        change(actor, changeUsername, { ...input, value: input.newUsername }, attempt),
+        change(actor, changeUsername, { ...input, wanted: input.newUsername }, attempt),
       )
     },
 
@@ -135,8 +135,8 @@ export function createIdentityService(deps: Dependencies) {
       if (!key) throw invalidToken()
       return idempotency.once(actor, attempt, 'verifyEmail', input, async () => {
         const [, address] = auditValues(actor)
-        const values = [key.userId, key.hash, address, ...markValues(attempt)]
-        const [verified] = await database.query(verifyEmail, values).catch((error: unknown) => {
+        const parameters = { user: key.userId, hash: key.hash, address, ...markOf(attempt) }
+        const [verified] = await database.query(verifyEmail, parameters).catch((error: unknown) => {
           throw duplicate(error)
         })
         if (!verified) throw invalidToken()

@@ -1,10 +1,11 @@
 /** Mails that whoever knows an address can ask for. Nothing here looks an account up: what is not looked up cannot differ. */
 import { createHash } from 'node:crypto'
 import type { Actor } from '../actor.ts'
-import { type Attempt, type Idempotency, markValues, rememberSql } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf, remembered, rememberSql } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
-import { type Database, statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
 import { networkOf } from '../request-limits.ts'
+import { statement, text } from '../sql.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 
 const HOUR = 3600
@@ -13,14 +14,15 @@ const PER_ADDRESS = 5
 
 type Template = 'password-reset' | 'email-verification'
 
-/** $1: the address as given. */
+/** `email`: as given. */
 const ask = (name: string, template: Template) =>
-  statement<never>(
+  statement(
     name,
-    `with asked as (select $1::text as address),
+    { parameters: { email: text, ...remembered } },
+    `with asked as (select $email as address),
      ${accountMailSql({ name: 'queued', from: 'asked', template, facts: { email: 'asked.address' } })},
-     ${rememberSql('$2', '$3', "'requested'", 'asked')}
-     select 1 from queued`,
+     ${rememberSql('$scope', '$payloadHash', "'requested'", 'asked')}
+     select from queued`,
   )
 
 const kinds = {
@@ -57,7 +59,7 @@ export const createMailRequests = ({ database, limits, idempotency, perHour }: D
         await limits.take({ name: limit, count: perHour, seconds: HOUR }, networkOf(actor.address))
       }
       await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR }, addressDigest(email))
-      await database.query(asking, [email, ...markValues(attempt)])
+      await database.query(asking, { email, ...markOf(attempt) })
       return 'requested'
     })
   },

@@ -1,19 +1,23 @@
-import { statement } from '../ports.ts'
+import type { OneTimeToken } from '../../platform/prisma/client.ts'
+import { bytes, int, statement, text, textOf, uuid } from '../sql.ts'
 
-/** Where a link of purpose `$2` goes: a verification is of the address that the account is to have. */
+/** `hash` is the secret's. */
+const token = { user: uuid, purpose: textOf<OneTimeToken['purpose']>('token_purpose'), hash: bytes }
+
+/** Where a link of a purpose goes: a verification is of the address that the account is to have. */
 const addressSql = (users: string) =>
-  `case when $2::token_purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
+  `case when $purpose = 'EMAIL_VERIFICATION' then coalesce(${users}.pending_email, ${users}.email) else ${users}.email end`
 
 /**
  * The newest token of its purpose; a request that comes late changes nothing. One that is carried out again writes the
  * same token and its time begins anew, for nobody has had it in a mail before. No row: a newer or a used one stands.
- * $1 user, $2 purpose, $3 request, $4 the secret's hash, $5 seconds it is good for.
  */
-export const upsertToken = statement<{ email: string }>(
+export const upsertToken = statement(
   'one_time_token_issue',
+  { parameters: { ...token, request: uuid, seconds: int }, columns: { email: text } },
   `insert into one_time_tokens as t (user_id, purpose, request_id, hash, email, expires_at)
-   select id, $2::token_purpose, $3::uuid, $4::bytea, ${addressSql('users')}, now() + make_interval(secs => $5::int)
-   from users where id = $1::uuid and deleted_at is null for share
+   select id, $purpose, $request, $hash, ${addressSql('users')}, now() + make_interval(secs => $seconds)
+   from users where id = $user and deleted_at is null for share
    on conflict (user_id, purpose) do update set request_id = excluded.request_id, hash = excluded.hash,
      email = excluded.email, created_at = now(), expires_at = excluded.expires_at, used_at = null
    where excluded.request_id > t.request_id
@@ -21,11 +25,11 @@ export const upsertToken = statement<{ email: string }>(
    returning email`,
 )
 
-/** $1 user, $2 purpose, $3 the secret's hash. */
-export const findUsableToken = statement<{ email: string; username: string }>(
+export const findUsableToken = statement(
   'one_time_token_usable',
+  { parameters: token, columns: { email: text, username: text } },
   `select t.email, u.username from one_time_tokens t join users u on u.id = t.user_id
-   where t.user_id = $1::uuid and t.purpose = $2::token_purpose and t.hash = $3::bytea and t.used_at is null
+   where t.user_id = $user and t.purpose = $purpose and t.hash = $hash and t.used_at is null
      and t.expires_at > now() and lower(${addressSql('u')}) = lower(t.email) and u.deleted_at is null`,
 )
 
@@ -36,7 +40,7 @@ export const findUsableToken = statement<{ email: string; username: string }>(
 export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: string; hash: string }): string => `
   spent as (
     update one_time_tokens t set used_at = now() from ${held}
-    where t.user_id = ${held}.id and t.purpose = '${purpose}' and t.hash = ${hash}::bytea and t.used_at is null
+    where t.user_id = ${held}.id and t.purpose = '${purpose}' and t.hash = ${hash} and t.used_at is null
       and t.expires_at > clock_timestamp() and lower(t.email) = lower(${held}.email)
     returning t.user_id
   )`

@@ -56,14 +56,14 @@ export function createOneTimeTokens({ database, vault }: { database: Pick<Databa
       requestId: string,
     ): Promise<{ token: string; email: string } | undefined> {
       const token = newSecret(derivationKey, `${purpose}\n${userId}`, requestId, SECRET_BYTES).toString('base64url')
-      const values = [userId, purpose, requestId, sha256(token), lifetimes[purpose]]
-      const [issued] = await database.query(upsertToken, values)
+      const parameters = { user: userId, purpose, request: requestId, hash: sha256(token), seconds: lifetimes[purpose] }
+      const [issued] = await database.query(upsertToken, parameters)
       return issued && { token, email: issued.email }
     },
 
     /** Where a token was sent that is good at this moment, and for whose account. Only a statement that spends it can tell for certain. */
     async find(purpose: Purpose, { userId, hash }: TokenKey): Promise<{ email: string; username: string } | undefined> {
-      return (await database.query(findUsableToken, [userId, purpose, hash]))[0]
+      return (await database.query(findUsableToken, { user: userId, purpose, hash }))[0]
     },
   }
 }

@@ -21,7 +21,7 @@ export function createOwnPassword({ database, passwordCheck }: Dependencies) {
      * Raises VALIDATION_FAILED of `currentPassword`, THROTTLED, UNAVAILABLE.
      */
     async verify({ id }: UserActor, password: string): Promise<string> {
-      const [account] = await database.query(findOwnCredentials, [id])
+      const [account] = await database.query(findOwnCredentials, { user: id })
       if (!account) throw wrongPassword()
       const { email, password_hash: passwordHash } = account
       if (!(await passwordCheck.check({ email, passwordHash, password, isSignedIn: true }))) throw wrongPassword()

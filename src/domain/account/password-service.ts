@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditValues } from '../audit/audit-sql.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import { assertMay } from '../policy.ts'
 import { type Database, type PasswordHasher, violatedConstraint } from '../ports.ts'
@@ -62,11 +62,12 @@ export function createPasswordService(deps: Dependencies) {
       return idempotency.once(actor, attempt, 'resetPassword', input, async () => {
         // Hashing takes 64 MiB for a while: not for everybody who sends something.
         if (!(await tokens.find('PASSWORD_RESET', key))) throw invalidToken()
+        const { userId: user, hash } = key
         const passwordHash = await passwords.hash(input.newPassword)
         const [, address] = auditValues(actor)
         const work = async (query: Database['query']) => {
-          await query(holdCredentials, [key.userId])
-          return query(resetPassword, [key.userId, key.hash, passwordHash, address, ...markValues(attempt)])
+          await query(holdCredentials, { user })
+          return query(resetPassword, { user, hash, passwordHash, address, ...markOf(attempt) })
         }
         const [changed] = await database.transaction(work).catch((error: unknown) => {
           // The address has become somebody else's, and the link was for the address.
@@ -86,13 +87,13 @@ export function createPasswordService(deps: Dependencies) {
       assertUser(actor)
       const input = parse(changeInput, rawInput)
       return idempotency.once(actor, attempt, 'changePassword', input, async () => {
-        const verified = await ownPassword.verify(actor, input.currentPassword)
+        const verifiedHash = await ownPassword.verify(actor, input.currentPassword)
         const passwordHash = await passwords.hash(input.newPassword)
-        const [, address] = auditValues(actor)
+        const { id: user, tokenId: session, address } = actor
         const [changed] = await database.transaction(async (query) => {
-          await query(holdCredentials, [actor.id])
-          const values = [actor.id, verified, passwordHash, actor.tokenId, address, ...markValues(attempt)]
-          return query(changePassword, values)
+          await query(holdCredentials, { user })
+          const hashes = { verifiedHash, passwordHash }
+          return query(changePassword, { user, ...hashes, session, address, ...markOf(attempt) })
         })
         if (!changed) throw wrongPassword()
         return changed.id

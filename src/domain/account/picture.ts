@@ -61,7 +61,7 @@ export const identityOf = ({ received, removed }: ReceivedPictures) => ({
   ...Object.fromEntries(removed.map((field) => [field, null])),
 })
 
-/** What a statement needs to change them: ids, kinds, pictures and thumbnails, and the kinds to take away. Raises VALIDATION_FAILED, UNAVAILABLE. */
+/** What a statement needs to change them. Raises VALIDATION_FAILED, UNAVAILABLE. */
 export async function pictureValues({ received, removed }: ReceivedPictures, maker: PictureMaker) {
   const made: { id: string; kind: string; picture: Uint8Array; thumbnail: Uint8Array }[] = []
   for (const { field, bytes } of received) {
@@ -72,9 +72,13 @@ export async function pictureValues({ received, removed }: ReceivedPictures, mak
     }
     made.push({ id: newUuid(), kind, picture, thumbnail })
   }
-  const columns = [made.map(({ id }) => id), made.map(({ kind }) => kind)]
-  const bytes = [made.map(({ picture }) => picture), made.map(({ thumbnail }) => thumbnail)]
-  return [...columns, ...bytes, removed.map((field) => pictureFields[field].kind)] as const
+  return {
+    ids: made.map(({ id }) => id),
+    kinds: made.map(({ kind }) => kind),
+    pictures: made.map(({ picture }) => picture),
+    thumbnails: made.map(({ thumbnail }) => thumbnail),
+    removedKinds: removed.map((field) => pictureFields[field].kind),
+  }
 }
 
 async function* oneOf(bytes: Uint8Array) {

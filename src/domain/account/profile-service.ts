@@ -1,7 +1,7 @@
 /** What a person tells of themselves, and their settings. Contract: `PATCH /api/v3/auth/users/me`, `…/profile`. */
 import { type Actor, assertUser } from '../actor.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { assertMay } from '../policy.ts'
@@ -34,22 +34,25 @@ export function createProfileService({ database, idempotency, limits, pictures }
       assertMay(actor, 'account:update')
       assertUser(actor)
       const input = parse(profileInput, rawInput)
-      const { displayName, description, language, defaultTag, allowC2paDownload } = input
       const isPictured = Object.values(given).some(Boolean)
       if (isPictured) await limits.take(uploads, actor.id)
       const received = await receivePictures(given)
       return idempotency.once(actor, attempt, 'updateProfile', { ...input, ...identityOf(received) }, async () => {
-        const facts = [displayName, description, language, defaultTag, allowC2paDownload].map((fact) => fact ?? null)
+        const { displayName = null, description = null, language = null, defaultTag = null } = input
+        const { allowC2paDownload = null } = input
+        const facts = { displayName, description, language, defaultTag, allowC2paDownload }
         const changesPictures = isPictured || received.removed.length > 0
-        if (!changesPictures && facts.every((fact) => fact === null)) {
+        if (!changesPictures && Object.values(facts).every((fact) => fact === null)) {
           await idempotency.remember(attempt, actor.id)
           return actor.id
         }
-        const [changed] = await database.query(changeProfile, [
-          ...[actor.id, ...facts, actor.address],
-          ...markValues(attempt),
+        const [changed] = await database.query(changeProfile, {
+          user: actor.id,
+          ...facts,
           ...(await pictureValues(received, pictures)),
-        ])
+          address: actor.address,
+          ...markOf(attempt),
+        })
         // The account was deleted since the request came in.
         if (!changed) throw authenticationFailed()
         return changed.id
@@ -58,7 +61,7 @@ export function createProfileService({ database, idempotency, limits, pictures }
 
     /** A picture on somebody's profile, or its thumbnail, as WebP. Raises NOT_FOUND. */
     async readPicture(id: string, { thumbnail }: { thumbnail: boolean }): Promise<Uint8Array> {
-      const [found] = isUuid(id) ? await database.query(findPicture, [id, thumbnail]) : []
+      const [found] = isUuid(id) ? await database.query(findPicture, { picture: id, wantsThumbnail: thumbnail }) : []
       if (!found) throw notFound('Picture')
       return found.bytes
     },

@@ -1,7 +1,7 @@
 /** The sessions of an account: its access tokens, without their secrets. Contract: `/api/v3/auth/sessions`. */
 import { type Actor, assertUser } from '../actor.ts'
 import { authenticationFailed, notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { assertMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
@@ -54,8 +54,9 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
     async list(actor: Actor, { limit, offset = 0, after, before, inverted = false }: SessionPage): Promise<Session[]> {
       assertMay(actor, 'session:read')
       assertUser(actor)
-      const bounds = [uuidOf('after', after), uuidOf('before', before)]
-      const rows = await database.query(inverted ? readSessionsUp : readSessions, [actor.id, ...bounds, limit, offset])
+      const bounds = { after: uuidOf('after', after), before: uuidOf('before', before) }
+      const page = { user: actor.id, ...bounds, limit, offset }
+      const rows = await database.query(inverted ? readSessionsUp : readSessions, page)
       return rows.map((row) => ({ ...row, isCurrent: row.id === actor.tokenId }))
     },
 
@@ -63,7 +64,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
     async find(actor: Actor, id: string): Promise<Session | null> {
       const uuid = fromId(id, 'session')?.uuid
       if (actor.kind !== 'user' || uuid === undefined) return null
-      const [row] = await database.query(readSession, [uuid, actor.id])
+      const [row] = await database.query(readSession, { session: uuid, user: actor.id })
       return row ? { ...row, isCurrent: row.id === actor.tokenId } : null
     },
 
@@ -71,7 +72,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
     async count(actor: Actor): Promise<number> {
       assertMay(actor, 'session:read')
       assertUser(actor)
-      const [counted] = await database.query(countSessions, [actor.id])
+      const [counted] = await database.query(countSessions, { user: actor.id })
       return counted!.count
     },
 
@@ -85,8 +86,9 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
       const uuid = fromId(id, 'session')?.uuid
       if (uuid === undefined) throw notFound('Session')
       await idempotency.once(actor, attempt, 'revokeSession', { uuid }, async () => {
-        const values = [uuid, actor.id, toId('session', uuid), actor.address, ...markValues(attempt)]
-        const [ended] = await database.query(revokeSession, values)
+        const session = { session: uuid, subject: toId('session', uuid) }
+        const parameters = { user: actor.id, ...session, address: actor.address, ...markOf(attempt) }
+        const [ended] = await database.query(revokeSession, parameters)
         if (!ended) throw notFound('Session')
         return actor.id
       })
@@ -97,8 +99,8 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
       assertMay(actor, 'session:end')
       assertUser(actor)
       await idempotency.once(actor, attempt, 'revokeOtherSessions', {}, async () => {
-        const values = [actor.id, actor.tokenId, actor.address, ...markValues(attempt)]
-        await database.query(revokeOtherSessions, values)
+        const { id: user, tokenId: session, address } = actor
+        await database.query(revokeOtherSessions, { user, session, address, ...markOf(attempt) })
         return actor.id
       })
       const current = await this.find(actor, toId('session', actor.tokenId))

@@ -49,7 +49,7 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
   /** The key that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
   async function replayKey(id: string, attempt: Attempt): Promise<string> {
     const key = newKey(id, attempt)
-    const [live] = await database.query(findApiKeys, [[hashOf(key)]])
+    const [live] = await database.query(findApiKeys, { hashes: [hashOf(key)] })
     if (!live) throw outlived('the key that it made was revoked')
     return key
   }
