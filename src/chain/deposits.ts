@@ -178,11 +178,12 @@ export function createDepositWatcher({
     await books.goBack(chainId, { from, to: writeTrail([fork, ...rest]) }, fork.number)
   }
 
-  /** Whether the chain, though shorter than what was read of it, has gone on another way: one that was put back to an earlier moment. */
+  /** Whether the chain, though no longer than what was read of it, has gone on another way: one that was put back to an earlier moment. */
   const isAnother = async ([newest]: Trail, deep: number): Promise<boolean> => {
-    if (deep >= newest.number || newest.time === undefined) return false
     const [block] = await readBlocks(deep, deep)
-    return block !== undefined && Number(block.timestamp) > newest.time
+    if (!block) return false
+    if (deep === newest.number) return block.hash !== newest.hash
+    return newest.time !== undefined && Number(block.timestamp) > newest.time
   }
 
   const creditSetAside = async () => {

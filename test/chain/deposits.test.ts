@@ -390,6 +390,27 @@ it('credits what comes in on a chain that was put back to an earlier moment, bef
   )
 })
 
+it('credits what comes in on a chain that was put back, when it is exactly as long again', async () => {
+  const user = await app.newUser({ points: '0' })
+  const first = watch()
+  await caughtUp()
+  const before = await chain.rpc.call<string>('evm_snapshot')
+  await mine(20)
+  await caughtUp()
+  await first.stop()
+  const height = await headNumber()
+
+  await chain.rpc.call('evm_revert', before)
+  await send(user, COIN)
+  await mine(height - (await headNumber()))
+  watch()
+  await eventually(
+    () => app.wallet(user),
+    ({ num }) => num === '1',
+  )
+  expect(await headNumber()).toBe(height)
+})
+
 it('remembers few blocks of a long way, and some of them near', () => {
   let trail: readonly BlockId[] = []
   for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })

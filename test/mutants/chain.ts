@@ -207,6 +207,12 @@ export const chain: Mutant[] = [
         `Number(block.timestamp) > newest.time`,
         `Number(block.timestamp) > newest.time + 1e9`,
       ],
+      [
+        'chain.put-back-as-long',
+        'A chain that was put back is read from where it goes another way, also when it is exactly as long again.',
+        `return block.hash !== newest.hash`,
+        `return false`,
+      ],
     ],
   ),
   ...mutantsOf(
