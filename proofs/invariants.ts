@@ -318,8 +318,10 @@ const harmless = 'update commits set sequence = sequence'
 /** Some of what the buyer pays is of a grant that expires. */
 async function giveExpiringPoints({ database }: Parts, userId: string): Promise<void> {
   const expiresAt = new Date(Date.now() + 3_600_000)
-  const values = [userId, '1', 'proof', null, expiresAt, null, null, null]
-  const [given] = await database.query(insertGrant, values)
+  const [given] = await database.query(insertGrant, {
+    ...{ user: userId, amount: '1', reason: 'proof', expiresAt },
+    ...{ actor: null, address: null, scope: null, payloadHash: null },
+  })
   if (!given) throw new Error('Points could not be given.')
 }
 

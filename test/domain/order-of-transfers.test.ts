@@ -51,8 +51,11 @@ async function deposit({ address }: SignedIn, count: number) {
   await app.sql(`insert into settings values ($1, '1')`, [key])
   const each = <T>(value: () => T) => Array.from({ length: count }, value)
   const hash = () => `0x${randomBytes(32).toString('hex')}`
-  const found = [each(hash), each(() => address), each(() => '1'), each(() => 1), each(hash)]
-  return database.query(creditDeposits, [key, '1', '2', ...found])
+  return database.query(creditDeposits, {
+    ...{ setting: key, from: '1', to: '2' },
+    ...{ hashes: each(hash), addresses: each(() => address), amounts: each(() => '1') },
+    ...{ blockNumbers: each(() => 1), blockHashes: each(hash) },
+  })
 }
 
 /** What moves a wallet: makes everything ready, and returns what then moves it by so many transfers. */

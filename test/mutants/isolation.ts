@@ -65,8 +65,8 @@ export const isolation: Mutant[] = [
     [
       'isolation.deposit-lost-block',
       'What was set aside from a block that the chain has lost is not credited.',
-      `where block_number > $4::int returning`,
-      `where block_number < $4::int - 1000 returning`,
+      `where block_number > $height returning`,
+      `where block_number < $height - 1000 returning`,
     ],
   ]),
   ...mutantsOf('src/domain/sweep/setback-statements.ts', DEPOSITS, [

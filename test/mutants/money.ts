@@ -85,8 +85,8 @@ export const money: Mutant[] = [
       [
         'money.deposit-race',
         'Of two scans of the same blocks one counts.',
-        `where key = $1 and value = $2 returning key`,
-        `where key = $1 and $2 is not null returning key`,
+        `where key = $setting and value = $from returning key`,
+        `where key = $setting and $from is not null returning key`,
       ],
       [
         'money.deposit-book',
@@ -103,7 +103,7 @@ export const money: Mutant[] = [
       [
         'money.statement-foreign',
         'A statement shows one’s own transfers only.',
-        `where wallet_id = $1::uuid and transfer_id < coalesce`,
+        `where wallet_id = $user and transfer_id < coalesce`,
         `where wallet_id is not null and transfer_id < coalesce`,
       ],
       [

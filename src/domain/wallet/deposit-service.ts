@@ -59,19 +59,19 @@ export function createDepositService({ database, notices, log }: Dependencies) {
   return {
     /** Where the scan of a chain stands, as the watcher wrote it down. */
     async scanned(chainId: number): Promise<string | undefined> {
-      const [row] = await database.query(findScanned, [settingOf(chainId)])
+      const [row] = await database.query(findScanned, { setting: settingOf(chainId) })
       return row?.value
     },
 
     /** Where the scan begins, unless it has begun. */
     async begin(chainId: number, position: string): Promise<void> {
-      await database.query(beginScan, [settingOf(chainId), position])
+      await database.query(beginScan, { setting: settingOf(chainId), position })
     },
 
     /** Which of these addresses, with EIP-55 checksum, are wallets. */
     async ours(addresses: readonly string[]): Promise<Set<string>> {
       if (addresses.length === 0) return new Set()
-      const rows = await database.query(findWalletAddresses, [addresses])
+      const rows = await database.query(findWalletAddresses, { addresses })
       return new Set(rows.map(({ address }) => address))
     },
 
@@ -82,22 +82,22 @@ export function createDepositService({ database, notices, log }: Dependencies) {
      * and whatever keeps the scan from being moved.
      */
     async credit(chainId: number, { from, to }: Move, deposits: readonly FoundDeposit[]): Promise<number | undefined> {
-      const values = [
-        ...[settingOf(chainId), from, to],
-        deposits.map(({ transactionHash }) => transactionHash),
-        deposits.map(({ address }) => address),
-        deposits.map(({ amount }) => amount),
-        deposits.map(({ blockNumber }) => blockNumber),
-        deposits.map(({ blockHash }) => blockHash),
-      ]
+      const found = {
+        ...{ setting: settingOf(chainId), from, to },
+        hashes: deposits.map(({ transactionHash }) => transactionHash),
+        addresses: deposits.map(({ address }) => address),
+        amounts: deposits.map(({ amount }) => amount),
+        blockNumbers: deposits.map(({ blockNumber }) => blockNumber),
+        blockHashes: deposits.map(({ blockHash }) => blockHash),
+      }
       try {
-        const [row] = await database.query(creditDeposits, values)
+        const [row] = await database.query(creditDeposits, found)
         for (const owner of row?.owners ?? []) notices.announce(owner)
         return row?.advanced ? row.credited : undefined
       } catch (error) {
         if (isOutage(error) || deposits.length === 0) throw error
       }
-      const [row] = await database.query(setDepositsAside, values)
+      const [row] = await database.query(setDepositsAside, found)
       return row?.advanced ? 0 : undefined
     },
 
@@ -106,12 +106,12 @@ export function createDepositService({ database, notices, log }: Dependencies) {
 
     /** Moves the scan back to a block: what lies above is found anew, and nothing of it stays set aside. */
     async goBack(chainId: number, { from, to }: Move, blockNumber: number): Promise<void> {
-      await database.query(moveScanBack, [settingOf(chainId), from, to, blockNumber])
+      await database.query(moveScanBack, { setting: settingOf(chainId), from, to, height: blockNumber })
     },
 
     /** How many deposits stand in the books from blocks above a height. */
     async countAbove(blockNumber: number): Promise<number> {
-      const [row] = await database.query(countDepositsAbove, [blockNumber])
+      const [row] = await database.query(countDepositsAbove, { height: blockNumber })
       return row?.count ?? 0
     },
   }

@@ -1,24 +1,32 @@
 import { eventSql } from '../event/event-sql.ts'
-import { statement } from '../ports.ts'
+import { statement as positional } from '../ports.ts'
+import { arrayOf, int, numeric, statement, text, uuid } from '../sql.ts'
 import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
 
-export const findScanned = statement<{ value: string }>('deposits_scanned', 'select value from settings where key = $1')
+export const findScanned = statement(
+  'deposits_scanned',
+  { parameters: { setting: text }, columns: { value: text } },
+  'select value from settings where key = $setting',
+)
 
 /** The first to come says where scanning begins. */
-export const beginScan = statement<never>(
+export const beginScan = statement(
   'deposits_begin',
-  'insert into settings (key, value) values ($1, $2) on conflict (key) do nothing',
+  { parameters: { setting: text, position: text } },
+  'insert into settings (key, value) values ($setting, $position) on conflict (key) do nothing',
 )
 
-export const findWalletAddresses = statement<{ address: string }>(
+export const findWalletAddresses = statement(
   'deposits_wallets',
-  'select address from wallets where address = any ($1::text[])',
+  { parameters: { addresses: arrayOf(text) }, columns: { address: text } },
+  'select address from wallets where address = any ($addresses)',
 )
 
-/** How many deposits were credited from blocks above a height: $1 height. */
-export const countDepositsAbove = statement<{ count: number }>(
+/** How many deposits were credited from blocks above a height. */
+export const countDepositsAbove = statement(
   'deposits_above',
-  'select count(*)::int as count from deposits where block_number > $1::int',
+  { parameters: { height: int }, columns: { count: int } },
+  'select count(*)::int as count from deposits where block_number > $height',
 )
 
 /**
@@ -69,31 +77,43 @@ const creditSql = `
      transfer: 'transfer_id',
    })}`
 
-/** Moves the scan on, if nobody has moved it since: $1 setting, $2 where it was, $3 where it is then. */
+/** Moves the scan on, if nobody has moved it since. */
+const move = { setting: text, from: text, to: text }
 const advanceSql = `
    advanced as materialized (
-     update settings set value = $3 where key = $1 and value = $2 returning key
+     update settings set value = $to where key = $setting and value = $from returning key
    )`
 
-/** What the scan found: of each deposit $4 transaction, $5 address, $6 amount, $7 block, $8 its hash. */
-const foundSql = (amount: 'numeric' | 'text') => `
+/** What the scan found, a deposit in each place, and their `amounts`. */
+const found = {
+  hashes: arrayOf(text),
+  addresses: arrayOf(text),
+  blockNumbers: arrayOf(int),
+  blockHashes: arrayOf(text),
+}
+const foundSql = `
    found as materialized (
-     select i.* from advanced cross join unnest($4::text[], $5::text[], $6::${amount}[], $7::int[], $8::text[])
+     select i.* from advanced cross join unnest($hashes, $addresses, $amounts, $blockNumbers, $blockHashes)
        with ordinality as i (hash, address, amount, block_number, block_hash, position)
    )`
 
 /** Moves the scan on and credits what it found; what is in the books already is left out. */
-export const creditDeposits = statement<{ advanced: number; credited: number; owners: string[] }>(
+export const creditDeposits = statement(
   'deposits_credit',
-  `with ${advanceSql}, ${foundSql('numeric')}, ${creditSql}
+  {
+    parameters: { ...move, ...found, amounts: arrayOf(numeric) },
+    columns: { advanced: int, credited: int, owners: arrayOf(uuid) },
+  },
+  `with ${advanceSql}, ${foundSql}, ${creditSql}
    select (select count(*) from advanced)::int as advanced, (select count(*) from fresh)::int as credited,
      array(select distinct user_id from fresh) as owners`,
 )
 
-/** Moves the scan on and sets aside what it found: the very same parameters. */
-export const setDepositsAside = statement<{ advanced: number }>(
+/** Moves the scan on and sets aside what it found. Amounts as they are told, because the books may not hold them. */
+export const setDepositsAside = statement(
   'deposits_set_aside',
-  `with ${advanceSql}, ${foundSql('text')},
+  { parameters: { ...move, ...found, amounts: arrayOf(text) }, columns: { advanced: int } },
+  `with ${advanceSql}, ${foundSql},
    kept as (
      insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
      select hash, address, amount, block_number, block_hash, position from found
@@ -103,21 +123,22 @@ export const setDepositsAside = statement<{ advanced: number }>(
 )
 
 /**
- * Moves the scan back: the parameters of `advanceSql`, and $4 the block up to which the chain is the same. What was set aside
- * from blocks that are gone is found anew, if the chain still has it.
+ * Moves the scan back; `height` is that of the block up to which the chain is the same. What was set aside from blocks that are
+ * gone is found anew, if the chain still has it.
  */
-export const moveScanBack = statement<never>(
+export const moveScanBack = statement(
   'deposits_back',
+  { parameters: { ...move, height: int } },
   `with ${advanceSql},
    gone as (
-     delete from set_aside_deposits using advanced where block_number > $4::int returning transaction_hash
+     delete from set_aside_deposits using advanced where block_number > $height returning transaction_hash
    )
    delete from setbacks where sweep = 'credit-deposits' and item in (select transaction_hash from gone)`,
 )
 
 const byAge = placeSql('created_at', 'transaction_hash', ['timestamptz', 'text'])
 
-export const findSetAside = statement<ItemRow>(
+export const findSetAside = positional<ItemRow>(
   'deposits_find_set_aside',
   `select transaction_hash as item, ${byAge.place} as place from set_aside_deposits
    where ${byAge.isAfter} and ${isAwakeSql('credit-deposits', 'transaction_hash')}
@@ -125,7 +146,7 @@ export const findSetAside = statement<ItemRow>(
 )
 
 /** Credits deposits that were set aside: $1 their transactions. Whoever takes one away is the one who credits it. */
-export const creditSetAside = statement<{ items: string[]; owners: string[] }>(
+export const creditSetAside = positional<{ items: string[]; owners: string[] }>(
   'deposits_credit_set_aside',
   `with taken as materialized (
      delete from set_aside_deposits d using wallets w where w.address = d.address and d.transaction_hash = any ($1::text[])

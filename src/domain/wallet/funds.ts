@@ -1,5 +1,6 @@
 /** What a wallet can spend, by the database's clock. */
-import { type Database, statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
+import { boolean, numeric, statement, uuid } from '../sql.ts'
 import { spendableSql } from './points-sql.ts'
 import type { Funds } from './quote.ts'
 
@@ -11,11 +12,11 @@ export interface WalletFunds extends Funds {
   closed: boolean
 }
 
-/** $1 user. */
-const readFunds = statement<WalletFunds>(
+const readFunds = statement(
   'wallet_funds',
-  `select w.num::text, ${spendableSql('w')}::text as points, w.closed_at is not null as closed
-   from wallets w where w.user_id = $1::uuid`,
+  { parameters: { user: uuid }, columns: { num: numeric, points: numeric, closed: boolean } },
+  `select w.num, ${spendableSql('w')} as points, w.closed_at is not null as closed
+   from wallets w where w.user_id = $user`,
 )
 
 export type FundsService = ReturnType<typeof createFunds>
@@ -23,7 +24,7 @@ export type FundsService = ReturnType<typeof createFunds>
 export function createFunds({ database }: { database: Pick<Database, 'query'> }) {
   /** The funds of a user, by UUID. */
   async function of(userId: string): Promise<WalletFunds> {
-    const [funds] = await database.query(readFunds, [userId])
+    const [funds] = await database.query(readFunds, { user: userId })
     if (!funds) throw new Error('A user has no wallet.')
     return funds
   }

@@ -1,8 +1,8 @@
 /** Points that administrators give, and that may expire. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
 import type { Actor } from '../actor.ts'
-import { auditValues } from '../audit/audit-sql.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
@@ -32,7 +32,7 @@ export function createGrantService({ database, notices, idempotency, log, verifi
   return {
     /** A grant by its UUID; null when there is none that the actor may see: their own, or any for an administrator. */
     async find(actor: Actor, uuid: string): Promise<Grant | null> {
-      const [grant] = await database.query(findGrant, [uuid])
+      const [grant] = await database.query(findGrant, { grant: uuid })
       return grant && (canAdminister(actor) || canSeePrivateParts(actor, grant.userId)) ? grant : null
     },
 
@@ -44,20 +44,23 @@ export function createGrantService({ database, notices, idempotency, log, verifi
       assertMay(actor, 'store:administer')
       const input = parse(grantInput, rawInput)
       const id = await idempotency.once(actor, attempt, 'grantPoints', input, async () => {
-        const [user] = await database.query(findGrantee, [
-          ...[fromId(input.userId, 'user')?.uuid ?? null, input.userId, verifiesAddresses],
-        ])
+        const [user] = await database.query(findGrantee, {
+          user: fromId(input.userId, 'user')?.uuid ?? null,
+          name: input.userId,
+          mustBeVerified: verifiesAddresses,
+        })
         if (!user) throw notFound('User')
-        const [giver, address] = auditValues(actor)
-        const [made] = await database.query(insertGrant, [
-          ...[user.id, input.amount, input.reason, giver, input.expiresAt ?? null, address],
-          ...markValues(attempt),
-        ])
+        const { amount, reason, expiresAt = null } = input
+        const [made] = await database.query(insertGrant, {
+          ...{ user: user.id, amount, reason, expiresAt },
+          ...auditorOf(actor),
+          ...markOf(attempt),
+        })
         if (!made) throw validationFailed({ expiresAt: ['Ensure this moment is in the future.'] })
         notices.announce(user.id)
         return made.id
       })
-      const [grant] = await database.query(findGrant, [id])
+      const [grant] = await database.query(findGrant, { grant: id })
       if (!grant) throw notFound('Grant')
       return grant
     },

@@ -1,59 +1,66 @@
 import { countsSql } from '../account/address-sql.ts'
-import { auditSql } from '../audit/audit-sql.ts'
+import { audited, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
-import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { boolean, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { nextTransferSql } from './transfer-sql.ts'
 
-/** Points an administrator gave to a user. */
-export interface Grant {
-  /** UUIDs. */
-  id: string
-  userId: string
-  /** Decimal string. */
-  amount: string
-  reason: string
+const grantColumns = {
+  id: uuid,
+  userId: uuid,
+  amount: numeric,
+  reason: text,
   /** Until when its points can be spent. */
-  expiresAt: Date | null
+  expiresAt: orNull(timestamp),
   /** When what was left of it was taken back. */
-  expiredAt: Date | null
-  createdAt: Date
+  expiredAt: orNull(timestamp),
+  createdAt: timestamp,
 }
+/** Points an administrator gave to a user. */
+export type Grant = RowOf<typeof grantColumns>
 
-const columns = (from: string) =>
-  `${from}.id, ${from}.wallet_id as "userId", ${from}.amount::text, ${from}.reason, ${from}.expires_at as "expiresAt",
-   ${from}.expired_at as "expiredAt", ${from}.created_at as "createdAt"`
-
-/** A user by UUID ($1), or by a name ($2): an e-mail address if it looks like one, which must be verified if $3; else a username. */
-export const findGrantee = statement<{ id: string }>(
+/** A user by UUID, or, where that is null, by a name: an e-mail address if it looks like one, else a username. */
+export const findGrantee = statement(
   'grantee_find',
+  { parameters: { user: orNull(uuid), name: text, mustBeVerified: boolean }, columns: { id: uuid } },
   `select id from users where deleted_at is null and case
-     when $1::uuid is not null then id = $1::uuid
-     when $2 like '%@%' then lower(email) = lower($2) and ${countsSql('$3')}
-     else username_key = username_key($2)
+     when $user is not null then id = $user
+     when $name like '%@%' then lower(email) = lower($name) and ${countsSql('$mustBeVerified')}
+     else username_key = username_key($name)
    end`,
 )
 
-export const findGrant = statement<Grant>(
+export const findGrant = statement(
   'grant_find',
-  `select ${columns('g')} from point_grants g where g.id = $1::uuid`,
+  { parameters: { grant: uuid }, columns: grantColumns },
+  `select id, wallet_id as "userId", amount, reason, expires_at as "expiresAt", expired_at as "expiredAt",
+     created_at as "createdAt"
+   from point_grants where id = $grant`,
 )
 
-/**
- * Grant, transfer, balance and event; no row when the moment it expires is not in the future.
- * $1 user, $2 amount, $3 reason, $4 who gives, $5 when it expires, $6 the address it came from.
- */
-export const insertGrant = statement<{ id: string }>(
+/** Grant, transfer, balance and event; no row when the moment it expires is not in the future. `actor` gives. */
+export const insertGrant = statement(
   'grant_insert',
+  {
+    parameters: {
+      user: uuid,
+      amount: numeric,
+      reason: text,
+      expiresAt: orNull(timestamp),
+      ...audited,
+      ...remembered,
+    },
+    columns: { id: uuid },
+  },
   `with raised as (
-     update wallets w set points = w.points + $2::numeric, event_sequence = w.event_sequence + 1,
-       points_expire_at = least(w.points_expire_at, $5::timestamptz)
-     where w.user_id = $1::uuid and w.closed_at is null and ($5::timestamptz is null or $5::timestamptz > now())
+     update wallets w set points = w.points + $amount, event_sequence = w.event_sequence + 1,
+       points_expire_at = least(w.points_expire_at, $expiresAt)
+     where w.user_id = $user and w.closed_at is null and ($expiresAt is null or $expiresAt > now())
      returning w.user_id, w.event_sequence as sequence, ${nextTransferSql('w')} as transfer_id
    ),
    granted as (
      insert into point_grants (wallet_id, amount, remaining, reason, granted_by, expires_at)
-     select user_id, $2::numeric, case when $5::timestamptz is not null then $2::numeric end, $3, $4::uuid, $5::timestamptz
+     select user_id, $amount, case when $expiresAt is not null then $amount end, $reason, $actor, $expiresAt
      from raised returning id
    ),
    moved as (
@@ -62,18 +69,18 @@ export const insertGrant = statement<{ id: string }>(
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
      select raised.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from raised, lateral (values (1, raised.user_id, null::book, $2::numeric), (2, null, 'PROMOTION', -$2::numeric))
+     from raised, lateral (values (1, raised.user_id, null::book, $amount), (2, null, 'PROMOTION', -$amount))
        as line (position, wallet_id, book, amount)
    ),
    ${eventSql({ name: 'told', from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
    ${auditSql({
      name: 'audited',
      from: 'granted',
-     user: '$4',
+     user: '$actor',
      action: 'points.granted',
      subject: `type_id('grant', granted.id)`,
-     address: '$6',
+     address: '$address',
    })},
-   ${rememberSql('$7', '$8', 'granted.id::text', 'granted')}
+   ${rememberSql('$scope', '$payloadHash', 'granted.id::text', 'granted')}
    select id from granted`,
 )

@@ -3,7 +3,8 @@ import { type Actor, assertUser } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { assertMay } from '../policy.ts'
-import { type Database, listStatement, statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
+import { int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { describeReference, type TransferKind } from './transfer-kind.ts'
 
 /** One transfer as the owner of a wallet sees it. Amounts are decimal strings. */
@@ -31,14 +32,14 @@ export interface StatementPage {
   inverted?: boolean
 }
 
-interface Row {
-  id: string
-  reference: string
-  created_at: Date
-  num: string
-  points: string
-  balance_num: string
-  balance_points: string
+const columns = {
+  id: uuid,
+  reference: text,
+  created_at: timestamp,
+  num: numeric,
+  points: numeric,
+  balance_num: numeric,
+  balance_points: numeric,
 }
 
 const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
@@ -46,52 +47,67 @@ const sums = `coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
 
 /**
  * A page of transfers by their ids, which are in the order of time. Balances are counted back from the wallet's own, so
- * that a page reads no entries older than itself. $1 user, $2 older than, $3 newer than, $4 limit, $5 offset.
+ * that a page reads no entries older than itself.
  */
 const readPage = (name: string, direction: 'asc' | 'desc') =>
-  listStatement<Row>(
+  statement(
     name,
+    {
+      parameters: { user: uuid, olderThan: orNull(uuid), newerThan: orNull(uuid), limit: int, offset: int },
+      columns,
+      isList: true,
+    },
     `with page as materialized (
        select transfer_id, ${sums} from entries
-       where wallet_id = $1::uuid and transfer_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-         and transfer_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
-       group by transfer_id order by transfer_id ${direction} limit $4::int offset $5::int
+       where wallet_id = $user and transfer_id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+         and transfer_id > coalesce($newerThan, '00000000-0000-0000-0000-000000000000')
+       group by transfer_id order by transfer_id ${direction} limit $limit offset $offset
      ),
      -- Once, and not for each row of the page.
      newer as materialized (
        select ${sums} from entries
-       where wallet_id = $1::uuid and transfer_id > (select transfer_id from page order by transfer_id desc limit 1)
+       where wallet_id = $user and transfer_id > (select transfer_id from page order by transfer_id desc limit 1)
      )
      select t.id, t.reference, t.created_at, page.num, page.points,
        w.num - newer.num + page.num - sum(page.num) over down as balance_num,
        w.points - newer.points + page.points - sum(page.points) over down as balance_points
      from page join transfers t on t.id = page.transfer_id, newer, wallets w
-     where w.user_id = $1::uuid
+     where w.user_id = $user
      window down as (order by page.transfer_id desc)
      order by t.id ${direction}`,
   )
 const readDown = readPage('statement_page', 'desc')
 const readUp = readPage('statement_page_up', 'asc')
 
-/** One transfer of a wallet, as a page would have it. $1 user, $2 transfer. */
-const readOne = statement<Row>(
+/** One transfer of a wallet, as a page would have it. */
+const readOne = statement(
   'statement_line',
+  { parameters: { user: uuid, transfer: uuid }, columns },
   `with line as (
-     select transfer_id, ${sums} from entries where wallet_id = $1::uuid and transfer_id = $2::uuid group by transfer_id
+     select transfer_id, ${sums} from entries where wallet_id = $user and transfer_id = $transfer group by transfer_id
    ),
-   newer as (select ${sums} from entries where wallet_id = $1::uuid and transfer_id > $2::uuid)
+   newer as (select ${sums} from entries where wallet_id = $user and transfer_id > $transfer)
    select t.id, t.reference, t.created_at, line.num, line.points,
      w.num - newer.num as balance_num, w.points - newer.points as balance_points
    from line join transfers t on t.id = line.transfer_id, newer, wallets w
-   where w.user_id = $1::uuid`,
+   where w.user_id = $user`,
 )
 
-const countTransfers = listStatement<{ count: number }>(
+const countTransfers = statement(
   'statement_count',
-  'select count(distinct transfer_id)::int as count from entries where wallet_id = $1::uuid',
+  { parameters: { user: uuid }, columns: { count: int }, isList: true },
+  'select count(distinct transfer_id)::int as count from entries where wallet_id = $user',
 )
 
-function present({ id, reference, created_at, num, points, balance_num, balance_points }: Row): StatementLine {
+function present({
+  id,
+  reference,
+  created_at,
+  num,
+  points,
+  balance_num,
+  balance_points,
+}: RowOf<typeof columns>): StatementLine {
   return {
     id,
     ...describeReference(reference),
@@ -121,15 +137,15 @@ export function createStatementService({ database }: { database: Database }) {
     ): Promise<StatementLine[]> {
       assertMay(actor, 'transfer:read')
       assertUser(actor)
-      const bounds = [uuidOf('after', after), uuidOf('before', before)]
-      const rows = await database.query(inverted ? readUp : readDown, [actor.id, ...bounds, limit, offset])
+      const bounds = { olderThan: uuidOf('after', after), newerThan: uuidOf('before', before) }
+      const rows = await database.query(inverted ? readUp : readDown, { user: actor.id, ...bounds, limit, offset })
       return rows.map(present)
     },
 
     /** A transfer by its UUID, as it stands in the actor's own statement; null when it does not. */
     async find(actor: Actor, uuid: string): Promise<StatementLine | null> {
       if (actor.kind !== 'user') return null
-      const [row] = await database.query(readOne, [actor.id, uuid])
+      const [row] = await database.query(readOne, { user: actor.id, transfer: uuid })
       return row ? present(row) : null
     },
 
@@ -137,7 +153,7 @@ export function createStatementService({ database }: { database: Database }) {
     async count(actor: Actor): Promise<number> {
       assertMay(actor, 'transfer:read')
       assertUser(actor)
-      const [row] = await database.query(countTransfers, [actor.id])
+      const [row] = await database.query(countTransfers, { user: actor.id })
       return row?.count ?? 0
     },
   }
