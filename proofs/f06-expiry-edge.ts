@@ -161,7 +161,7 @@ async function raceSweeper({ context, parts, store }: Scene) {
   const deadline = await moveDeadline(parts.database, ids, 2)
   let isOver = false
   const sweeper = async () => {
-    while (!isOver) await parts.database.query(expireOrders, [ids.map(orderUuid)])
+    while (!isOver) await parts.database.query(expireOrders, { orders: ids.map(orderUuid) })
   }
   const sweepers = [sweeper(), sweeper()]
   await sleepUntil(parts.database, deadline, -1)

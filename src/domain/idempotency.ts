@@ -5,10 +5,10 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
-import { type Database, statement as positional, type Seal } from './ports.ts'
-import { boolean, bytes, orNull, statement, text } from './sql.ts'
+import type { Database, Seal } from './ports.ts'
+import { arrayOf, boolean, bytes, orNull, statement, text } from './sql.ts'
 import { plainSweep } from './sweep/plain-sweep.ts'
-import { type ItemRow, isAwakeSql, placeSql, type Sweep } from './sweep/sweep.ts'
+import { isAwakeSql, placeSql, type Sweep, sweepPage } from './sweep/sweep.ts'
 
 const SENDER_BYTES = 16
 const SWEPT_AT_ONCE = 1_000
@@ -48,15 +48,17 @@ const isOldSql = `created_at < now() - interval '7 days'`
 const itemSql = `encode(scope, 'hex')`
 const byAge = placeSql('created_at', itemSql, ['timestamptz', 'text'])
 /** A page of a sweep. */
-const findOldKeys = positional<ItemRow>(
+const findOldKeys = statement(
   'idempotency_old',
+  sweepPage,
   `select ${itemSql} as item, ${byAge.place} as place from idempotency_keys
    where ${isOldSql} and ${byAge.isAfter} and ${isAwakeSql('forget-idempotency-keys', itemSql)}
-   order by created_at, ${itemSql} limit $2`,
+   order by created_at, ${itemSql} limit $limit`,
 )
-const forgetKeys = positional<{ item: string }>(
+const forgetKeys = statement(
   'idempotency_sweep',
-  `delete from idempotency_keys where scope = any (array(select decode(key, 'hex') from unnest($1::text[]) key))
+  { parameters: { items: arrayOf(text) }, columns: { item: text } },
+  `delete from idempotency_keys where scope = any (array(select decode(key, 'hex') from unnest($items) key))
      and ${isOldSql} returning ${itemSql} as item`,
 )
 const keepAnswer = statement(

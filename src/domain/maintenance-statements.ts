@@ -1,24 +1,21 @@
-/** What is forgotten once its time is over. Each: a page of a sweep, and what is done with it ($1). */
-import { statement as positional } from './ports.ts'
-import { boolean, statement, text } from './sql.ts'
-import { type ItemRow, isAwakeSql, placeSql } from './sweep/sweep.ts'
-
-interface ItemsRow {
-  item: string
-}
+/** What is forgotten once its time is over. Each: a page of a sweep, and what is done with it. */
+import { arrayOf, boolean, statement, text, uuid } from './sql.ts'
+import { isAwakeSql, placeSql, sweepPage } from './sweep/sweep.ts'
 
 const byEnd = placeSql('expires_at', 'id')
 
-export const findEndedTokens = positional<ItemRow>(
+export const findEndedTokens = statement(
   'token_ended',
+  sweepPage,
   `select id::text as item, ${byEnd.place} as place from access_tokens
    where expires_at < now() and ${byEnd.isAfter} and ${isAwakeSql('forget-tokens', 'id::text')}
-   order by expires_at, id limit $2`,
+   order by expires_at, id limit $limit`,
 )
 
-export const forgetTokens = positional<ItemsRow>(
+export const forgetTokens = statement(
   'token_sweep',
-  'delete from access_tokens where id = any ($1::uuid[]) and expires_at < now() returning id::text as item',
+  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
+  'delete from access_tokens where id = any ($items) and expires_at < now() returning id::text as item',
 )
 
 export const nextPins = statement(

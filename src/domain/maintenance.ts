@@ -37,10 +37,10 @@ export function createMaintenance({
   const sweeper = createSweeper({ database, log })
   const histories: Sweep = {
     name: 'erase-deleted-assets',
-    find: findUnerased,
+    find: (query, part) => query(findUnerased, part),
     page: ASSETS_AT_ONCE,
     async carryOut(query, assets) {
-      const rows = await query(eraseHistories, [assets])
+      const rows = await query(eraseHistories, { assets })
       const itemsOf = (some: typeof rows) => some.map(({ item }) => item)
       return { items: itemsOf(rows), unfinished: itemsOf(rows.filter(({ has_more }) => has_more)) }
     },

@@ -1,29 +1,27 @@
-/** What deletions leave for later: what was on its way then, and money that still came in. Each: a page of a sweep, and what is done with it ($1). */
-import { statement } from '../ports.ts'
+/** What deletions leave for later: what was on its way then, and money that still came in. Each: a page of a sweep, and what is done with it. */
+import { arrayOf, statement, text, uuid } from '../sql.ts'
 import { eraseArgumentsSql } from '../store/order-statements.ts'
-import { type ItemRow, idPlaceSql, isAwakeSql, placeSql } from '../sweep/sweep.ts'
+import { idPlaceSql, isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
 import { nextTransferSql } from '../wallet/transfer-sql.ts'
 import { forfeitSql } from './deletion-statements.ts'
-
-interface ItemsRow {
-  item: string
-}
 
 const leftOverSql = 'closed_at is not null and (num > 0 or points > 0)'
 const byUser = idPlaceSql('user_id')
 
 /** Money that came in after: what a refund, a deposit or a sale brought to a closed wallet. */
-export const findLeftOver = statement<ItemRow>(
+export const findLeftOver = statement(
   'deletion_find_left_over',
+  sweepPage,
   `select user_id::text as item, ${byUser.place} as place from wallets
    where ${leftOverSql} and ${byUser.isAfter} and ${isAwakeSql('forfeit-left-over', 'user_id::text')}
-   order by user_id limit $2`,
+   order by user_id limit $limit`,
 )
 
-export const forfeitLeftOver = statement<ItemsRow>(
+export const forfeitLeftOver = statement(
   'deletion_left_over',
+  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
   `with left_over as materialized (
-     select user_id from wallets where user_id = any ($1::uuid[]) and ${leftOverSql} order by user_id for no key update
+     select user_id from wallets where user_id = any ($items) and ${leftOverSql} order by user_id for no key update
    ),
    emptied as (
      update wallets w set num = 0, points = 0 from left_over where w.user_id = left_over.user_id
@@ -38,18 +36,20 @@ const settledSql = `o.action_args is not null and o.status not in ('CREATED', 'P
 const byBuyer = placeSql('o.buyer_id', 'o.id', ['uuid', 'uuid'])
 
 /** Arguments of settled orders whose buyer left. */
-export const findLeftArguments = statement<ItemRow>(
+export const findLeftArguments = statement(
   'deletion_find_arguments',
+  sweepPage,
   `select o.id::text as item, ${byBuyer.place} as place from users u join orders o on o.buyer_id = u.id
    where u.deleted_at is not null and ${settledSql} and ${byBuyer.isAfter}
      and ${isAwakeSql('erase-arguments-of-deleted', 'o.id::text')}
-   order by o.buyer_id, o.id limit $2`,
+   order by o.buyer_id, o.id limit $limit`,
 )
 
-export const eraseLeftArguments = statement<ItemsRow>(
+export const eraseLeftArguments = statement(
   'deletion_left_arguments',
+  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
   `with settled as materialized (
-     select o.id from orders o where o.id = any ($1::uuid[]) and ${settledSql} for no key update skip locked
+     select o.id from orders o where o.id = any ($items) and ${settledSql} for no key update skip locked
    )
    update orders o set ${eraseArgumentsSql('o')} from settled where o.id = settled.id returning o.id::text as item`,
 )
@@ -59,32 +59,36 @@ const toldSql = `a.webhook_secret is not null and not exists (
 const byApp = idPlaceSql('a.id')
 
 /** Receivers of apps whose owner left, once the last sale has been told. */
-export const findLeftWebhooks = statement<ItemRow>(
+export const findLeftWebhooks = statement(
   'deletion_find_webhooks',
+  sweepPage,
   `select a.id::text as item, ${byApp.place} as place from network_apps a join users u on u.id = a.owner_id
    where u.deleted_at is not null and ${toldSql} and ${byApp.isAfter}
      and ${isAwakeSql('erase-webhooks-of-deleted', 'a.id::text')}
-   order by a.id limit $2`,
+   order by a.id limit $limit`,
 )
 
-export const eraseWebhooks = statement<ItemsRow>(
+export const eraseWebhooks = statement(
   'deletion_webhooks',
+  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
   `update network_apps a set webhook_url = null, webhook_secret = null, previous_secret = null, previous_secret_expires_at = null
-   where a.id = any ($1::uuid[]) and ${toldSql} returning a.id::text as item`,
+   where a.id = any ($items) and ${toldSql} returning a.id::text as item`,
 )
 
 const byTrail = placeSql('e.user_id', 'e.id', ['uuid', 'uuid'])
 
 /** What requests that were under way wrote into the trail after its addresses were erased. */
-export const findLeftAddresses = statement<ItemRow>(
+export const findLeftAddresses = statement(
   'deletion_find_addresses',
+  sweepPage,
   `select e.id::text as item, ${byTrail.place} as place from users u join audit_entries e on e.user_id = u.id
    where u.deleted_at is not null and e.address is not null and ${byTrail.isAfter}
      and ${isAwakeSql('erase-addresses-of-deleted', 'e.id::text')}
-   order by e.user_id, e.id limit $2`,
+   order by e.user_id, e.id limit $limit`,
 )
 
-export const eraseAddresses = statement<ItemsRow>(
+export const eraseAddresses = statement(
   'deletion_addresses',
-  'update audit_entries set address = null where id = any ($1::uuid[]) and address is not null returning id::text as item',
+  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
+  'update audit_entries set address = null where id = any ($items) and address is not null returning id::text as item',
 )

@@ -2,8 +2,8 @@
  * What the deletion of an asset leaves for later: commits that the relay still had to bring to the chain, and what of a history
  * was too long for one statement. Commits are erased in their order; `erased_to` says how far that is.
  */
-import { statement } from '../ports.ts'
-import { type ItemRow, idPlaceSql, isAwakeSql } from '../sweep/sweep.ts'
+import { arrayOf, boolean, statement, text, uuid } from '../sql.ts'
+import { idPlaceSql, isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 
 /** Commits of an asset that one statement erases. */
 export const COMMITS_AT_ONCE = 500
@@ -12,18 +12,20 @@ const isErasedSql = `deleted_at is not null and erased_to < head_sequence`
 const byId = idPlaceSql('id')
 
 /** A page of a sweep: deleted assets whose history is not erased to its end. */
-export const findUnerased = statement<ItemRow>(
+export const findUnerased = statement(
   'asset_unerased',
+  sweepPage,
   `select id::text as item, ${byId.place} as place from assets
    where ${isErasedSql} and ${byId.isAfter} and ${isAwakeSql('erase-deleted-assets', 'id::text')}
-   order by id limit $2`,
+   order by id limit $limit`,
 )
 
-/** Erases a part of the history of each: $1. What is not settled on the chain yet, and what comes after it, waits. */
-export const eraseHistories = statement<{ item: string; has_more: boolean }>(
+/** Erases a part of the history of each. What is not settled on the chain yet, and what comes after it, waits. */
+export const eraseHistories = statement(
   'asset_erase_histories',
+  { parameters: { assets: arrayOf(uuid) }, columns: { item: text, has_more: boolean } },
   `with gone as materialized (
-     select id, erased_to from assets where id = any ($1::uuid[]) and ${isErasedSql} order by id for no key update skip locked
+     select id, erased_to from assets where id = any ($assets) and ${isErasedSql} order by id for no key update skip locked
    ),
    part as materialized (
      select c.id, c.asset_id, c.sequence, c.tree_cid, r.status in ('FINAL', 'FAILED') as settled

@@ -2,8 +2,9 @@
  * Thumbnails of registered pictures: made by a job, kept in the content store, pinned like the file. So they are as private
  * as the file and go with it.
  */
-import { type ContentStore, type Database, type Log, type PictureMaker, statement } from '../ports.ts'
-import { type ItemRow, isAwakeSql } from '../sweep/sweep.ts'
+import type { ContentStore, Database, Log, PictureMaker } from '../ports.ts'
+import { arrayOf, int, statement, text, uuid } from '../sql.ts'
+import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
 
@@ -18,29 +19,32 @@ const SIDE = 512
 /** A larger file is read by nobody's decoder in reasonable time. */
 const MAX_BYTES = 50_000_000
 
-/** Once it is deleted there is no row. $1 asset, $2 thumbnail. */
-const keepThumbnail = statement<never>(
+/** Once it is deleted there is no row. */
+const keepThumbnail = statement(
   'thumbnail_keep',
+  { parameters: { asset: uuid, cid: text } },
   `with changed as (
-     update assets set thumbnail_cid = $2 where id = $1::uuid and deleted_at is null returning id
+     update assets set thumbnail_cid = $cid where id = $asset and deleted_at is null returning id
    )
-   insert into pins (cid, asset_id, kind) select $2, id, 'THUMBNAIL' from changed on conflict do nothing`,
+   insert into pins (cid, asset_id, kind) select $cid, id, 'THUMBNAIL' from changed on conflict do nothing`,
 )
 
 /** The only page of a sweep: the newest assets that were never asked for. */
-const findUnasked = statement<ItemRow>(
+const findUnasked = statement(
   'thumbnail_unasked',
+  sweepPage,
   `select id::text as item, id::text as place from assets
-   where not thumbnail_asked and deleted_at is null and id < coalesce($1::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+   where not thumbnail_asked and deleted_at is null and id < coalesce($after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      and ${isAwakeSql('ask-for-thumbnails', 'id::text')}
-   order by id desc limit $2`,
+   order by id desc limit $limit`,
 )
 
-/** Puts these into the queue: $1. */
-const askForMore = statement<{ items: string[]; jobs: number }>(
+/** Puts these into the queue. */
+const askForMore = statement(
   'thumbnail_ask',
+  { parameters: { assets: arrayOf(uuid) }, columns: { items: arrayOf(text), jobs: int } },
   `with due as (
-     select id, mime_type from assets where id = any ($1::uuid[]) and not thumbnail_asked and deleted_at is null
+     select id, mime_type from assets where id = any ($assets) and not thumbnail_asked and deleted_at is null
      for no key update skip locked
    ),
    asked as (
@@ -75,17 +79,17 @@ export function createThumbnailService({ database, contentStore, pictures, log }
       const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
       if (!thumbnail) return
       const cid = await contentStore.putDocument(thumbnail)
-      await database.query(keepThumbnail, [assetId, cid])
+      await database.query(keepThumbnail, { asset: assetId, cid })
     },
 
     /** Asks for thumbnails of assets that are older than they; to be called now and then. */
     async sweep(): Promise<void> {
       await sweeper.run({
         name: 'ask-for-thumbnails',
-        find: findUnasked,
+        find: (query, part) => query(findUnasked, part),
         page: PAGE,
         mostPages: 1,
-        carryOut: async (query, assets) => ({ items: (await query(askForMore, [assets]))[0]?.items ?? [] }),
+        carryOut: async (query, assets) => ({ items: (await query(askForMore, { assets }))[0]?.items ?? [] }),
       })
     },
   }

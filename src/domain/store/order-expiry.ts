@@ -1,6 +1,5 @@
 /** The end of orders that nobody confirms, and of what they were to tell. Safe in several processes at once. */
 import type { Database, FeedNotices, Log } from '../ports.ts'
-import { plainSweep } from '../sweep/plain-sweep.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { eraseOldArguments, expireOrders, findOldArguments, findOverdue, ORDERS_AT_ONCE } from './order-statements.ts'
@@ -17,17 +16,21 @@ export function createOrderExpiry({ database, notices, log, config }: Dependenci
 
   const expiry: Sweep = {
     name: 'expire-orders',
-    find: findOverdue,
+    find: (query, part) => query(findOverdue, part),
     page: ORDERS_AT_ONCE,
     async carryOut(query, orders) {
-      const ended = await query(expireOrders, [orders])
+      const ended = await query(expireOrders, { orders })
       return { items: ended.map(({ id }) => id), owners: ended.map(({ buyer_id }) => buyer_id) }
     },
   }
 
   const erasure: Sweep = {
-    ...plainSweep('erase-arguments', findOldArguments, eraseOldArguments, ORDERS_AT_ONCE),
-    values: [config.orderArgumentsDays],
+    name: 'erase-arguments',
+    find: (query, part) => query(findOldArguments, { ...part, days: config.orderArgumentsDays }),
+    page: ORDERS_AT_ONCE,
+    carryOut: async (query, orders) => ({
+      items: (await query(eraseOldArguments, { orders })).map(({ item }) => item),
+    }),
   }
 
   return {

@@ -1,15 +1,15 @@
-import type { Statement } from '../ports.ts'
-import type { ItemRow, Sweep, SweepName } from './sweep.ts'
+import type { Statement } from '../sql.ts'
+import type { ItemRow, PageParameters, Sweep, SweepName } from './sweep.ts'
 
-/** A sweep that deals with its items by one statement: $1 the items; it returns those it dealt with. */
+/** A sweep that finds its items by one statement, and deals with them by another, which returns those it dealt with. */
 export const plainSweep = (
   name: SweepName,
-  find: Statement<ItemRow>,
-  statement: Statement<{ item: string }>,
+  find: Statement<PageParameters, ItemRow>,
+  dealWith: Statement<{ items: readonly string[] }, { item: string }>,
   page = 500,
 ): Sweep => ({
   name,
-  find,
+  find: (query, part) => query(find, part),
   page,
-  carryOut: async (query, items) => ({ items: (await query(statement, [items])).map(({ item }) => item) }),
+  carryOut: async (query, items) => ({ items: (await query(dealWith, { items })).map(({ item }) => item) }),
 })

@@ -2,7 +2,8 @@
  * What is tidied again and again, item by item. One shape for all: pages that are bounded, items that fail rest ever longer
  * while all others go on, and an operator sees them. What carries a sweep out is `sweeper.ts`.
  */
-import type { Database, Statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
+import { int, orNull, type ParametersOf, type RowOf, text } from '../sql.ts'
 
 /** Every sweep, by the name that operators see. */
 export const sweepNames = [
@@ -24,12 +25,13 @@ export type SweepName = (typeof sweepNames)[number]
 /** What goes through everything there is, and has no rows of its own: its items are files, and each run tries all of them. */
 export type RoundName = 'collect-garbage' | 'empty-uploads'
 
-export interface ItemRow {
-  /** Its identifier. */
-  item: string
-  /** Where it stands in the order of its sweep. */
-  place: string
-}
+/**
+ * What a statement that finds a page of items takes and returns. `after`: the place of the last item of the page before, null
+ * for the first; `item`: its identifier; `place`: where it stands in the order of its sweep.
+ */
+export const sweepPage = { parameters: { after: orNull(text), limit: int }, columns: { item: text, place: text } }
+export type PageParameters = ParametersOf<typeof sweepPage.parameters>
+export type ItemRow = RowOf<typeof sweepPage.columns>
 
 export interface Done {
   /** The items that something was done with; what somebody else holds at this moment is left out. */
@@ -42,12 +44,8 @@ export interface Done {
 
 export interface Sweep {
   name: SweepName
-  /**
-   * What is to be dealt with, and does not rest (`isAwakeSql`), in the order of places: $1 the place of the last item of
-   * the page before, or null, $2 how many at most, and from $3 on the `values`.
-   */
-  find: Statement<ItemRow>
-  values?: readonly unknown[]
+  /** What is to be dealt with, and does not rest (`isAwakeSql`), in the order of places. */
+  find(query: Database['query'], page: PageParameters): Promise<ItemRow[]>
   /** Items of a page. */
   page: number
   /** Pages of one run; all of them when left out. */
@@ -69,13 +67,14 @@ const LOWEST: Record<PlaceType, string> = {
   text: `''`,
 }
 
-/** SQL of places in the order of two columns: a row's own, and whether it comes after the place $1. */
+/** SQL of places in the order of two columns: a row's own, and whether it comes after the place `$after`. */
 export const placeSql = (
   first: string,
   second: string,
   types: readonly [PlaceType, PlaceType] = ['timestamptz', 'uuid'],
 ) => {
-  const part = (index: 0 | 1) => `coalesce(split_part($1, '|', ${index + 1})::${types[index]}, ${LOWEST[types[index]]})`
+  const part = (index: 0 | 1) =>
+    `coalesce(split_part($after, '|', ${index + 1})::${types[index]}, ${LOWEST[types[index]]})`
   return {
     place: `${first}::text || '|' || ${second}::text`,
     isAfter: `(${first}, ${second}) > (${part(0)}, ${part(1)})`,
@@ -85,5 +84,5 @@ export const placeSql = (
 /** The same in the order of a UUID. */
 export const idPlaceSql = (id: string) => ({
   place: `${id}::text`,
-  isAfter: `${id} > coalesce($1::uuid, ${LOWEST.uuid})`,
+  isAfter: `${id} > coalesce($after::uuid, ${LOWEST.uuid})`,
 })

@@ -109,7 +109,7 @@ export function createSweeper({ database, log, notices }: Dependencies) {
     let after: string | null = null
     for (let pages = 0; pages < (sweep.mostPages ?? Number.POSITIVE_INFINITY); pages += 1) {
       cancel?.throwIfAborted()
-      const page: ItemRow[] = await database.query(sweep.find, [after, sweep.page, ...(sweep.values ?? [])])
+      const page: ItemRow[] = await sweep.find(database.query, { after, limit: sweep.page })
       if (page.length === 0) break
       const { done, unfinished } = await deal(
         sweep,

@@ -48,10 +48,10 @@ export function createDepositService({ database, notices, log }: Dependencies) {
   const sweeper = createSweeper({ database, log, notices })
   const setAside: Sweep = {
     name: 'credit-deposits',
-    find: findSetAside,
+    find: (query, part) => query(findSetAside, part),
     page: PAGE,
     async carryOut(query, transactions) {
-      const [row] = await query(creditSetAside, [transactions])
+      const [row] = await query(creditSetAside, { transactions })
       return { items: row?.items ?? [], owners: row?.owners ?? [] }
     },
   }

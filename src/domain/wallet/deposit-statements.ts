@@ -1,7 +1,6 @@
 import { eventSql } from '../event/event-sql.ts'
-import { statement as positional } from '../ports.ts'
 import { arrayOf, int, numeric, statement, text, uuid } from '../sql.ts'
-import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
+import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
 
 export const findScanned = statement(
   'deposits_scanned',
@@ -138,18 +137,20 @@ export const moveScanBack = statement(
 
 const byAge = placeSql('created_at', 'transaction_hash', ['timestamptz', 'text'])
 
-export const findSetAside = positional<ItemRow>(
+export const findSetAside = statement(
   'deposits_find_set_aside',
+  sweepPage,
   `select transaction_hash as item, ${byAge.place} as place from set_aside_deposits
    where ${byAge.isAfter} and ${isAwakeSql('credit-deposits', 'transaction_hash')}
-   order by created_at, transaction_hash limit $2`,
+   order by created_at, transaction_hash limit $limit`,
 )
 
-/** Credits deposits that were set aside: $1 their transactions. Whoever takes one away is the one who credits it. */
-export const creditSetAside = positional<{ items: string[]; owners: string[] }>(
+/** Credits deposits that were set aside. Whoever takes one away is the one who credits it. */
+export const creditSetAside = statement(
   'deposits_credit_set_aside',
+  { parameters: { transactions: arrayOf(text) }, columns: { items: arrayOf(text), owners: arrayOf(uuid) } },
   `with taken as materialized (
-     delete from set_aside_deposits d using wallets w where w.address = d.address and d.transaction_hash = any ($1::text[])
+     delete from set_aside_deposits d using wallets w where w.address = d.address and d.transaction_hash = any ($transactions)
      returning d.transaction_hash as hash, d.address, d.amount::numeric as amount, d.block_number, d.block_hash, d.position
    ),
    found as materialized (

@@ -74,12 +74,12 @@ export function createGrantService({ database, notices, idempotency, log, verifi
       let closed = 0
       await sweeper.run({
         name: 'expire-points',
-        find: findDueWallets,
+        find: (query, part) => query(findDueWallets, part),
         page: PAGE,
         isOneByOne: true,
-        async carryOut(query, [userId]) {
-          const [held] = await query(holdDueWallet, [userId])
-          const [last] = held ? await query(closeDueGrants, [userId, GRANTS_AT_ONCE]) : []
+        async carryOut(query, [user]) {
+          const [held] = await query(holdDueWallet, { user: user! })
+          const [last] = held ? await query(closeDueGrants, { user: user!, limit: GRANTS_AT_ONCE }) : []
           if (!held || !last) return { items: [] }
           closed += last.closed
           const items = [held.user_id]

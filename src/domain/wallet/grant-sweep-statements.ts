@@ -1,34 +1,34 @@
 /** What closes grants whose time is over: one wallet at a time, in one transaction of these two statements. */
 import { eventSql } from '../event/event-sql.ts'
-import { statement } from '../ports.ts'
-import { type ItemRow, isAwakeSql, placeSql } from '../sweep/sweep.ts'
+import { int, statement, uuid } from '../sql.ts'
+import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
 
 const byEnd = placeSql('points_expire_at', 'user_id')
 
 /** A page of a sweep: wallets with such grants, those that wait longest first. */
-export const findDueWallets = statement<ItemRow>(
+export const findDueWallets = statement(
   'grants_due',
+  sweepPage,
   `select user_id::text as item, ${byEnd.place} as place from wallets
    where points_expire_at <= now() and ${byEnd.isAfter} and ${isAwakeSql('expire-points', 'user_id::text')}
-   order by points_expire_at, user_id limit $2`,
+   order by points_expire_at, user_id limit $limit`,
 )
 
-/** Holds the wallet. No row: somebody else is at it, and the next sweep sees to it. $1 user. */
-export const holdDueWallet = statement<{ user_id: string }>(
+/** Holds the wallet. No row: somebody else is at it, and the next sweep sees to it. */
+export const holdDueWallet = statement(
   'grants_hold',
-  'select user_id from wallets where user_id = $1::uuid and points_expire_at <= now() for no key update skip locked',
+  { parameters: { user: uuid }, columns: { user_id: uuid } },
+  'select user_id from wallets where user_id = $user and points_expire_at <= now() for no key update skip locked',
 )
 
-/**
- * Closes grants of a wallet that is held, and takes back what is left of them, each by a transfer of its own.
- * $1 user, $2 how many at once.
- */
-export const closeDueGrants = statement<{ closed: number; taken: number }>(
+/** Closes so many grants of a wallet that is held, and takes back what is left of them, each by a transfer of its own. */
+export const closeDueGrants = statement(
   'grants_close',
+  { parameters: { user: uuid, limit: int }, columns: { closed: int, taken: int } },
   `with due as materialized (
      select id, remaining from point_grants
-     where wallet_id = $1::uuid and expires_at is not null and expired_at is null and expires_at <= now()
-     order by expires_at, id limit $2
+     where wallet_id = $user and expires_at is not null and expired_at is null and expires_at <= now()
+     order by expires_at, id limit $limit
    ),
    closed as (
      update point_grants g set expired_at = now(), remaining = 0 from due where g.id = due.id returning g.id, old.remaining
@@ -42,9 +42,9 @@ export const closeDueGrants = statement<{ closed: number; taken: number }>(
        event_sequence = w.event_sequence + (select count(*) from taken)::int,
        points_expire_at = (
          select min(g.expires_at) from point_grants g
-         where g.wallet_id = $1::uuid and g.expires_at is not null and g.expired_at is null and g.id not in (select id from due)
+         where g.wallet_id = $user and g.expires_at is not null and g.expired_at is null and g.id not in (select id from due)
        )
-     where w.user_id = $1::uuid
+     where w.user_id = $user
      returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, (select count(*) from taken)::int) as transfers
    ),
    opened as materialized (
@@ -56,7 +56,7 @@ export const closeDueGrants = statement<{ closed: number; taken: number }>(
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
      select opened.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from opened, lateral (values (1, $1::uuid, null::book, -opened.remaining), (2, null, 'PROMOTION', opened.remaining))
+     from opened, lateral (values (1, $user, null::book, -opened.remaining), (2, null, 'PROMOTION', opened.remaining))
        as line (position, wallet_id, book, amount)
    ),
    used as (
