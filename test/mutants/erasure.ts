@@ -39,10 +39,10 @@ export const erasure: Mutant[] = [
   ...mutantsOf('src/domain/account/deletion-statements.ts', TESTS, [
     left(
       'username',
-      `username = $2, email = $3, password_hash`,
-      `email = $3, display_name = username || $2, password_hash`,
+      `username = $username, email = $email, password_hash`,
+      `email = $email, display_name = username || $username, password_hash`,
     ),
-    left('email', `email = $3, password_hash = ''`, `description = $3, password_hash = ''`),
+    left('email', `email = $email, password_hash = ''`, `description = $email, password_hash = ''`),
     left('display-name', `display_name = 'Deleted account',\n`, `\n`),
     left('default-tag', `default_tag = '', referral_code = ''`, `referral_code = ''`),
     left('referral-code', `referral_code = '', language`, `language`),

@@ -238,7 +238,7 @@ export const isolation: Mutant[] = [
     [
       'isolation.letters-of-deleted',
       'The addresses of dead letters go with the account.',
-      `    await database.query(forgetLetters, [userId])\n`,
+      `    await database.query(forgetLetters, { user: userId })\n`,
       ``,
     ],
   ]),

@@ -83,8 +83,8 @@ export function createDeletionService({ database, custody, vault, notices, log }
 
   /** Holds the account to the end of a transaction. Raises AUTHENTICATION_FAILED when there is none any more. */
   async function hold(query: Database['query'], userId: string): Promise<void> {
-    const [user] = await query(lockUser, [userId])
-    if (!user || user.deleted) throw authenticationFailed()
+    const [found] = await query(lockUser, { user: userId })
+    if (!found || found.deleted) throw authenticationFailed()
   }
 
   /**
@@ -92,12 +92,12 @@ export function createDeletionService({ database, custody, vault, notices, log }
    * cannot be signed any more. Raises AUTHENTICATION_FAILED, UNAVAILABLE while the vault cannot be asked.
    */
   async function signAccepted(userId: string) {
-    const signed: [commits: string[], signatures: string[]] = [[], []]
+    const signed = { commits: [] as string[], signatures: [] as string[] }
     const lost: string[] = []
-    for (const { commitId, treeSha256, ...key } of await database.query(findUnsigned, [userId])) {
+    for (const { commitId, treeSha256, ...key } of await database.query(findUnsigned, { user: userId })) {
       try {
-        signed[1].push(await custody.sign(userId, key, treeSha256))
-        signed[0].push(commitId)
+        signed.signatures.push(await custody.sign(userId, key, treeSha256))
+        signed.commits.push(commitId)
       } catch (error) {
         // A deletion in another process may have been quicker, and destroyed the key since it was read.
         await hold(database.query, userId)
@@ -109,33 +109,33 @@ export function createDeletionService({ database, custody, vault, notices, log }
   }
 
   /** All or nothing. False: something was accepted for the account meanwhile, and nothing happened. Raises AUTHENTICATION_FAILED. */
-  async function tryDelete(userId: string): Promise<boolean> {
-    const { signed, lost } = await signAccepted(userId)
+  async function tryDelete(user: string): Promise<boolean> {
+    const { signed, lost } = await signAccepted(user)
     let isOvertaken = false
     const work = async (query: Database['query']) => {
-      await query(waitForTurn, [userId])
-      await query(lockOpenOrders, [userId])
-      await query(lockAssets, [userId])
+      await query(waitForTurn, { user })
+      await query(lockOpenOrders, { user })
+      await query(lockAssets, { user })
       await query(storeSignatures, signed)
       // What they cost comes back before the wallet is closed, and is forfeited with the rest of it.
       for (const commit of lost)
         await query(failCommit, { commit, reason: 'the author’s key did not open when the account was deleted' })
-      await query(lockWallet, [userId])
-      await hold(query, userId)
-      const orders = idsOf(await query(lockMoreOrders, [userId]))
-      const assets = idsOf(await query(lockMoreAssets, [userId]))
-      const [latecomers] = await query(findLatecomers, [userId, orders, assets])
+      await query(lockWallet, { user })
+      await hold(query, user)
+      const orders = idsOf(await query(lockMoreOrders, { user }))
+      const assets = idsOf(await query(lockMoreAssets, { user }))
+      const [latecomers] = await query(findLatecomers, { user, orders, assets })
       isOvertaken = latecomers?.some === true
       // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
       if (isOvertaken) throw busy()
-      await query(emptyAssets, [userId])
-      await query(closeWallet, [userId])
-      await query(eraseAccount, [userId, tombstoneName(), `${randomUUID()}@deleted.invalid`])
-      while ((await query(eraseArguments, [userId])).length === ORDERS_AT_ONCE);
+      await query(emptyAssets, { user })
+      await query(closeWallet, { user })
+      await query(eraseAccount, { user, username: tombstoneName(), email: `${randomUUID()}@deleted.invalid` })
+      while ((await query(eraseArguments, { user })).length === ORDERS_AT_ONCE);
     }
     try {
       await database.transaction(work)
-      if (lost.length) log.error({ user: userId, commits: lost }, 'Commits of a deleted account could not be signed')
+      if (lost.length) log.error({ user, commits: lost }, 'Commits of a deleted account could not be signed')
       return true
     } catch (error) {
       if (isOvertaken) return false
@@ -154,8 +154,8 @@ export function createDeletionService({ database, custody, vault, notices, log }
   async function forget({ userId }: ForgetKeyJob): Promise<void> {
     await vault.markDeleted(userId)
     await custody.forget(userId)
-    await database.query(forgetAnswers, [userId])
-    await database.query(forgetLetters, [userId])
+    await database.query(forgetAnswers, { user: userId })
+    await database.query(forgetLetters, { user: userId })
   }
 
   async function deleteAgain(userId: string): Promise<void> {
@@ -175,8 +175,8 @@ export function createDeletionService({ database, custody, vault, notices, log }
      */
     async reapply(): Promise<boolean> {
       let isDone = true
-      await eachForItself(inBatches(vault.deletedOwners(), PAGE), async (owners) =>
-        eachForItself(await database.query(findReturned, [owners]), async ({ id, waits }) => {
+      await eachForItself(inBatches(vault.deletedOwners(), PAGE), async (users) =>
+        eachForItself(await database.query(findReturned, { users }), async ({ id, waits }) => {
           if (waits) isDone = false
           else await deleteAgain(id)
         }),
@@ -186,8 +186,8 @@ export function createDeletionService({ database, custody, vault, notices, log }
 
     /** Destroys again what an old backup of the vault brought back: counterparts of accounts that are deleted. */
     async forgetAgain(cancel?: AbortSignal): Promise<void> {
-      const forgetPage = async (owners: string[]) =>
-        eachForItself(await database.query(findDeleted, [owners]), async ({ id }) => {
+      const forgetPage = async (users: string[]) =>
+        eachForItself(await database.query(findDeleted, { users }), async ({ id }) => {
           await forget({ userId: id })
           log.warn({ user: id }, 'The key of a deleted account had come back from a backup; it was destroyed again')
         })

@@ -6,56 +6,76 @@
 import { emptyAssetsSql } from '../asset/asset-statements.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { sentBySql } from '../idempotency.ts'
-import { type SealedKey, statement } from '../ports.ts'
+import { arrayOf, boolean, bytes, int, nothing, smallint, statement, text, uuid } from '../sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
 import { nextTransferSql } from '../wallet/transfer-sql.ts'
 
-/** Its commits that were accepted and that nobody has signed: $1 user. Nearly every commit is settled, and is not looked at. */
+const user = { user: uuid }
+const users = { users: arrayOf(uuid) }
+const ids = { id: uuid }
+
+/** Commits of a user that were accepted and that nobody has signed. Nearly every commit is settled, and is not looked at. */
 const unsignedSql = `from commit_relays r
    join commits c on c.id = r.commit_id join user_keys k on k.user_id = c.author_id
-   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $1::uuid`
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $user`
 
-export const findUnsigned = statement<SealedKey & { commitId: string; treeSha256: string }>(
+export const findUnsigned = statement(
   'deletion_unsigned',
+  {
+    parameters: user,
+    columns: {
+      commitId: uuid,
+      treeSha256: text,
+      version: smallint,
+      vaultKeyId: text,
+      wrappedDataKey: bytes,
+      sealedPrivateKey: bytes,
+    },
+  },
   `select r.commit_id as "commitId", c.tree_sha256 as "treeSha256", k.version, k.vault_key_id as "vaultKeyId",
      k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey" ${unsignedSql}`,
 )
 
-/** Which of these accounts ($1) stand; `waits`: something was accepted for it that is neither signed nor given up. */
-export const findReturned = statement<{ id: string; waits: boolean }>(
+/** Which of these accounts stand; `waits`: something was accepted for it that is neither signed nor given up. */
+export const findReturned = statement(
   'deletion_returned',
+  { parameters: users, columns: { id: uuid, waits: boolean } },
   `select u.id, exists (
      select from commits c join commit_relays r on r.commit_id = c.id
      where c.author_id = u.id and r.status = 'PENDING' and r.lane is null and r.tree_signature is null) as waits
-   from users u where u.id = any ($1::uuid[]) and u.deleted_at is null`,
+   from users u where u.id = any ($users) and u.deleted_at is null`,
 )
 
-/** Which of these accounts ($1) are deleted. */
-export const findDeleted = statement<{ id: string }>(
+/** Which of these accounts are deleted. */
+export const findDeleted = statement(
   'deletion_deleted',
-  'select id from users where id = any ($1::uuid[]) and deleted_at is not null',
+  { parameters: users, columns: ids },
+  'select id from users where id = any ($users) and deleted_at is not null',
 )
 
-/** One deletion of an account at a time: $1 user. */
-export const waitForTurn = statement<never>(
+/** One deletion of an account at a time. */
+export const waitForTurn = statement(
   'deletion_turn',
-  `select pg_advisory_xact_lock(hashtextextended('deletion:' || $1::text, 0))`,
+  { parameters: { user: text }, columns: { pg_advisory_xact_lock: nothing } },
+  `select pg_advisory_xact_lock(hashtextextended('deletion:' || $user, 0))`,
 )
 
-const openOrdersSql = `select id from orders where buyer_id = $1::uuid and status = 'CREATED' order by id for no key update`
-const assetsSql = 'select id from assets where owner_id = $1::uuid and deleted_at is null order by id for no key update'
+const openOrdersSql = `select id from orders where buyer_id = $user and status = 'CREATED' order by id for no key update`
+const assetsSql = 'select id from assets where owner_id = $user and deleted_at is null order by id for no key update'
 
-export const lockOpenOrders = statement<{ id: string }>('deletion_orders', openOrdersSql)
-export const lockAssets = statement<{ id: string }>('deletion_assets', assetsSql)
+const lock = (name: string, sql: string) => statement(name, { parameters: user, columns: ids }, sql)
+export const lockOpenOrders = lock('deletion_orders', openOrdersSql)
+export const lockAssets = lock('deletion_assets', assetsSql)
 /** Those and what came since, but for what somebody else holds: waiting for that with the wallet in hand could be waiting in a circle. */
-export const lockMoreOrders = statement<{ id: string }>('deletion_more_orders', `${openOrdersSql} skip locked`)
-export const lockMoreAssets = statement<{ id: string }>('deletion_more_assets', `${assetsSql} skip locked`)
+export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} skip locked`)
+export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip locked`)
 
-/** $1 commits, $2 signatures. What the relay is signing at this moment is left to it. */
-export const storeSignatures = statement<never>(
+/** `commits` and `signatures` in pairs. What the relay is signing at this moment is left to it. */
+export const storeSignatures = statement(
   'deletion_signatures',
+  { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
   `with waiting as materialized (
-     select r.commit_id, item.signature from unnest($1::uuid[], $2::text[]) as item (commit_id, signature)
+     select r.commit_id, item.signature from unnest($commits, $signatures) as item (commit_id, signature)
        join commit_relays r using (commit_id)
      where r.tree_signature is null for no key update of r skip locked
    )
@@ -63,27 +83,31 @@ export const storeSignatures = statement<never>(
    from waiting where r.commit_id = waiting.commit_id`,
 )
 
-export const lockWallet = statement<{ closed: boolean }>(
+export const lockWallet = statement(
   'deletion_wallet',
-  'select closed_at is not null as closed from wallets where user_id = $1::uuid for no key update',
+  { parameters: user, columns: { closed: boolean } },
+  'select closed_at is not null as closed from wallets where user_id = $user for no key update',
 )
 
-export const lockUser = statement<{ deleted: boolean }>(
+export const lockUser = statement(
   'deletion_user',
-  'select deleted_at is not null as deleted from users where id = $1::uuid for no key update',
+  { parameters: user, columns: { deleted: boolean } },
+  'select deleted_at is not null as deleted from users where id = $user for no key update',
 )
 
-/** Whether anything came that is not held or not signed: $1 user, $2 the orders and $3 the assets that are held. */
-export const findLatecomers = statement<{ some: boolean }>(
+/** Whether anything came that is not held or not signed: `orders` and `assets` are those that are held. */
+export const findLatecomers = statement(
   'deletion_latecomers',
+  { parameters: { user: uuid, orders: arrayOf(uuid), assets: arrayOf(uuid) }, columns: { some: boolean } },
   `select exists (select ${unsignedSql})
-     or exists (select from orders where buyer_id = $1::uuid and status = 'CREATED' and id <> all ($2::uuid[]))
-     or exists (select from assets where owner_id = $1::uuid and deleted_at is null and id <> all ($3::uuid[])) as some`,
+     or exists (select from orders where buyer_id = $user and status = 'CREATED' and id <> all ($orders))
+     or exists (select from assets where owner_id = $user and deleted_at is null and id <> all ($assets)) as some`,
 )
 
-export const emptyAssets = statement<never>(
+export const emptyAssets = statement(
   'deletion_empty',
-  `with ${emptyAssetsSql('owner_id = $1::uuid')} select 1 from gone limit 0`,
+  { parameters: user },
+  `with ${emptyAssetsSql('owner_id = $user')} select from gone limit 0`,
 )
 
 /** The entries that take all a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
@@ -101,17 +125,18 @@ export const forfeitSql = (from: string, reference: string) => `
      where line.amount <> 0
    )`
 
-/** Withdraws open orders, takes what the wallet holds, and closes it: $1 user. */
-export const closeWallet = statement<never>(
+/** Withdraws open orders, takes what the wallet holds, and closes it. */
+export const closeWallet = statement(
   'deletion_close',
+  { parameters: user },
   `with withdrawn as (
      update orders set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('orders')}
-     where buyer_id = $1::uuid and status = 'CREATED' returning id, created_at
+     where buyer_id = $user and status = 'CREATED' returning id, created_at
    ),
    closed as (
      update wallets w set num = 0, points = 0, points_expire_at = null, open_orders = 0, closed_at = now(),
        event_sequence = w.event_sequence + (select count(*)::int from withdrawn)
-     where w.user_id = $1::uuid
+     where w.user_id = $user
      returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points, old.event_sequence as before
    ),
    told as (
@@ -129,21 +154,22 @@ export const closeWallet = statement<never>(
      insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from ended where remaining > 0
    ),
    ${forfeitSql('closed', `'forfeit:' || user_id`)}
-   select 1 from closed limit 0`,
+   select from closed limit 0`,
 )
 
 /**
  * What is left is a tombstone: it holds the books together and names nobody. Its name and address are made of chance,
- * because anybody may have taken one that could be foretold. $1 user, $2 username, $3 e-mail address.
+ * because anybody may have taken one that could be foretold.
  */
-export const eraseAccount = statement<{ jobs: number }>(
+export const eraseAccount = statement(
   'deletion_erase',
+  { parameters: { user: uuid, username: text, email: text }, columns: { jobs: int } },
   `with erased as (
-     update users set deleted_at = now(), username = $2, email = $3, password_hash = '', display_name = 'Deleted account',
+     update users set deleted_at = now(), username = $username, email = $email, password_hash = '', display_name = 'Deleted account',
        description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false,
        pending_email = null, role = 'USER',
        allow_c2pa_download = true, asset_count = 0
-     where id = $1::uuid returning id
+     where id = $user returning id
    ),
    keyless as (delete from user_keys using erased where user_id = erased.id),
    signed_out as (delete from access_tokens using erased where user_id = erased.id),
@@ -163,25 +189,28 @@ export const eraseAccount = statement<{ jobs: number }>(
    select count(*)::int as jobs from queued`,
 )
 
-/** Requests tell what they carried and were answered: $1 user. */
-export const forgetAnswers = statement<never>(
+/** Requests tell what they carried and were answered. */
+export const forgetAnswers = statement(
   'deletion_answers',
-  `delete from idempotency_keys where ${sentBySql('$1::uuid')}`,
+  { parameters: user },
+  `delete from idempotency_keys where ${sentBySql('$user')}`,
 )
 
-/** Notices that never got away keep the addresses they were for as long as there is the account: $1 user. */
-export const forgetLetters = statement<never>(
+/** Notices that never got away keep the addresses they were for as long as there is the account. */
+export const forgetLetters = statement(
   'deletion_letters',
+  { parameters: { user: text } },
   `update jobs.job set data = data - array['email', 'newEmail'] || '{"isCut": true}'
-   where name = 'dead-letter' and data->>'userId' = $1 and data ?| array['email', 'newEmail']`,
+   where name = 'dead-letter' and data->>'userId' = $user and data ?| array['email', 'newEmail']`,
 )
 
-/** Arguments of its settled orders, some at a time: $1 user. Whatever is being settled at this moment has time. */
-export const eraseArguments = statement<{ id: string }>(
+/** Arguments of its settled orders, some at a time. Whatever is being settled at this moment has time. */
+export const eraseArguments = statement(
   'deletion_arguments',
+  { parameters: user, columns: ids },
   `with settled as materialized (
      select id from orders
-     where buyer_id = $1::uuid and action_args is not null and status not in ('CREATED', 'PENDING')
+     where buyer_id = $user and action_args is not null and status not in ('CREATED', 'PENDING')
      limit ${ORDERS_AT_ONCE} for no key update skip locked
    )
    update orders o set ${eraseArgumentsSql('o')} from settled where o.id = settled.id returning o.id`,

@@ -1,6 +1,5 @@
 /** Everything that is kept of a person, as one JSON document. Contract: `GET /api/v3/auth/users/me/export` and `myData`. */
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
-import { auditValues } from '../audit/audit-sql.ts'
 import { authenticationFailed, DomainError, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
 import { assertMay } from '../policy.ts'
@@ -93,8 +92,8 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
   async function begin(actor: Actor): Promise<{ user: UserActor; head: Item }> {
     assertMay(actor, 'account:export')
     assertUser(actor)
-    await database.query(noteExport, [...auditValues(actor)])
-    const [found] = await database.query(readAccount, [actor.id])
+    await database.query(noteExport, { user: actor.id, address: actor.address })
+    const [found] = await database.query(readAccount, { user: actor.id })
     if (!found) throw authenticationFailed()
     const { account, wallet, now } = found
     return { user: actor, head: { exportedAt: now, account: identify(account, { id: 'user' }), wallet } }
@@ -102,10 +101,10 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
 
   async function* itemsOf(
     { page, rows: size = MANY, ids = {}, present = (item) => item }: List,
-    userId: string,
+    user: string,
   ): AsyncGenerator<Item> {
     for (let after = ''; ; ) {
-      const rows = await database.query(page, [userId, after, size])
+      const rows = await database.query(page, { user, after, limit: size })
       for (const { after: cursor, ...item } of rows) {
         yield identify(await present(item), ids)
         after = cursor
