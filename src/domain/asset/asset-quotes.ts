@@ -4,7 +4,8 @@ import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { inspect } from '../input.ts'
 import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
-import { type ContentStore, type Database, statement } from '../ports.ts'
+import type { ContentStore, Database } from '../ports.ts'
+import { numeric, statement, uuid } from '../sql.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { spendableSql } from '../wallet/points-sql.ts'
 import { commitCost, type Pricing } from '../wallet/pricing.ts'
@@ -24,19 +25,23 @@ interface Dependencies {
   load: (nid: string, query?: AssetQuery) => Promise<AssetToUpdate | null>
 }
 
-/** What a commit took from its author's wallet, and what is in it now. $1 commit, $2 author. */
-const findCharge = statement<Record<'price' | 'gas' | 'pointsPaid' | 'numPaid' | 'points' | 'num', string>>(
+/** What a commit took from its author's wallet, and what is in it now. */
+const findCharge = statement(
   'commit_charge',
+  {
+    parameters: { commit: uuid, author: uuid },
+    columns: { price: numeric, gas: numeric, pointsPaid: numeric, numPaid: numeric, points: numeric, num: numeric },
+  },
   `select
-     coalesce(sum(e.amount) filter (where e.book = 'REVENUE'), 0)::text as price,
-     coalesce(sum(e.amount) filter (where e.book = 'GAS'), 0)::text as gas,
-     coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'POINTS'), 0)::text as "pointsPaid",
-     coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'NUM'), 0)::text as "numPaid",
-     ${spendableSql('w')}::text as points, w.num::text
+     coalesce(sum(e.amount) filter (where e.book = 'REVENUE'), 0) as price,
+     coalesce(sum(e.amount) filter (where e.book = 'GAS'), 0) as gas,
+     coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'POINTS'), 0) as "pointsPaid",
+     coalesce(-sum(e.amount) filter (where e.wallet_id = w.user_id and e.currency = 'NUM'), 0) as "numPaid",
+     ${spendableSql('w')} as points, w.num
    from wallets w
-   left join transfers t on t.reference = 'commit:' || $1::uuid
+   left join transfers t on t.reference = 'commit:' || $commit
    left join entries e on e.transfer_id = t.id
-   where w.user_id = $2::uuid
+   where w.user_id = $author
    group by w.user_id`,
 )
 
@@ -59,14 +64,14 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
   async function assertNew(file: IncomingFile) {
     const { cid, size } = await contentStore.identifyFile(file.open())
     if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
-    const [found] = await database.query(findRegistered, [cid])
+    const [found] = await database.query(findRegistered, { nid: cid })
     if (found!.is_registered) throw duplicate(cid)
   }
 
   async function receipt(actor: Actor, commitId: string | undefined): Promise<Quote> {
     assertUser(actor)
     if (commitId === undefined) return receiptOf(nothingToPay, { points: '0', num: '0' }, await fundsOf(actor))
-    const [charge] = await database.query(findCharge, [commitId, actor.id])
+    const [charge] = await database.query(findCharge, { commit: commitId, author: actor.id })
     const { price, gas, pointsPaid, numPaid, ...funds } = charge!
     return receiptOf({ price, gas }, { points: pointsPaid, num: numPaid }, funds)
   }

@@ -2,7 +2,7 @@
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markValues } from '../idempotency.ts'
+import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
@@ -33,7 +33,7 @@ import {
 } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
 import { type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
-import { deleteAsset, findOwner, findRegistered, insertAsset, updateAsset } from './asset-statements.ts'
+import { deleteAsset, findOwner, findRegistered, insertAsset, metadataOf, updateAsset } from './asset-statements.ts'
 import { type Changes, compare, type Metadata, mergeCustom, nothing, writeTree } from './asset-tree.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
 
@@ -75,7 +75,7 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
 export function createAssetService(deps: Dependencies) {
   const { database, contentStore, chain, notices, idempotency, pricing, funds, limits, uploads, config } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
-  const fees = [pricing.assetUpdateFee, pricing.gasFee] as const
+  const fees = { fee: pricing.assetUpdateFee, gas: pricing.gasFee }
   const cost = commitCost(pricing)
 
   /** The asset as an update or a deletion must know it, with what the caller wants to see. */
@@ -86,9 +86,9 @@ export function createAssetService(deps: Dependencies) {
   }
 
   /** What a commit writes about itself: author, message, changes, and the tree with its identity. */
-  function commitValues(actor: UserActor, message: string, changes: Changes, tree: string) {
-    const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
-    return [actor.id, message, JSON.stringify(changes), tree, cid, sha256] as const
+  function commitOf(actor: UserActor, message: string, changes: Changes, tree: string) {
+    const { cid: treeCid, sha256: treeSha256 } = contentStore.describe(Buffer.from(tree))
+    return { user: actor.id, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
   }
 
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
@@ -127,15 +127,13 @@ export function createAssetService(deps: Dependencies) {
       creatorName: asset.creator.username,
       creatorAddress: asset.creator.wallet!.address,
     })
-    const commit = commitValues(actor, commitMessage, changes, tree)
-    const [written] = await database.query(updateAsset, [
-      ...commit,
-      ...[asset.id, asset.headSequence, ...fees],
-      ...[after.caption, after.headline, after.tag, after.publicAccess, JSON.stringify(after.custom)],
-      ...[after.signedMetadata, after.signature],
-      ...markValues(attempt),
-      asset.nid,
-    ])
+    const [written] = await database.query(updateAsset, {
+      ...commitOf(actor, commitMessage, changes, tree),
+      ...fees,
+      ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
+      ...metadataOf(after),
+      ...markOf(attempt),
+    })
     if (!written) return undefined
     chain.wake()
     notices.announce(actor.id)
@@ -307,7 +305,7 @@ export function createAssetService(deps: Dependencies) {
       return idempotency.once(actor, attempt, 'deleteAsset', { nid }, async () => {
         const asset = await load(nid)
         assertMayOnAsset(actor, 'asset:delete', asset)
-        const [gone] = await database.query(deleteAsset, [asset.id, ...markValues(attempt)])
+        const [gone] = await database.query(deleteAsset, { asset: asset.id, ...markOf(attempt) })
         if (!gone) throw notFound('Asset')
         notices.announce(asset.ownerId)
         return gone.nid
@@ -317,7 +315,7 @@ export function createAssetService(deps: Dependencies) {
 
   async function ownerOf(actor: Actor, email: string): Promise<string | { in: string[] }> {
     const asker = actor.kind === 'user' ? actor.id : null
-    const [owner] = await database.query(findOwner, [email, config.verifiesAddresses, asker])
+    const [owner] = await database.query(findOwner, { email, mustBeVerified: config.verifiesAddresses, asker })
     return owner ? owner.id : { in: [] }
   }
 
@@ -357,7 +355,7 @@ export function createAssetService(deps: Dependencies) {
     given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
     attempt: Attempt,
   ): Promise<string> {
-    const [found] = await database.query(findRegistered, [file.cid])
+    const [found] = await database.query(findRegistered, { nid: file.cid })
     if (found!.is_registered) throw duplicate(file.cid)
     const { nitCommitCustom = {}, commitMessage = '', meta = null, maxCost, mimeType, fileName, ...rest } = given
     assertAgreed(maxCost)
@@ -373,14 +371,14 @@ export function createAssetService(deps: Dependencies) {
       creatorAddress: actor.user.wallet.address,
     })
     const [row] = await database
-      .query(insertAsset, [
-        ...commitValues(actor, commitMessage, compare(nothing, metadata), tree),
+      .query(insertAsset, {
+        ...commitOf(actor, commitMessage, compare(nothing, metadata), tree),
         ...fees,
-        ...[file.cid, fileName, mimeType, file.size, file.sha256],
-        ...[metadata.caption, metadata.headline, metadata.tag, metadata.publicAccess, JSON.stringify(metadata.custom)],
-        ...[meta, metadata.signedMetadata, metadata.signature, uploadedAt],
-        ...markValues(attempt),
-      ])
+        ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
+        ...metadataOf(metadata),
+        ...{ meta, uploadedAt },
+        ...markOf(attempt),
+      })
       .catch((error: unknown) => {
         throw violatedConstraint(error) === 'assets_nid_key' ? duplicate(file.cid) : error
       })

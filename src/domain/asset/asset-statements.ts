@@ -1,34 +1,57 @@
 import { countsSql } from '../account/address-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
-import { rememberSql } from '../idempotency.ts'
-import { statement } from '../ports.ts'
-import { chargeSql } from '../wallet/charge-sql.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { bigint, boolean, int, orNull, statement, text, timestamp, uuid } from '../sql.ts'
+import { charged, chargeSql } from '../wallet/charge-sql.ts'
+import type { Metadata } from './asset-tree.ts'
 import { COMMITS_AT_ONCE } from './erasure-statements.ts'
 import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
 
 /** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
 
-/** Whose address $1 is, in any case; $2: whether it must be verified, but for $3, who asks. */
-export const findOwner = statement<{ id: string }>(
+/** Whose address it is, in any case. The `asker` is found by their own, verified or not. */
+export const findOwner = statement(
   'asset_owner',
+  { parameters: { email: text, mustBeVerified: boolean, asker: orNull(uuid) }, columns: { id: uuid } },
   `select id from users
-   where lower(email) = lower($1) and deleted_at is null and (id = $3::uuid or ${countsSql('$2')})
+   where lower(email) = lower($email) and deleted_at is null and (id = $asker or ${countsSql('$mustBeVerified')})
    order by email_held desc limit 1`,
 )
 
-/** Whether a file is registered, and what time it is. $1 nid. */
-export const findRegistered = statement<{ is_registered: boolean; now: Date }>(
+/** Whether a file is registered, and what time it is. */
+export const findRegistered = statement(
   'asset_registered',
-  `select exists (select from assets where nid = $1 and deleted_at is null) as is_registered,
+  { parameters: { nid: text }, columns: { is_registered: boolean, now: timestamp } },
+  `select exists (select from assets where nid = $nid and deleted_at is null) as is_registered,
      clock_timestamp()::timestamptz(3) as now`,
 )
+
+/** The author's commit, `changes` as JSON text. */
+const commit = { user: uuid, message: text, changes: text, tree: text, treeCid: text, treeSha256: text }
+
+/** What an asset says of itself, `custom` as JSON text. */
+const metadata = {
+  caption: text,
+  headline: text,
+  tag: text,
+  publicAccess: boolean,
+  custom: text,
+  signedMetadata: orNull(text),
+  signature: orNull(text),
+}
+
+/** What this is given. */
+export const metadataOf = ({ custom, caption, headline, tag, publicAccess, signedMetadata, signature }: Metadata) => ({
+  ...{ caption, headline, tag, publicAccess, custom: JSON.stringify(custom), signedMetadata, signature },
+})
 
 /** Commit, relay row and event of the asset that the part `changed` tells. */
 const commitSql = (sequence: string) => `
   committed as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
-    select charge.commit_id, changed.id, ${sequence}, $1::uuid, $2, $3::jsonb, $4, $5, $6 from charge, changed
+    select charge.commit_id, changed.id, ${sequence}, $user, $message, $changes::jsonb, $tree, $treeCid, $treeSha256
+    from charge, changed
   ),
   relayed as (
     insert into commit_relays (commit_id) select charge.commit_id from charge, changed
@@ -47,47 +70,69 @@ const commitSql = (sequence: string) => `
  * One accepted update: the asset's row is locked only while its head is the one the writer saw, then the wallet pays,
  * then the asset changes. Whatever does not hold leaves no row, and nothing happened.
  */
-export const updateAsset = statement<{ commit_id: string; updated_at: Date }>(
+export const updateAsset = statement(
   'asset_update',
+  {
+    parameters: { ...commit, ...charged, asset: uuid, nid: text, headSequence: int, ...metadata, ...remembered },
+    columns: { commit_id: uuid, updated_at: timestamp },
+  },
   `with target as (
-     select id from assets where id = $7::uuid and head_sequence = $8::int and deleted_at is null for update
+     select id from assets where id = $asset and head_sequence = $headSequence and deleted_at is null for update
    ),
-   ${chargeSql({ from: 'target', payer: '$1::uuid', fee: '$9', gas: '$10' })},
+   ${chargeSql({ from: 'target', payer: '$user' })},
    changed as (
-     update assets a set caption = $11, headline = $12, tag = $13, public_access = $14, custom = $15::jsonb,
-       signed_metadata = $16, signature = $17, head_sequence = $8::int + 1, head_commit_id = charge.commit_id, updated_at = now()
-     from charge where a.id = $7::uuid
+     update assets a set caption = $caption, headline = $headline, tag = $tag, public_access = $publicAccess,
+       custom = $custom::jsonb, signed_metadata = $signedMetadata, signature = $signature,
+       head_sequence = $headSequence + 1, head_commit_id = charge.commit_id, updated_at = now()
+     from charge where a.id = $asset
      returning a.id, a.head_commit_id as commit_id, a.updated_at
    ),
-   ${commitSql('$8::int + 1')},
-   ${rememberSql('$18', '$19', '$20::text', 'changed')}
+   ${commitSql('$headSequence + 1')},
+   ${rememberSql('$scope', '$payloadHash', '$nid', 'changed')}
    select commit_id, updated_at from changed`,
 )
 
 /** A registration: like an update, but the asset is new. Raises the unique index on nid when the file is registered already. */
-export const insertAsset = statement<{ nid: string }>(
+export const insertAsset = statement(
   'asset_insert',
-  `with payer as (select user_id from wallets where user_id = $1::uuid),
-   ${chargeSql({ from: 'payer', payer: 'payer.user_id', fee: '$7', gas: '$8' })},
+  {
+    parameters: {
+      ...commit,
+      ...charged,
+      nid: text,
+      fileName: text,
+      mimeType: text,
+      fileSize: bigint,
+      sha256: text,
+      ...metadata,
+      meta: orNull(text),
+      uploadedAt: timestamp,
+      ...remembered,
+    },
+    columns: { nid: text, jobs: bigint },
+  },
+  `with payer as (select user_id from wallets where user_id = $user),
+   ${chargeSql({ from: 'payer', payer: 'payer.user_id' })},
    changed as (
      insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, tag,
        public_access, custom, meta, signed_metadata, signature, head_sequence, head_commit_id, uploaded_at, updated_at,
        thumbnail_asked)
-     select $9, $1::uuid, $1::uuid, $10, $11, $12::bigint, $13, $14, $15, $16, $17, $18::jsonb, $19, $20, $21,
-       1, charge.commit_id, $22::timestamptz, $22::timestamptz, true
+     select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, $caption, $headline, $tag,
+       $publicAccess, $custom::jsonb, $meta, $signedMetadata, $signature, 1, charge.commit_id, $uploadedAt, $uploadedAt,
+       true
      from charge returning id, nid
    ),
    ${commitSql('1')},
    counted as (
-     update users set asset_count = asset_count + 1 from changed where users.id = $1::uuid
+     update users set asset_count = asset_count + 1 from changed where users.id = $user
    ),
    pinned as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from changed
    ),
    queued as materialized (
-     select ${askForThumbnailSql('id')} from changed where ${mayBePictureSql('$11')}
+     select ${askForThumbnailSql('id')} from changed where ${mayBePictureSql('$mimeType')}
    ),
-   ${rememberSql('$23', '$24', '$9', 'changed')}
+   ${rememberSql('$scope', '$payloadHash', '$nid', 'changed')}
    select nid, (select count(*) from queued) as jobs from changed`,
 )
 
@@ -112,13 +157,14 @@ export const emptyAssetsSql = (condition: string) => `
      ) as pinned where pins.asset_id = gone.id and pins.cid = pinned.cid
    )`
 
-/** Takes one asset out of the service: $1 asset. */
-export const deleteAsset = statement<{ nid: string }>(
+/** Takes one asset out of the service. */
+export const deleteAsset = statement(
   'asset_delete',
-  `with ${emptyAssetsSql('id = $1')},
+  { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
+  `with ${emptyAssetsSql('id = $asset')},
    counted as (
      update users set asset_count = asset_count - 1 from gone where users.id = gone.owner_id
    ),
-   ${rememberSql('$2', '$3', 'gone.nid', 'gone')}
+   ${rememberSql('$scope', '$payloadHash', 'gone.nid', 'gone')}
    select nid from gone`,
 )

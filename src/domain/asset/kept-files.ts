@@ -1,30 +1,35 @@
 /** What the content store must keep, and whether it does: files, trees and thumbnails of assets. */
 import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
-import { type ContentStore, type Database, statement } from '../ports.ts'
+import type { ContentStore, Database } from '../ports.ts'
+import { type RowOf, statement, text, textOf, uuid } from '../sql.ts'
 
-interface PinRow {
-  cid: string
-  asset_id: string
-  kind: 'FILE' | 'TREE' | 'THUMBNAIL'
-  nid: string
+const pinColumns = {
+  cid: text,
+  asset_id: uuid,
+  kind: textOf<'FILE' | 'TREE' | 'THUMBNAIL'>('pin_kind'),
+  nid: text,
 }
+type PinRow = RowOf<typeof pinColumns>
 
-const nextPins = statement<PinRow>(
+const nextPins = statement(
   'kept_pins',
-  `select p.cid, p.asset_id, p.kind::text, a.nid from pins p join assets a on a.id = p.asset_id
-   where (p.cid, p.asset_id) > ($1, $2::uuid) order by p.cid, p.asset_id limit 500`,
+  { parameters: { cid: text, asset: uuid }, columns: pinColumns },
+  `select p.cid, p.asset_id, p.kind, a.nid from pins p join assets a on a.id = p.asset_id
+   where (p.cid, p.asset_id) > ($cid, $asset) order by p.cid, p.asset_id limit 500`,
 )
 
-/** The text of a tree: $1 tree, $2 asset. */
-const findTree = statement<{ tree: string }>(
+/** The text of a tree. */
+const findTree = statement(
   'kept_tree',
-  `select tree from commits where tree_cid = $1 and asset_id = $2::uuid and tree <> '' limit 1`,
+  { parameters: { cid: text, asset: uuid }, columns: { tree: text } },
+  `select tree from commits where tree_cid = $cid and asset_id = $asset and tree <> '' limit 1`,
 )
 
-/** Has the thumbnail of an asset ($1) made anew. */
-const askAgain = statement<never>(
+/** Has the thumbnail of an asset made anew. */
+const askAgain = statement(
   'kept_thumbnail',
-  'update assets set thumbnail_asked = false where id = $1::uuid and deleted_at is null',
+  { parameters: { asset: uuid } },
+  'update assets set thumbnail_asked = false where id = $asset and deleted_at is null',
 )
 
 const PAGE = 500
@@ -47,7 +52,7 @@ export interface Mending {
 /** What is pinned and not there in whole. Raises UNAVAILABLE. */
 async function* findMissing({ database, contentStore }: Dependencies): AsyncGenerator<PinRow> {
   let whole = ''
-  for (let after: [string, string] = ['', FIRST]; ; ) {
+  for (let after = { cid: '', asset: FIRST }; ; ) {
     const rows = await database.query(nextPins, after)
     for (const row of rows) {
       if (row.cid === whole) continue
@@ -56,7 +61,7 @@ async function* findMissing({ database, contentStore }: Dependencies): AsyncGene
     }
     const last = rows.at(-1)
     if (rows.length < PAGE || !last) return
-    after = [last.cid, last.asset_id]
+    after = { cid: last.cid, asset: last.asset_id }
   }
 }
 
@@ -77,13 +82,13 @@ export async function checkFiles(parts: Dependencies): Promise<Finding> {
 export async function mendFiles({ database, contentStore }: Dependencies): Promise<Mending> {
   const mending: Mending = { trees: 0, thumbnails: 0, missing: [] }
   for await (const row of findMissing({ database, contentStore })) {
-    const [commit] = row.kind === 'TREE' ? await database.query(findTree, [row.cid, row.asset_id]) : []
+    const [commit] = row.kind === 'TREE' ? await database.query(findTree, { cid: row.cid, asset: row.asset_id }) : []
     const isTree = commit && contentStore.describe(Buffer.from(commit.tree)).cid === row.cid
     if (isTree) {
       await contentStore.putDocument(Buffer.from(commit.tree))
       mending.trees += 1
     } else if (row.kind === 'THUMBNAIL' && (await contentStore.isWhole(row.nid))) {
-      await database.query(askAgain, [row.asset_id])
+      await database.query(askAgain, { asset: row.asset_id })
       mending.thumbnails += 1
     } else mending.missing.push(tell(row))
   }

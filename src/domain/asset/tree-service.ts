@@ -5,7 +5,8 @@ import { DomainError, notFound } from '../errors.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, visibleAssets } from '../policy.ts'
-import { type Database, statement } from '../ports.ts'
+import type { Database } from '../ports.ts'
+import { arrayOf, int, orNull, statement, text, uuid } from '../sql.ts'
 
 export const MAX_TREES = 1_000
 /** Of all trees together, in bytes. */
@@ -28,30 +29,32 @@ export type TreesInput = z.input<typeof treesInput>
 type Tree = Record<string, unknown>
 
 /**
- * Commits by the CIDs of their trees: $1. Pins know the trees that were stored; of those that the relay has not come to yet
+ * Commits by the CIDs of their trees. Pins know the trees that were stored; of those that the relay has not come to yet
  * the newest are looked through.
  */
-const findTrees = statement<{ id: string }>(
+const findTrees = statement(
   'trees_find',
+  { parameters: { cids: arrayOf(text) }, columns: { id: uuid } },
   `with place as (
-     select cid, asset_id from pins where cid = any ($1::text[]) and kind = 'TREE'
+     select cid, asset_id from pins where cid = any ($cids) and kind = 'TREE'
      union
      select c.tree_cid, c.asset_id
      from (
        select commit_id from commit_relays where status = 'PENDING' and lane is null order by commit_id desc limit 1000
      ) fresh join commits c on c.id = fresh.commit_id
-     where c.tree_cid = any ($1::text[])
+     where c.tree_cid = any ($cids)
    )
    select distinct on (c.tree_cid, c.asset_id) c.id
    from place join commits c on c.asset_id = place.asset_id and c.tree_cid = place.cid
    order by c.tree_cid, c.asset_id, c.sequence`,
 )
 
-/** Their texts, or none when they are too large together: $1 commits, $2 bytes. */
-const readTrees = statement<{ cid: string; tree: string | null }>(
+/** Their texts, or none when they are more than `maxBytes` together. */
+const readTrees = statement(
   'trees_read',
-  `select tree_cid as cid, case when sum(octet_length(tree)) over () <= $2::int then tree end as tree
-   from commits where id = any ($1::uuid[])`,
+  { parameters: { commits: arrayOf(uuid), maxBytes: int }, columns: { cid: text, tree: orNull(text) } },
+  `select tree_cid as cid, case when sum(octet_length(tree)) over () <= $maxBytes then tree end as tree
+   from commits where id = any ($commits)`,
 )
 
 const tooLarge = () =>
@@ -62,12 +65,12 @@ export type TreeService = ReturnType<typeof createTreeService>
 export function createTreeService({ database }: { database: Database }) {
   /** By CID. Only of assets that the actor may see. Raises VALIDATION_FAILED when they are too large together. */
   async function read(actor: Actor, cids: string[]): Promise<Map<string, { tree: Tree; size: number }>> {
-    const found = (await database.query(findTrees, [cids])).map(({ id }) => id)
+    const found = (await database.query(findTrees, { cids })).map(({ id }) => id)
     const visible = await database.read.commit.findMany({
       select: { id: true },
       where: { id: { in: found }, asset: visibleAssets(actor) },
     })
-    const rows = await database.query(readTrees, [visible.map(({ id }) => id), MAX_TREE_BYTES])
+    const rows = await database.query(readTrees, { commits: visible.map(({ id }) => id), maxBytes: MAX_TREE_BYTES })
     return new Map(
       rows.map(({ cid, tree }) => {
         if (tree === null) throw tooLarge()

@@ -2,6 +2,7 @@
  * The parts of a writing statement that charge a wallet for a commit. They stand in one statement with the effect, so
  * that both happen or neither: a wallet that cannot pay yields no row, and everything after it does nothing.
  */
+import { numeric } from '../sql.ts'
 import { spendableSql } from './points-sql.ts'
 import { openTransferSql } from './transfer-sql.ts'
 
@@ -9,23 +10,23 @@ export interface ChargeParts {
   /** The part that names the payer's row once the effect is allowed, and its column with the user's id. */
   from: string
   payer: string
-  /** Placeholders: decimal strings. */
-  fee: string
-  gas: string
 }
+
+/** Parameters of a statement with these parts. */
+export const charged = { fee: numeric, gas: numeric }
 
 /**
  * Points are spent first. `charge` tells what was taken, a position in the payer's feed, and what the commit and its
  * transfer are called: `(user_id, points, num, sequence, commit_id, transfer_id)`.
  */
-export const chargeSql = ({ from, payer, fee, gas }: ChargeParts) => `
+export const chargeSql = ({ from, payer }: ChargeParts) => `
   charge as (
     update wallets w set
-      points = w.points - least(${spendableSql('w')}, ${fee}::numeric + ${gas}::numeric),
-      num = w.num - (${fee}::numeric + ${gas}::numeric - least(${spendableSql('w')}, ${fee}::numeric + ${gas}::numeric)),
+      points = w.points - least(${spendableSql('w')}, $fee + $gas),
+      num = w.num - ($fee + $gas - least(${spendableSql('w')}, $fee + $gas)),
       event_sequence = w.event_sequence + 1
     from ${from}
-    where w.user_id = ${payer} and w.closed_at is null and ${spendableSql('w')} + w.num >= ${fee}::numeric + ${gas}::numeric
+    where w.user_id = ${payer} and w.closed_at is null and ${spendableSql('w')} + w.num >= $fee + $gas
     returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence,
       uuidv7() as commit_id, ${openTransferSql({ wallet: 'w', change: 'new.points - old.points' })}
   ),
@@ -38,10 +39,10 @@ export const chargeSql = ({ from, payer, fee, gas }: ChargeParts) => `
     from charge, lateral (values
       (1, charge.user_id, null::book, 'POINTS'::currency, -charge.points),
       (2, charge.user_id, null, 'NUM', -charge.num),
-      (3, null, 'REVENUE', 'POINTS', least(charge.points, ${fee}::numeric)),
-      (4, null, 'REVENUE', 'NUM', ${fee}::numeric - least(charge.points, ${fee}::numeric)),
-      (5, null, 'GAS', 'POINTS', charge.points - least(charge.points, ${fee}::numeric)),
-      (6, null, 'GAS', 'NUM', charge.num - ${fee}::numeric + least(charge.points, ${fee}::numeric))
+      (3, null, 'REVENUE', 'POINTS', least(charge.points, $fee)),
+      (4, null, 'REVENUE', 'NUM', $fee - least(charge.points, $fee)),
+      (5, null, 'GAS', 'POINTS', charge.points - least(charge.points, $fee)),
+      (6, null, 'GAS', 'NUM', charge.num - $fee + least(charge.points, $fee))
     ) as line (position, wallet_id, book, currency, amount)
     where line.amount <> 0
   )`
