@@ -3,7 +3,8 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
 import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
 import { toId } from '../../src/domain/ids.ts'
-import { type Custody, type Database, statement } from '../../src/domain/ports.ts'
+import type { Custody, Database } from '../../src/domain/ports.ts'
+import { numeric, statement, uuid } from '../../src/domain/sql.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
 
 /** Every seeded user's. */
@@ -34,13 +35,14 @@ export interface UserOptions {
   username?: string
 }
 
-const deposit = statement<never>(
+const deposit = statement(
   'test_deposit',
-  `with paid as (update wallets set num = num + $2::numeric where user_id = $1::uuid returning user_id),
+  { parameters: { user: uuid, amount: numeric } },
+  `with paid as (update wallets set num = num + $amount where user_id = $user returning user_id),
    moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
    insert into entries (transfer_id, position, wallet_id, book, currency, amount)
    select moved.id, line.* from moved, paid, lateral (values
-     (1, paid.user_id, null::book, 'NUM'::currency, $2::numeric), (2, null, 'DEPOSITS', 'NUM', -$2::numeric)) as line`,
+     (1, paid.user_id, null::book, 'NUM'::currency, $amount), (2, null, 'DEPOSITS', 'NUM', -$amount)) as line`,
 )
 
 /** An account as sign-up makes it, with a session. Its books are whole: the invariants hold. */
@@ -68,7 +70,7 @@ export async function insertTestUser(
     ...key,
     ...unattended,
   })
-  if (Number(num) > 0) await database.query(deposit, [id, num])
+  if (Number(num) > 0) await database.query(deposit, { user: id, amount: num })
   const token = randomBytes(20).toString('hex')
   const secretHash = createHash('sha256').update(token).digest()
   const session = { verifiedHash: passwordHash, hash: secretHash, name: '', days: 0, making: '' }

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
 import { createBatch } from '../batch.ts'
 import { DomainError } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
@@ -119,7 +120,7 @@ export function createAccountService(deps: Dependencies) {
         wallet,
         points: granted,
         ...key,
-        address: actor.kind === 'system' ? null : actor.address,
+        address: auditorOf(actor).address,
         ...markOf(attempt),
       })
       .catch(async (error: unknown) => {
@@ -243,7 +244,7 @@ export function createAccountService(deps: Dependencies) {
           name: name ?? '',
           days: config.accessTokenDays,
           making,
-          address: actor.kind === 'system' ? null : actor.address,
+          address: auditorOf(actor).address,
           ...markOf(attempt),
         })
         if (!session) throw incorrectLogin()

@@ -1,7 +1,7 @@
 /** What an account is known by: its address, whether that is known to be its owner's, and its username. */
 import { z } from 'zod'
 import { type Actor, assertUser } from '../actor.ts'
-import { auditValues } from '../audit/audit-sql.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
 import { validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
@@ -134,7 +134,7 @@ export function createIdentityService(deps: Dependencies) {
       const key = tokenKey(input)
       if (!key) throw invalidToken()
       return idempotency.once(actor, attempt, 'verifyEmail', input, async () => {
-        const [, address] = auditValues(actor)
+        const { address } = auditorOf(actor)
         const parameters = { user: key.userId, hash: key.hash, address, ...markOf(attempt) }
         const [verified] = await database.query(verifyEmail, parameters).catch((error: unknown) => {
           throw duplicate(error)

@@ -1,7 +1,7 @@
 /** Passwords: reset by mail, and changed by who knows the present one. Contract: `/api/v3/auth/users/…password…`. */
 import { z } from 'zod'
 import { type Actor, assertUser } from '../actor.ts'
-import { auditValues } from '../audit/audit-sql.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import { assertMay } from '../policy.ts'
@@ -64,7 +64,7 @@ export function createPasswordService(deps: Dependencies) {
         if (!(await tokens.find('PASSWORD_RESET', key))) throw invalidToken()
         const { userId: user, hash } = key
         const passwordHash = await passwords.hash(input.newPassword)
-        const [, address] = auditValues(actor)
+        const { address } = auditorOf(actor)
         const work = async (query: Database['query']) => {
           await query(holdCredentials, { user })
           return query(resetPassword, { user, hash, passwordHash, address, ...markOf(attempt) })

@@ -34,7 +34,3 @@ export const auditorOf = (actor: Actor) => ({
   actor: actor.kind === 'user' ? actor.id : null,
   address: actor.kind === 'system' ? null : actor.address,
 })
-
-/** The same by places. On its way out. Who did it and from which address, as columns of `auditSql`; both null of the system. */
-export const auditValues = (actor: Actor) =>
-  [actor.kind === 'user' ? actor.id : null, actor.kind === 'system' ? null : actor.address] as const
