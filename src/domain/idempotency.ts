@@ -100,15 +100,15 @@ export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 /** What they are given; both null when the caller sent no key. */
 export const markOf = ({ mark }: Attempt) => ({ scope: mark?.scope ?? null, payloadHash: mark?.payloadHash ?? null })
 
-/** The same by places. On its way out. */
-export const markValues = (attempt: Attempt) =>
-  [attempt.mark?.scope ?? null, attempt.mark?.payloadHash ?? null] as const
-
-/** The part of a writing statement that keeps the key with its effect. `from` names the part that tells the effect happened. */
-export const rememberSql = (scope: string, payloadHash: string, result: string, from: string) => `
+/**
+ * The part of a writing statement that keeps the key with its effect. `result`: SQL of what the effect made; `from`: the part that
+ * tells the effect happened.
+ */
+export const rememberSql = (result: string, from: string) => `
   remembered as (
     insert into idempotency_keys (scope, payload_hash, result)
-    select ${scope}::bytea, ${payloadHash}::bytea, ${result} from ${from} where ${scope}::bytea is not null)`
+    select $scope, $payloadHash, ${result} from ${from} where $scope is not null)`
+
 const userScope = (actor: UserActor, key: string) => Buffer.concat([senderOf(actor), digest(actor.id, key)])
 
 function scopeOf(actor: Actor, key: string, payloadHash: Buffer): Buffer {

@@ -104,7 +104,7 @@ export const insertUser = statement(
      template: 'email-verification',
      facts: { userId: 'created.id' },
    })},
-   ${rememberSql('$scope', '$payloadHash', '$user::text', 'created')}
+   ${rememberSql('$user::text', 'created')}
    select id from created, (select count(*) from queued) as jobs`,
 )
 
@@ -143,7 +143,7 @@ export const insertToken = statement(
      subject: `type_id('session', inserted.id)`,
      address: '$address',
    })},
-   ${rememberSql('$scope', '$payloadHash', `type_id('session', inserted.id) || ':' || $making`, 'inserted')}
+   ${rememberSql(`type_id('session', inserted.id) || ':' || $making`, 'inserted')}
    select id from inserted`,
 )
 

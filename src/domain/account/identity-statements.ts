@@ -45,7 +45,7 @@ export const changeEmail = statement(
    ${voidTokensSql({ from: 'changed', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'email.changed', address: '$address' })},
    ${changeMailsSql('email-changed')},
-   ${rememberSql('$scope', '$payloadHash', 'held.id::text', 'held')}
+   ${rememberSql('held.id::text', 'held')}
    select id, false as is_taken from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
 )
 
@@ -75,7 +75,7 @@ export const requestEmailChange = statement(
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'email.change-requested', address: '$address' })},
    ${changeMailsSql('email-change-requested', 'changed where changed.email_held')},
    done as (select id from held where is_present or not is_taken),
-   ${rememberSql('$scope', '$payloadHash', 'done.id::text', 'done')}
+   ${rememberSql('done.id::text', 'done')}
    select id, is_taken and not is_present as is_taken
    from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
 )
@@ -92,7 +92,7 @@ export const changeUsername = statement(
      update users u set username = $wanted from held where u.id = held.id and held.username <> $wanted returning u.id
    ),
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'username.changed', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', 'held.id::text', 'held')}
+   ${rememberSql('held.id::text', 'held')}
    select id from held`,
 )
 
@@ -124,6 +124,6 @@ export const verifyEmail = statement(
      template: 'email-changed',
      facts: { userId: 'moved.id', email: 'moved.old', newEmail: 'moved.email' },
    })},
-   ${rememberSql('$scope', '$payloadHash', 'verified.id::text', 'verified')}
+   ${rememberSql('verified.id::text', 'verified')}
    select id from verified, (select count(*) from noticed) as notices`,
 )

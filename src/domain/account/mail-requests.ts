@@ -21,7 +21,7 @@ const ask = (name: string, template: Template) =>
     { parameters: { email: text, ...remembered } },
     `with asked as (select $email as address),
      ${accountMailSql({ name: 'queued', from: 'asked', template, facts: { email: 'asked.address' } })},
-     ${rememberSql('$scope', '$payloadHash', "'requested'", 'asked')}
+     ${rememberSql("'requested'", 'asked')}
      select from queued`,
   )
 

@@ -53,7 +53,7 @@ export const resetPassword = statement(
    forgotten as (delete from limits l using changed where l.key = ${passwordCheckKeySql('changed.email')}),
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.reset', address: '$address' })},
    ${changedMail},
-   ${rememberSql('$scope', '$payloadHash', 'changed.id::text', 'changed')}
+   ${rememberSql('changed.id::text', 'changed')}
    select id from changed, (select count(*) from queued) as jobs`,
 )
 
@@ -84,6 +84,6 @@ export const changePassword = statement(
    ${voidTokensSql({ name: 'forgone', from: 'settled', purposes: ['EMAIL_VERIFICATION'] })},
    ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.changed', address: '$address' })},
    ${changedMail},
-   ${rememberSql('$scope', '$payloadHash', 'changed.id::text', 'changed')}
+   ${rememberSql('changed.id::text', 'changed')}
    select id from changed, (select count(*) from queued) as jobs`,
 )

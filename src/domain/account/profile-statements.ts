@@ -43,7 +43,7 @@ export const changeProfile = statement(
      delete from pictures using changed where user_id = changed.id and kind::text = any ($removedKinds)
    ),
    ${auditSql({ name: 'audited', from: 'changed', user: 'id', action: 'profile.changed', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', 'changed.id::text', 'changed')}
+   ${rememberSql('changed.id::text', 'changed')}
    select id from changed`,
 )
 

@@ -57,7 +57,7 @@ export const revokeSession = statement(
      returning t.id, t.user_id
    ),
    ${auditSql({ name: 'audited', from: 'ended', user: 'user_id', action: 'session.revoked', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', '$user::text', 'ended')}
+   ${rememberSql('$user::text', 'ended')}
    select id from ended`,
 )
 
@@ -72,7 +72,7 @@ export const revokeOtherSessions = statement(
    ),
    counted as (select count(*) from ended),
    ${auditSql({ name: 'audited', from: 'counted where count > 0', user: '$user', action: 'session.revoked', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', '$user::text', 'counted')}
+   ${rememberSql('$user::text', 'counted')}
    select`,
 )
 

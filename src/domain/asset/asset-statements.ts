@@ -88,7 +88,7 @@ export const updateAsset = statement(
      returning a.id, a.head_commit_id as commit_id, a.updated_at
    ),
    ${commitSql('$headSequence + 1')},
-   ${rememberSql('$scope', '$payloadHash', '$nid', 'changed')}
+   ${rememberSql('$nid', 'changed')}
    select commit_id, updated_at from changed`,
 )
 
@@ -132,7 +132,7 @@ export const insertAsset = statement(
    queued as materialized (
      select ${askForThumbnailSql('id')} from changed where ${mayBePictureSql('$mimeType')}
    ),
-   ${rememberSql('$scope', '$payloadHash', '$nid', 'changed')}
+   ${rememberSql('$nid', 'changed')}
    select nid, (select count(*) from queued) as jobs from changed`,
 )
 
@@ -165,6 +165,6 @@ export const deleteAsset = statement(
    counted as (
      update users set asset_count = asset_count - 1 from gone where users.id = gone.owner_id
    ),
-   ${rememberSql('$scope', '$payloadHash', 'gone.nid', 'gone')}
+   ${rememberSql('gone.nid', 'gone')}
    select nid from gone`,
 )

@@ -13,7 +13,7 @@ export const insertApiKey = statement(
      insert into api_keys (id, name, prefix, hash) values ($key, $name, $prefix, $hash) returning id
    ),
    ${auditSql({ name: 'audited', from: 'made', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', 'made.id::text', 'made')}
+   ${rememberSql('made.id::text', 'made')}
    select id from made`,
 )
 
@@ -25,6 +25,6 @@ export const revokeApiKey = statement(
      update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $key returning id
    ),
    ${auditSql({ name: 'audited', from: 'revoked', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', 'revoked.id::text', 'revoked')}
+   ${rememberSql('revoked.id::text', 'revoked')}
    select id from revoked`,
 )

@@ -200,6 +200,6 @@ export const replayDelivery = statement(
      select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from due
    ),
    ${auditSql({ name: 'audited', from: 'due', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', '$delivery::text', 'due')}
+   ${rememberSql('$delivery::text', 'due')}
    select id from due, (select count(*) from queued) as jobs`,
 )

@@ -30,7 +30,7 @@ export const insertNetworkApp = statement(
      select $app, id, $name, $price, $url, $secret, $policy from owner returning id
    ),
    ${auditSql({ name: 'audited', from: 'made', user: '$actor', action: 'network-app.created', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', 'made.id::text', 'made')}
+   ${rememberSql('made.id::text', 'made')}
    select id from made`,
 )
 
@@ -61,7 +61,7 @@ export const updateNetworkApp = statement(
      where id = $app returning id
    ),
    ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.updated', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', 'changed.id::text', 'changed')}
+   ${rememberSql('changed.id::text', 'changed')}
    select id from changed`,
 )
 
@@ -83,7 +83,7 @@ export const rotateSecret = statement(
      where id = $app and webhook_url is not null returning id
    ),
    ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.secret-rotated', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', '$rotation', 'changed')}
+   ${rememberSql('$rotation', 'changed')}
    select id from changed`,
 )
 
@@ -97,7 +97,7 @@ export const deactivateNetworkApp = statement(
      where id = $app returning id
    ),
    ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.deactivated', subject: '$subject', address: '$address' })},
-   ${rememberSql('$scope', '$payloadHash', 'changed.id::text', 'changed')}
+   ${rememberSql('changed.id::text', 'changed')}
    select id from changed`,
 )
 

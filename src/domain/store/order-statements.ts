@@ -122,7 +122,7 @@ export const insertOrder = statement(
      insert into events (owner_id, sequence, type, order_id)
      select made.buyer_id, buyer.sequence, 'order.created', made.id from made, buyer
    ),
-   ${rememberSql('$scope', '$payloadHash', '$order::text', 'made')}
+   ${rememberSql('$order::text', 'made')}
    select ${orderSql('made')} from made`,
 )
 
@@ -247,7 +247,7 @@ export const payOrder = statement(
      select enqueue('mail', jsonb_build_object('template', template, 'orderId', split.id))
      from split, (values ('receipt'), ('sale')) as mail (template)
    ),
-   ${rememberSql('$scope', '$payloadHash', '$order::text', 'paid')}
+   ${rememberSql('$order::text', 'paid')}
    select ${orderSql('paid')}, split.owner_id as "ownerId" from paid, split, (select count(*) from queued) as jobs`,
 )
 
@@ -273,7 +273,7 @@ export const cancelOrder = statement(
      insert into events (owner_id, sequence, type, order_id)
      select gone.buyer_id, buyer.sequence, 'order.cancelled', gone.id from gone, buyer
    ),
-   ${rememberSql('$scope', '$payloadHash', '$order::text', 'gone')}
+   ${rememberSql('$order::text', 'gone')}
    select ${orderSql('gone')} from gone`,
 )
 

@@ -81,6 +81,6 @@ export const insertGrant = statement(
      subject: `type_id('grant', granted.id)`,
      address: '$address',
    })},
-   ${rememberSql('$scope', '$payloadHash', 'granted.id::text', 'granted')}
+   ${rememberSql('granted.id::text', 'granted')}
    select id from granted`,
 )
