@@ -1,5 +1,6 @@
 /**
- * Everything that is kept of a person, list by list, in pages: `after` is the cursor of the row before or ''. Amounts are decimal strings. Identifiers are plain UUIDs here.
+ * Everything that is kept of a person, list by list, in pages: `after` is the cursor of the row before or ''. Amounts are
+ * decimal strings. Identifiers are plain UUIDs here.
  */
 import { auditSql } from '../audit/audit-sql.ts'
 import {
