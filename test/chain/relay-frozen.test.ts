@@ -17,6 +17,12 @@ import { eventually, startServer, type TestServer, type World } from './support/
 
 vi.setConfig({ testTimeout: 90_000 })
 
+const touch = statement(
+  'test_touch',
+  { parameters: { value: text } },
+  `insert into settings (key, value) values ('touched', $value)`,
+)
+
 let server: TestServer
 let world: World
 let chain: TestChain
@@ -115,11 +121,6 @@ describe('a lease', () => {
     const holder = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     const other = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
-    const touch = statement(
-      'test_touch',
-      { parameters: { value: text } },
-      `insert into settings (key, value) values ('touched', $value)`,
-    )
     await expect(other.write('lane', touch, { value: 'x' })).rejects.toThrow(LeaseLostError)
     expect((await epochOf('lane')).left).toBeLessThanOrEqual(30)
     await holder.close()

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { statement, violatedConstraint } from '../../src/domain/ports.ts'
+import { violatedConstraint } from '../../src/domain/ports.ts'
+import { boolean, statement, textOf, uuid } from '../../src/domain/sql.ts'
 import { isPaid, nextStatuses } from '../../src/domain/store/order-status.ts'
 import { OrderStatus } from '../../src/platform/prisma/client.ts'
 import { createStore } from '../support/store.ts'
@@ -10,30 +11,34 @@ const store = await createStore(app, { price: '0' })
 const { buyerId, networkAppId } = await (async () => {
   const buyer = await app.newUser()
   const [row] = await app.sql<{ id: string }>('select id::text from network_apps where name = $1', [store.name])
-  return { buyerId: buyer.id, networkAppId: row?.id }
+  return { buyerId: buyer.id, networkAppId: row!.id }
 })()
 
-const insertOrder = statement<{ id: string }>(
+const orderStatus = textOf<OrderStatus>('order_status')
+
+const insertOrder = statement(
   'test_order_insert',
+  { parameters: { buyer: uuid, app: uuid, status: orderStatus, isPaid: boolean }, columns: { id: uuid } },
   `with charge as (
-     insert into transfers (reference) select 'test:' || uuidv7() where $4 returning id
+     insert into transfers (reference) select 'test:' || uuidv7() where $isPaid returning id
    )
    insert into orders (buyer_id, network_app_id, network_app_name, price, quoted_points, quoted_num, expires_at, status,
      transfer_id, paid_at, settled_at)
-   select $1::uuid, $2::uuid, 'any', 0, 0, 0, now() + interval '1 minute', $3::order_status, (select id from charge),
-     case when $4 then now() end, case when $3 not in ('CREATED', 'PENDING') then now() end
+   select $buyer, $app, 'any', 0, 0, 0, now() + interval '1 minute', $status, (select id from charge),
+     case when $isPaid then now() end, case when $status not in ('CREATED', 'PENDING') then now() end
    returning id`,
 )
 
-const stepOrder = statement<never>(
+const stepOrder = statement(
   'test_order_step',
+  { parameters: { order: uuid, status: orderStatus, isPaid: boolean } },
   `with charge as (
-     insert into transfers (reference) select 'test:' || uuidv7() where $3 returning id
+     insert into transfers (reference) select 'test:' || uuidv7() where $isPaid returning id
    )
-   update orders set status = $2::order_status, paid_at = case when $3 then now() end,
-     transfer_id = case when $3 then coalesce(transfer_id, (select id from charge)) end,
-     settled_at = case when $2 not in ('CREATED', 'PENDING') then now() end
-   where id = $1::uuid`,
+   update orders set status = $status, paid_at = case when $isPaid then now() end,
+     transfer_id = case when $isPaid then coalesce(transfer_id, (select id from charge)) end,
+     settled_at = case when $status not in ('CREATED', 'PENDING') then now() end
+   where id = $order`,
 )
 
 const undone = new Error('undone')
@@ -41,8 +46,8 @@ const undone = new Error('undone')
 /** Whether the database takes an order this step. Nothing of it stays. */
 async function canStep(from: OrderStatus, to: OrderStatus): Promise<boolean> {
   const attempt = app.installation.database.transaction(async (query) => {
-    const [order] = await query(insertOrder, [buyerId, networkAppId, from, isPaid(from)])
-    await query(stepOrder, [order?.id, to, isPaid(to)])
+    const [order] = await query(insertOrder, { buyer: buyerId, app: networkAppId, status: from, isPaid: isPaid(from) })
+    await query(stepOrder, { order: order!.id, status: to, isPaid: isPaid(to) })
     throw undone
   })
   const error = await attempt.catch((reason: unknown) => reason)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import { statement } from '../../src/domain/ports.ts'
+import { boolean, int, statement, text } from '../../src/domain/sql.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
@@ -29,11 +29,19 @@ afterAll(async () => {
   await testDatabase?.drop()
 })
 
-const write = statement<{ value: string }>(
+const write = statement(
   'test_others_write',
+  { columns: { value: text } },
   `insert into settings (key, value) values ('row', 'of others')
    on conflict (key) do update set value = excluded.value returning value`,
 )
+const pid = statement('test_pid', { columns: { pid: int } }, 'select pg_backend_pid() as pid')
+const end = statement(
+  'test_end',
+  { parameters: { pid: int }, columns: { ended: boolean } },
+  'select pg_terminate_backend($pid, 5000) as ended',
+)
+const late = statement('test_late', { columns: { key: text } }, `select key from settings where value = 'late'`)
 
 const start = (script: string, ...own: string[]) => {
   const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, script), testDatabase.url, ...own]
@@ -65,11 +73,9 @@ it('a process that is frozen in the middle of a transaction does not keep its ro
 
 it('a connection that is lost between two statements of a transaction ends the transaction, not the process', async () => {
   await database.query(write)
-  const pid = statement<{ pid: number }>('test_pid', 'select pg_backend_pid() as pid')
-  const end = statement<{ ended: boolean }>('test_end', 'select pg_terminate_backend($1, 5000) as ended')
   const lost = database.transaction(async (query) => {
     const [own] = await query(pid)
-    expect(await database.query(end, [own!.pid])).toEqual([{ ended: true }])
+    expect(await database.query(end, { pid: own!.pid })).toEqual([{ ended: true }])
     // What was said of it has been read by then, too.
     await database.query(pid)
     await query(write)
@@ -94,6 +100,5 @@ it('what a process had in hand when it was frozen is not carried out when it wak
   const said = next()
   child.kill('SIGCONT')
   expect(await said).toBe('UNAVAILABLE, then written')
-  const late = statement<{ key: string }>('test_late', `select key from settings where value = 'late'`)
   expect(await database.query(late)).toEqual([{ key: 'second' }])
 })

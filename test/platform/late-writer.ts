@@ -1,15 +1,19 @@
 /** Waits for an answer of the database, writes as soon as it is there, and once more after a while; says what came of each. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text } from '../../src/domain/sql.ts'
 import { createDatabase } from '../../src/platform/database.ts'
 
 const [url = '', gate = ''] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const database = createDatabase({ url, pool: 2, log, longestStandstill: 1_500 })
-const wait = statement<never>('test_wait', `select pg_advisory_xact_lock_shared(${gate})`)
-const write = statement<never>('test_write', `insert into settings (key, value) values ($1, 'late')`)
+const wait = statement('test_wait', {}, `select from pg_advisory_xact_lock_shared(${gate})`)
+const write = statement(
+  'test_write',
+  { parameters: { key: text } },
+  `insert into settings (key, value) values ($key, 'late')`,
+)
 const attempt = (key: string) =>
-  database.query(write, [key]).then(
+  database.query(write, { key }).then(
     () => 'written',
     ({ code }) => code,
   )

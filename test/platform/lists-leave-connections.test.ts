@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { listStatement, statement } from '../../src/domain/ports.ts'
+import { int, statement } from '../../src/domain/sql.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
@@ -22,15 +22,17 @@ afterAll(async () => {
   await testDatabase?.drop()
 })
 
-const waiting = listStatement<{ n: number }>(
-  'wait',
+const waiting = statement(
+  'test_wait_in_list',
+  { columns: { n: int }, isList: true },
   `select 1 as n from (select pg_advisory_xact_lock_shared(${LOCK})) as held`,
 )
-const one = statement<{ n: number }>('one', 'select 1 as n')
+const one = statement('test_one', { columns: { n: int } }, 'select 1 as n')
+const hold = statement('test_hold', {}, `select from pg_advisory_xact_lock(${LOCK})`)
 
 it('lists that are slow leave connections to everything else, and are told to come back', async () => {
   await holder.transaction(async (query) => {
-    await query(statement<never>('hold', `select pg_advisory_xact_lock(${LOCK})`))
+    await query(hold)
     const lists = Array.from({ length: 6 }, () =>
       database.query(waiting).then(
         () => 'read',

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text, uuid } from '../../src/domain/sql.ts'
 import { textsOf } from '../../src/domain/store/delivery-payload.ts'
 import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, type QueueName, startJobs } from '../../src/platform/jobs.ts'
@@ -17,14 +17,22 @@ const store = await createStore(app, { price: '2' })
 let jobs: Jobs | undefined
 afterAll(() => jobs?.stop())
 
-const put = statement<{ id: string }>('test_put', 'select enqueue($1, $2::jsonb)::text as id')
-const lastTry = statement<never>('test_last', 'update jobs.job set retry_limit = 0 where id = $1::uuid')
+const put = statement(
+  'test_put',
+  { parameters: { queue: text, data: text }, columns: { id: text } },
+  'select enqueue($queue, $data::jsonb)::text as id',
+)
+const lastTry = statement(
+  'test_last',
+  { parameters: { job: uuid } },
+  'update jobs.job set retry_limit = 0 where id = $job',
+)
 
 /** Puts a job into a queue; `isLast`: its first attempt is its last. */
 const enqueue = (queue: QueueName, data: object, isLast = false): Promise<string> =>
   app.installation.database.transaction(async (query) => {
-    const [made] = await query(put, [queue, JSON.stringify(data)])
-    if (isLast) await query(lastTry, [made!.id])
+    const [made] = await query(put, { queue, data: JSON.stringify(data) })
+    if (isLast) await query(lastTry, { job: made!.id })
     return made!.id
   })
 

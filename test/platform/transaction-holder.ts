@@ -1,13 +1,14 @@
 /** Opens a transaction that holds a row of `settings`, and goes on with it at the first line that it reads; then says what came of it, and whether the database still answers. */
 import { createInterface } from 'node:readline'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text } from '../../src/domain/sql.ts'
 import { createDatabase } from '../../src/platform/database.ts'
 
 const [url = ''] = process.argv.slice(2)
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const database = createDatabase({ url, pool: 1, log })
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const write = statement<never>('test_write', `update settings set value = 'frozen' where key = 'row'`)
+const write = statement('test_write', {}, `update settings set value = 'frozen' where key = 'row'`)
+const read = statement('test_read', { columns: { value: text } }, `select value from settings where key = 'row'`)
 
 const asked = new Promise((resolve) => createInterface(process.stdin).once('line', resolve))
 const outcome = await database
@@ -21,9 +22,7 @@ const outcome = await database
     () => 'written',
     (error: { code?: string }) => error.code ?? String(error),
   )
-const [row] = await database.query(
-  statement<{ value: string }>('test_read', `select value from settings where key = 'row'`),
-)
+const [row] = await database.query(read)
 say(`${outcome} ${row?.value}`)
 await database.close()
 process.exit(0)

@@ -2,15 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text } from '../../src/domain/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp({ env: { DATABASE_POOL: '4' } })
 const { database } = app.installation
-const idle = statement<never>('test_idle', 'select 1')
-const lockAsset = statement<never>('test_lock_asset', 'select 1 from assets where nid = $1 for update')
+const idle = statement('test_idle', {}, 'select')
+const lockAsset = statement(
+  'test_lock_asset',
+  { parameters: { nid: text } },
+  'select from assets where nid = $nid for update',
+)
 
 /** Keeps a transaction open until `release`. */
 function hold(begin: (query: typeof database.query) => Promise<unknown>) {
@@ -45,7 +49,7 @@ describe('an asset that is being changed', () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const headers = { 'Idempotency-Key': randomUUID() }
-    const holding = hold((query) => query(lockAsset, [id]))
+    const holding = hold((query) => query(lockAsset, { nid: id }))
     await holding.begun
     const patch = () => user.rest('PATCH', `assets/${id}/`, { json: { caption: 'Patience' }, headers })
     const answers = [patch(), patch()]
@@ -60,7 +64,7 @@ describe('an asset that is being changed', () => {
     const user = await app.newUser()
     const { id } = await user.register()
     const options = { json: { caption: 'Later' }, headers: { 'Idempotency-Key': randomUUID() } }
-    const holding = hold((query) => query(lockAsset, [id]))
+    const holding = hold((query) => query(lockAsset, { nid: id }))
     await holding.begun
     const answer = expectError(await user.rest('PATCH', `assets/${id}/`, options), 'IDEMPOTENCY_KEY_IN_USE')
     await holding.release()

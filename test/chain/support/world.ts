@@ -9,7 +9,7 @@ import { createRegistry, type RegistryOptions } from '../../../src/chain/registr
 import { createRelay, type Relay, type RelayOptions } from '../../../src/chain/relay.ts'
 import { createDescribeCommit } from '../../../src/domain/asset/commit-data.ts'
 import type { ContentStore, Custody, Log } from '../../../src/domain/ports.ts'
-import { statement } from '../../../src/domain/ports.ts'
+import { bytes, int, statement, text, uuid } from '../../../src/domain/sql.ts'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import { createCustody } from '../../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../../src/platform/database.ts'
@@ -88,9 +88,9 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
     const id = randomUUID()
     const { address, ...key } = await custody.create(id)
     await database.transaction(async (query) => {
-      await query(insertUser, [id, `u${id.slice(0, 8)}`])
-      await query(insertWallet, [id, address])
-      await query(insertKey, [id, key.version, key.vaultKeyId, key.wrappedDataKey, key.sealedPrivateKey])
+      await query(insertUser, { id, name: `u${id.slice(0, 8)}` })
+      await query(insertWallet, { user: id, address })
+      await query(insertKey, { user: id, ...key })
     })
     return { id, address }
   }
@@ -98,7 +98,7 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
   const addAsset: World['addAsset'] = async (owner) => {
     const id = randomUUID()
     const { cid: nid, sha256 } = contentStore.describe(Buffer.from(id))
-    await database.query(insertAsset, [id, nid, owner.id, sha256])
+    await database.query(insertAsset, { id, nid, owner: owner.id, sha256 })
     return { id, nid, owner, sequence: 0 }
   }
 
@@ -106,15 +106,9 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
     asset.sequence += 1
     const tree = JSON.stringify({ assetCid: asset.nid, abstract: message, sequence: asset.sequence }, null, 2)
     const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
-    const [row] = await database.query(insertCommit, [
-      asset.id,
-      asset.sequence,
-      asset.owner.id,
-      message,
-      tree,
-      cid,
-      sha256,
-    ])
+    const [row] = await database.query(insertCommit, {
+      ...{ asset: asset.id, sequence: asset.sequence, author: asset.owner.id, message, tree, cid, sha256 },
+    })
     if (!row) throw new Error('no commit')
     return row.id
   }
@@ -171,31 +165,49 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
 
 const insertUser = statement(
   'test_user',
-  `insert into users (id, username, email, password_hash, display_name) values ($1::uuid, $2, $2 || '@example.org', 'x', $2)`,
+  { parameters: { id: uuid, name: text } },
+  `insert into users (id, username, email, password_hash, display_name)
+   values ($id, $name, $name || '@example.org', 'x', $name)`,
 )
-const insertWallet = statement('test_wallet', 'insert into wallets (user_id, address, num) values ($1::uuid, $2, 1000)')
+const insertWallet = statement(
+  'test_wallet',
+  { parameters: { user: uuid, address: text } },
+  'insert into wallets (user_id, address, num) values ($user, $address, 1000)',
+)
 const insertKey = statement(
   'test_key',
-  'insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key) values ($1::uuid, $2, $3, $4, $5)',
+  {
+    parameters: { user: uuid, version: int, vaultKeyId: text, wrappedDataKey: bytes, sealedPrivateKey: bytes },
+  },
+  `insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
+   values ($user, $version, $vaultKeyId, $wrappedDataKey, $sealedPrivateKey)`,
 )
 const insertAsset = statement(
   'test_asset',
+  { parameters: { id: uuid, nid: text, owner: uuid, sha256: text } },
   `insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, head_commit_id)
-   values ($1::uuid, $2, $3::uuid, $3::uuid, 'a.png', 'image/png', 1, $4, $1::uuid)`,
+   values ($id, $nid, $owner, $owner, 'a.png', 'image/png', 1, $sha256, $id)`,
 )
-const insertCommit = statement<{ id: string }>(
+const insertCommit = statement(
   'test_commit',
+  {
+    parameters: {
+      ...{ asset: uuid, sequence: int, author: uuid },
+      ...{ message: text, tree: text, cid: text, sha256: text },
+    },
+    columns: { id: uuid },
+  },
   `with c as (
      insert into commits (asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
-     values ($1::uuid, $2, $3::uuid, $4, '{}', $5, $6, $7) returning id
+     values ($asset, $sequence, $author, $message, '{}', $tree, $cid, $sha256) returning id
    ),
    relayed as (insert into commit_relays (commit_id) select id from c),
-   paid as (update wallets set num = num - 0.179 where user_id = $3::uuid),
+   paid as (update wallets set num = num - 0.179 where user_id = $author),
    transfer as (insert into transfers (reference) select 'commit:' || id from c returning id),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
      select transfer.id, line.* from transfer, (values
-       (1, $3::uuid, null::book, 'NUM'::currency, -0.179), (2, null, 'REVENUE', 'NUM', 0.1), (3, null, 'GAS', 'NUM', 0.079)
+       (1, $author, null::book, 'NUM'::currency, -0.179), (2, null, 'REVENUE', 'NUM', 0.1), (3, null, 'GAS', 'NUM', 0.079)
      ) as line
    )
    select id from c`,
