@@ -4,7 +4,8 @@
  */
 import pg from 'pg'
 import { statement } from '../src/domain/ports.ts'
-import { expireOrders, payOrder } from '../src/domain/store/order-statements.ts'
+import { payOrder } from '../src/domain/store/order-statements.ts'
+import { expireOrders } from '../src/domain/store/order-sweep-statements.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
 import {
   confirmOnce,

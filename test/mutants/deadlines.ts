@@ -22,6 +22,8 @@ export const deadlines: Mutant[] = [
       `clock_timestamp()::timestamptz(3) < expires_at`,
       `clock_timestamp()::timestamptz(3) <= expires_at`,
     ],
+  ]),
+  ...mutantsOf('src/domain/store/order-sweep-statements.ts', TESTS, [
     [
       'deadlines.expire-early',
       'An order stays open until its end.',

@@ -2,7 +2,8 @@
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
-import { eraseOldArguments, expireOrders, findOldArguments, findOverdue, ORDERS_AT_ONCE } from './order-statements.ts'
+import { ORDERS_AT_ONCE } from './order-statements.ts'
+import { eraseOldArguments, expireOrders, findOldArguments, findOverdue } from './order-sweep-statements.ts'
 
 interface Dependencies {
   database: Database

@@ -1,0 +1,70 @@
+/** What ends orders that were not confirmed in time, and erases arguments that nobody needs any more. Each: a page of a sweep, and what is done with it. */
+import { arrayOf, int, statement, text, uuid } from '../sql.ts'
+import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
+import { eraseArgumentsSql } from './order-statements.ts'
+
+const isOverdueSql = `status = 'CREATED' and expires_at <= now()`
+const byDeadline = placeSql('expires_at', 'id')
+
+/** What was not confirmed in time. */
+export const findOverdue = statement(
+  'order_overdue',
+  sweepPage,
+  `select id::text as item, ${byDeadline.place} as place from orders
+   where ${isOverdueSql} and ${byDeadline.isAfter} and ${isAwakeSql('expire-orders', 'id::text')}
+   order by expires_at, id limit $limit`,
+)
+
+/** Ends these if they were not confirmed in time. Whatever is locked is being paid or withdrawn at this moment and is left alone. */
+export const expireOrders = statement(
+  'order_expire',
+  { parameters: { orders: arrayOf(uuid) }, columns: { id: uuid, buyer_id: uuid } },
+  `with overdue as materialized (
+     select id, buyer_id from orders where id = any ($orders) and ${isOverdueSql} for update skip locked
+   ),
+   buyers as materialized (
+     select w.user_id from wallets w where w.user_id in (select buyer_id from overdue) order by w.user_id for update
+   ),
+   feeds as (
+     update wallets w set event_sequence = w.event_sequence + expired.n, open_orders = w.open_orders - expired.n
+     from (select buyer_id, count(*)::int as n from overdue join buyers on user_id = buyer_id group by buyer_id) as expired
+     where w.user_id = expired.buyer_id
+     returning w.user_id, w.event_sequence - expired.n as sequence
+   ),
+   gone as (
+     update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue
+     where o.id = overdue.id returning o.id, o.buyer_id, o.created_at
+   ),
+   told as (
+     insert into events (owner_id, sequence, type, order_id)
+     select gone.buyer_id, feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.created_at, gone.id),
+       'order.expired', gone.id
+     from gone join feeds on feeds.user_id = gone.buyer_id
+   )
+   select id, buyer_id from gone`,
+)
+
+/** Paid orders whose webhook is not being called again. */
+const isRestingSql = `o.action_args is not null and o.settled_at is not null
+     and not exists (select from webhook_deliveries d where d.order_id = o.id and d.status = 'PENDING')`
+const bySettlement = placeSql('o.settled_at', 'o.id')
+
+/** Orders that are over for so many days and still have their arguments. */
+export const findOldArguments = statement(
+  'order_old_arguments',
+  { parameters: { ...sweepPage.parameters, days: int }, columns: sweepPage.columns },
+  `select o.id::text as item, ${bySettlement.place} as place from orders o
+   where ${isRestingSql} and o.settled_at < now() - make_interval(days => $days)
+     and ${bySettlement.isAfter} and ${isAwakeSql('erase-arguments', 'o.id::text')}
+   order by o.settled_at, o.id limit $limit`,
+)
+
+/** Erases the arguments of these. */
+export const eraseOldArguments = statement(
+  'order_arguments_sweep',
+  { parameters: { orders: arrayOf(uuid) }, columns: { item: text } },
+  `with over as materialized (
+     select o.id from orders o where o.id = any ($orders) and ${isRestingSql} for no key update skip locked
+   )
+   update orders o set ${eraseArgumentsSql('o')} from over where o.id = over.id returning o.id::text as item`,
+)
