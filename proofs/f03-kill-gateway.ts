@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { statement } from '../src/domain/ports.ts'
+import { statement, text } from '../src/domain/sql.ts'
 import { createDatabase } from '../src/platform/database.ts'
 import { gates, killAt, namedPoints, type Scene } from './f03-crash-points.ts'
 import { nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
@@ -123,13 +123,17 @@ async function killAll(
   return counts
 }
 
+const makeEffects = statement('control_effects', {}, 'create table control_effects (wish text)')
+const makeKeys = statement('control_keys', {}, 'create table control_keys (key text primary key)')
+const wishes = statement('control_wishes', { columns: { id: text } }, 'select wish as id from control_effects')
+
 /** The control: a writer with effect and key in two transactions, killed between them, must be seen to do it twice. */
 async function catchTwoSteps(context: ProofContext, parts: Parts): Promise<string[]> {
   const url = await parts.copyDatabase('two_steps')
   const database = createDatabase({ url, pool: 2, log: silent })
   context.afterwards(() => database.close())
-  await database.query(statement('control_effects', 'create table control_effects (wish text)'))
-  await database.query(statement('control_keys', 'create table control_keys (key text primary key)'))
+  await database.query(makeEffects)
+  await database.query(makeKeys)
   const between = { name: 'between the two', trigger: 'before insert on control_keys for each row' }
   const control = await createGates(context, url, [between])
 
@@ -143,7 +147,7 @@ async function catchTwoSteps(context: ProofContext, parts: Parts): Promise<strin
   await control.open(between.name)
   await once(write(), 'exit')
 
-  const effects = await idsOf(database, statement('control_wishes', 'select wish as id from control_effects'))
+  const effects = await idsOf(database, wishes)
   const { double } = tally(['wish'], effects)
   context.say(`control: effect and key in two transactions gave ${effects.length} effects for one wish`)
   return double.length === 1 ? [] : ['The control was not caught: effect and key in two transactions did no double.']

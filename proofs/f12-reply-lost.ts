@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry.ts'
-import { statement } from '../src/domain/ports.ts'
+import { findSetting } from '../src/chain/registry-statements.ts'
 import { killAtChain } from './f03-crash-points.ts'
 import { openCarelessAccount, sendCarelessly } from './harness/careless-relay.ts'
 import { losesReplies, withoutReceipts, withoutTraces } from './harness/chain-faults.ts'
@@ -14,11 +14,9 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'
 import { until } from './harness/wait.ts'
 
-const findRegistry = statement<{ value: string }>('proof_registry', 'select value from settings where key = $1')
-
 /** The control: a relay that takes a new nonce after an error must be seen to put commits onto the chain twice. */
 async function catchCareless(context: ProofContext, { parts, rpc }: ChainScene): Promise<string[]> {
-  const [registry] = await parts.database.query(findRegistry, [registrySetting(31337)])
+  const [registry] = await parts.database.query(findSetting, { key: registrySetting(31337) })
   const sent: string[] = []
   const proxy = await startChainProxy(context, parts.rpcUrl, sent)
   proxy.fault = losesReplies(context.random.fork('control'), 0.4, () => undefined)

@@ -4,8 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry.ts'
+import { findSetting } from '../src/chain/registry-statements.ts'
 import { retryNow } from '../src/chain/relay-prepare-statements.ts'
-import { statement } from '../src/domain/ports.ts'
+import { int, statement, text } from '../src/domain/sql.ts'
 import { openAccount, updateCall } from './harness/callers.ts'
 import { openCarelessAccount, sendManaged } from './harness/careless-relay.ts'
 import { everyNth, miscounts } from './harness/chain-faults.ts'
@@ -28,27 +29,33 @@ const breakStoring = [
       return null;
     end $$`,
   'create trigger proof_break before insert on chain_transactions for each statement execute function proof_break()',
-].map((text, index) => statement<never>(`proof_break_${index}`, text))
-const mendStoring = statement<never>('proof_mend', 'drop trigger proof_break on chain_transactions')
-const countBuilds = statement<{ count: number }>('proof_builds', `select last_value::int as count from proof_builds`)
+].map((words, index) => statement(`proof_break_${index}`, {}, words))
+const mendStoring = statement('proof_mend', {}, 'drop trigger proof_break on chain_transactions')
+const countBuilds = statement(
+  'proof_builds',
+  { columns: { count: int } },
+  'select last_value::int as count from proof_builds',
+)
 
-const spoilKey = statement<never>(
+const spoilKey = statement(
   'proof_spoil_key',
+  { parameters: { username: text } },
   `update user_keys set sealed_private_key = sealed_private_key || '\\x00'::bytea
-   where user_id = (select id from users where username = $1)`,
+   where user_id = (select id from users where username = $username)`,
 )
-const mendKey = statement<never>(
+const mendKey = statement(
   'proof_mend_key',
+  { parameters: { username: text } },
   `update user_keys set sealed_private_key = substr(sealed_private_key, 1, length(sealed_private_key) - 1)
-   where user_id = (select id from users where username = $1)`,
+   where user_id = (select id from users where username = $username)`,
 )
-const countOthers = statement<{ count: number }>(
+const countOthers = statement(
   'proof_others_waiting',
+  { parameters: { username: text }, columns: { count: int } },
   `select count(*)::int as count from commit_relays r join commits c on c.id = r.commit_id
      join users u on u.id = c.author_id
-   where r.status in ('PENDING', 'BROADCAST') and c.created_at < now() - interval '30 seconds' and u.username <> $1`,
+   where r.status in ('PENDING', 'BROADCAST') and c.created_at < now() - interval '30 seconds' and u.username <> $username`,
 )
-const findRegistry = statement<{ value: string }>('proof_registry', 'select value from settings where key = $1')
 
 const refusal = { code: -32000, message: 'internal error' }
 const lies: [name: string, fault: Fault][] = [
@@ -71,7 +78,7 @@ async function countQueued({ rpc }: ChainScene, account?: string): Promise<numbe
 
 /** The control: the library's nonce manager must be seen to leave a gap when a build fails. */
 async function catchManager(context: ProofContext, scene: ChainScene): Promise<string[]> {
-  const [registry] = await scene.parts.database.query(findRegistry, [registrySetting(31337)])
+  const [registry] = await scene.parts.database.query(findSetting, { key: registrySetting(31337) })
   const wallet = await openCarelessAccount(scene.rpc)
   const sent = await sendManaged(scene.parts.rpcUrl, wallet, registry!.value, 20, EVERY)
   await delay(3_000)
@@ -83,7 +90,7 @@ async function catchManager(context: ProofContext, scene: ChainScene): Promise<s
 /** An account whose key does not open: its commits cannot be built, everybody else's can. */
 async function openUnbuildable({ parts, gateways, acknowledged }: ChainScene) {
   const account = await openAccount(gateways[0]!.url, 'dave', acknowledged)
-  await parts.database.query(spoilKey, [account.username])
+  await parts.database.query(spoilKey, { username: account.username })
   return async (serial: number) => {
     const message = `dave ${serial}`
     const { answer } = await persist(() => gateways[0]!.url, updateCall(account, message))
@@ -106,12 +113,12 @@ export async function proveNonceGap(context: ProofContext): Promise<ProofResult>
   for (let second = 0; second < Math.max(seconds, 35); second += 1) {
     await unbuildable(second)
     await delay(1_000)
-    late += (await parts.database.query(countOthers, ['dave']))[0]!.count
+    late += (await parts.database.query(countOthers, { username: 'dave' }))[0]!.count
   }
   if (late > 0) reasons.push('Commits of others waited for more than 30 s while some could not be built.')
   const builds = (await parts.database.query(countBuilds))[0]!.count
   await parts.database.query(mendStoring)
-  await parts.database.query(mendKey, ['dave'])
+  await parts.database.query(mendKey, { username: 'dave' })
   await parts.database.query(retryNow)
   backs.push(await scene.untilIncluded(4 * BACK))
   const broken = Math.floor(builds / EVERY)

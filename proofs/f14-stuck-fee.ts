@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { quantity } from '../src/chain/rpc.ts'
-import { statement } from '../src/domain/ports.ts'
+import { int, numeric, orNull, statement } from '../src/domain/sql.ts'
 import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeReplacements, readSent } from './harness/sent-transactions.ts'
@@ -15,13 +15,15 @@ const CAP = 100n
 /** Milliseconds from the rise of the base fee to the inclusion of what was sent before. */
 const BACK = 60_000
 
-const countSent = statement<{ count: number }>(
+const countSent = statement(
   'proof_sent',
+  { columns: { count: int } },
   `select count(*)::int as count from commit_relays where status = 'BROADCAST'`,
 )
-const highestOffer = statement<{ fee: string | null }>(
+const highestOffer = statement(
   'proof_offer',
-  `select max(t.max_fee_per_gas)::text as fee from chain_transactions t join commit_relays r using (commit_id)
+  { columns: { fee: orNull(numeric) } },
+  `select max(t.max_fee_per_gas) as fee from chain_transactions t join commit_relays r using (commit_id)
    where r.status = 'BROADCAST'`,
 )
 

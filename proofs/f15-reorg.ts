@@ -3,7 +3,7 @@
  * is thrown away. Everything is included again, nothing is final too early or twice, and a node that is behind takes nothing back.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { statement } from '../src/domain/ports.ts'
+import { int, statement } from '../src/domain/sql.ts'
 import { lagging } from './harness/chain-faults.ts'
 import { openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -16,9 +16,10 @@ const DEPTHS = [1, 2, 4, 11]
 /** Milliseconds from the loss of blocks to the inclusion of what they held. */
 const BACK = 30_000
 
-const countAbove = statement<{ count: number }>(
+const countAbove = statement(
   'proof_above',
-  `select count(*)::int as count from commit_relays where status = 'INCLUDED' and block_number > $1`,
+  { parameters: { block: int }, columns: { count: int } },
+  `select count(*)::int as count from commit_relays where status = 'INCLUDED' and block_number > $block`,
 )
 
 /** The control: who calls the first receipt final must be seen to call so what is gone. */
@@ -48,7 +49,7 @@ export async function proveReorg(context: ProofContext): Promise<ProofResult> {
     await until('the newest blocks hold commits', async () => {
       const newest = Number(await rpc.call<string>('eth_blockNumber'))
       if (newest < depth + 5) return undefined
-      return (await parts.database.query(countAbove, [newest - depth]))[0]!.count > 0 || undefined
+      return (await parts.database.query(countAbove, { block: newest - depth }))[0]!.count > 0 || undefined
     })
     const before = watch.displaced
     await rpc.call('anvil_reorg', depth, [])

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { int, orNull, statement, text } from '../../src/domain/sql.ts'
 import { developmentKey } from '../../src/platform/embedded-anvil.ts'
 import { type ChainProxy, type Fault, startChainProxy } from './chain-proxy.ts'
 import { createGateway, type Gateway } from './gateway.ts'
@@ -34,16 +34,19 @@ export interface ChainSceneOptions extends WorkOptions {
   env?: Record<string, string>
 }
 
-const findNewest = statement<{ id: string | null }>(
+const findNewest = statement(
   'proof_newest',
+  { columns: { id: orNull(text) } },
   'select max(commit_id::text) as id from commit_relays',
 )
-const countWaiting = statement<{ count: number }>(
+const countWaiting = statement(
   'proof_waiting_until',
-  `select count(*)::int as count from commit_relays where status in ('PENDING', 'BROADCAST') and commit_id::text <= $1`,
+  { parameters: { newest: orNull(text) }, columns: { count: int } },
+  `select count(*)::int as count from commit_relays where status in ('PENDING', 'BROADCAST') and commit_id::text <= $newest`,
 )
-const countByStatus = statement<{ status: string; count: number }>(
+const countByStatus = statement(
   'proof_by_status',
+  { columns: { status: text, count: int } },
   'select status::text, count(*)::int as count from commit_relays group by 1',
 )
 
@@ -75,7 +78,8 @@ export async function openChainScene(context: ProofContext, options: ChainSceneO
     const [newest] = await parts.database.query(findNewest)
     await until(
       'everything that was accepted is included',
-      async () => ((await parts.database.query(countWaiting, [newest?.id]))[0]!.count === 0 ? true : undefined),
+      async () =>
+        (await parts.database.query(countWaiting, { newest: newest!.id }))[0]!.count === 0 ? true : undefined,
       longest,
       50,
     )

@@ -1,7 +1,7 @@
 /** Coins sent over the chain to one wallet, and what of them is in the books. */
 
 import { createRpc } from '../../src/chain/rpc.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { numeric, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { Parts } from './parts.ts'
 import { until } from './wait.ts'
 
@@ -18,29 +18,32 @@ export interface Coins {
   judge(): Promise<string[]>
 }
 
-const findAddress = statement<{ address: string }>(
+const findAddress = statement(
   'proof_address',
-  'select address from wallets where user_id = $1::uuid',
+  { parameters: { user: uuid }, columns: { address: text } },
+  'select address from wallets where user_id = $user',
 )
-const findDeposits = statement<{ hash: string; amount: string }>(
+const findDeposits = statement(
   'proof_deposits',
-  'select transaction_hash as hash, trim_scale(amount)::text as amount from deposits where wallet_id = $1::uuid',
+  { parameters: { user: uuid }, columns: { hash: text, amount: numeric } },
+  'select transaction_hash as hash, trim_scale(amount) as amount from deposits where wallet_id = $user',
 )
-const findBalance = statement<{ num: string }>(
+const findBalance = statement(
   'proof_num',
-  'select trim_scale(num)::text as num from wallets where user_id = $1::uuid',
+  { parameters: { user: uuid }, columns: { num: numeric } },
+  'select trim_scale(num) as num from wallets where user_id = $user',
 )
 
 export async function openCoins({ database, rpcUrl }: Parts, userId: string): Promise<Coins> {
   const rpc = createRpc({ url: rpcUrl })
-  const [wallet] = await database.query(findAddress, [userId])
+  const [wallet] = await database.query(findAddress, { user: userId })
   await rpc.call('anvil_setBalance', SENDER, `0x${FUNDS.toString(16)}`)
   await rpc.call('anvil_impersonateAccount', SENDER)
   /** Coins by transaction. */
   const sent = new Map<string, number>()
   /** One after the other: the node would take two at once for the same. */
   let sending: Promise<unknown> = Promise.resolve()
-  const read = () => database.query(findDeposits, [userId])
+  const read = () => database.query(findDeposits, { user: userId })
   async function sendOne() {
     const coins = sent.size + 1
     const value = `0x${(BigInt(coins) * 10n ** 18n).toString(16)}`
@@ -62,7 +65,7 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
       await until('every deposit is credited', async () => (await read()).length >= sent.size || undefined, 60_000, 100)
       const found = await read()
       const total = [...sent.values()].reduce((sum, coins) => sum + coins, 0)
-      const [balance] = await database.query(findBalance, [userId])
+      const [balance] = await database.query(findBalance, { user: userId })
       const isRight = found.length === sent.size && found.every(({ hash, amount }) => amount === String(sent.get(hash)))
       if (isRight && balance!.num === String(total)) return []
       return [`${sent.size} deposits of ${total} were sent; ${found.length} and ${balance!.num} are in the books.`]

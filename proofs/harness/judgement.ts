@@ -1,14 +1,15 @@
 /** What there is, in the database, the books and on the chain, against what callers were told. */
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { arrayOf, bigint, boolean, int, type Statement, statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import type { Acknowledged } from './callers.ts'
 import type { Parts } from './parts.ts'
 import { describeTally, tally } from './tally.ts'
 import { until } from './wait.ts'
 
-const open = statement<{ count: number }>(
+const open = statement(
   'proof_open',
+  { columns: { count: int } },
   `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
 )
 
@@ -21,18 +22,23 @@ export const quiesce = ({ database }: Parts) =>
     100,
   )
 
-const messages = statement<{ id: string }>('proof_messages', 'select message as id from commits')
-const usernames = statement<{ id: string }>('proof_usernames', 'select username as id from users')
-const spent = statement<{ username: string; commits: string; wrong: boolean }>(
+const messages = statement('proof_messages', { columns: { id: text } }, 'select message as id from commits')
+const usernames = statement('proof_usernames', { columns: { id: text } }, 'select username as id from users')
+const spent = statement(
   'proof_spent',
-  `select u.username, count(c.id)::text as commits,
+  { columns: { username: text, commits: bigint, wrong: boolean } },
+  `select u.username, count(c.id) as commits,
      w.points + w.num <> 100000 - 0.179 * count(c.id) as wrong
    from users u join wallets w on w.user_id = u.id left join commits c on c.author_id = u.id
    group by u.username, w.points, w.num`,
 )
-const order = statement<{ id: string }>('proof_order', 'select message as id from commits order by asset_id, sequence')
+const order = statement(
+  'proof_order',
+  { columns: { id: text } },
+  'select message as id from commits order by asset_id, sequence',
+)
 
-export const idsOf = async (database: ConnectedDatabase, query: typeof messages) =>
+export const idsOf = async (database: ConnectedDatabase, query: Statement<Record<never, never>, { id: string }>) =>
   (await database.query(query)).map(({ id }) => id)
 
 async function tallies(database: ConnectedDatabase, { commits, signUps }: Acknowledged) {
@@ -74,12 +80,13 @@ export async function judgeDatabase(
   return reasons
 }
 
-const histories = statement<{ nid: string; trees: string[] }>(
+const histories = statement(
   'proof_histories',
+  { columns: { nid: text, trees: arrayOf(text) } },
   `select a.nid, array_agg(c.tree_cid || ' ' || c.message order by c.sequence) as trees
    from assets a join commits c on c.asset_id = a.id group by a.nid`,
 )
-const settings = statement<{ key: string; value: string }>('proof_settings', 'select key, value from settings')
+const settings = statement('proof_settings', { columns: { key: text, value: text } }, 'select key, value from settings')
 
 /** Every accepted commit is on the chain exactly once, in its asset's order, and nothing else is. */
 export async function judgeChain({ database, rpcUrl }: Parts): Promise<string[]> {

@@ -2,7 +2,7 @@
  * Notes every write of a relay's session that does not hold the lease it writes under at that very moment. In the same
  * transaction, so that it sees what the write sees.
  */
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 
 const install = [
@@ -24,10 +24,11 @@ const install = [
     (table) =>
       `create trigger proof_witness after insert or update on ${table} for each row execute function proof_witness()`,
   ),
-].map((text, index) => statement<never>(`proof_witness_${index}`, text))
+].map((words, index) => statement(`proof_lease_witness_${index}`, {}, words))
 
-const findUnfenced = statement<{ session: string; what: string }>(
+const findUnfenced = statement(
   'proof_unfenced',
+  { columns: { session: text, what: text } },
   'select session, what from proof_unfenced order by at',
 )
 

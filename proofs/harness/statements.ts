@@ -1,9 +1,10 @@
 /** The order of statements: line by line the times that the database told never run back. */
-import { statement } from '../../src/domain/ports.ts'
+import { statement, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 
-const findRunningBack = statement<{ id: string }>(
+const findRunningBack = statement(
   'proof_running_back',
+  { columns: { id: uuid } },
   `select id from (
      select t.id, t.created_at < lag(t.created_at) over (partition by line.wallet_id order by t.id) as is_back
      from (select distinct wallet_id, transfer_id from entries where wallet_id is not null) line

@@ -1,7 +1,7 @@
 /** Looks at the status of every commit all the time: what became final too early, and what was taken back. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Rpc } from '../../src/chain/rpc.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { int, orNull, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
@@ -11,9 +11,10 @@ interface Seen {
   block: number | null
 }
 
-const findAll = statement<Seen>(
+const findAll = statement(
   'proof_statuses',
-  'select commit_id::text as id, status::text, block_number as block from commit_relays',
+  { columns: { id: uuid, status: text, block: orNull(int) } },
+  'select commit_id as id, status::text, block_number as block from commit_relays',
 )
 
 export interface StatusWatch {
