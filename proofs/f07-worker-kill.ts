@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../src/domain/ids.ts'
-import { arrayOf, int, statement, text, timestamp, uuid } from '../src/domain/sql.ts'
+import { statement } from '../src/domain/ports.ts'
 import { createGates, type Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
@@ -194,9 +194,8 @@ async function noteInterruptions({ parts, orderIds, sink, interruptions }: Scene
   return interruptions.length - before
 }
 
-const findActive = statement(
+const findActive = statement<{ eventId: string; since: Date }>(
   'proof_active_jobs',
-  { columns: { eventId: uuid, since: timestamp } },
   `select d.event_id as "eventId", j.started_on as since from jobs.job j
    join webhook_deliveries d on d.id = (j.data->>'deliveryId')::uuid
    where j.name = 'webhook-delivery' and j.state = 'active'`,
@@ -262,11 +261,10 @@ function judge(scene: Scene, deliveries: readonly Delivery[]) {
   }
 }
 
-const lockForHours = statement(
+const lockForHours = statement<{ deliveryId: string }>(
   'proof_lock_for_hours',
-  { parameters: { deliveries: arrayOf(text), limit: int }, columns: { deliveryId: text } },
   `update jobs.job set expire_seconds = 14400, heartbeat_seconds = null where id in (
-     select id from jobs.job where name = 'webhook-delivery' and state = 'active' and data->>'deliveryId' = any($deliveries) limit $limit)
+     select id from jobs.job where name = 'webhook-delivery' and state = 'active' and data->>'deliveryId' = any($1) limit $2)
    returning data->>'deliveryId' as "deliveryId"`,
 )
 
@@ -283,9 +281,7 @@ async function killAllAtOnce(scene: Scene): Promise<string[]> {
   const deliveries = await readDeliveries(parts.database, orderIds.slice(-BATCH))
   const ids = deliveries.map(({ id }) => id)
   const locked = new Set(
-    (await parts.database.query(lockForHours, { deliveries: ids, limit: BATCH / 2 })).map(
-      ({ deliveryId }) => deliveryId,
-    ),
+    (await parts.database.query(lockForHours, [ids, BATCH / 2])).map(({ deliveryId }) => deliveryId),
   )
   const at = Date.now()
   for (const gateway of store.gateways) gateway.kill()

@@ -1,6 +1,6 @@
 /** Confirms through both doors, and what an order looks like afterwards. Product and known-bad variants are judged alike. */
 import { isDeepStrictEqual } from 'node:util'
-import { arrayOf, boolean, int, numeric, statement, text, uuid } from '../../src/domain/sql.ts'
+import { statement } from '../../src/domain/ports.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { type Call, jsonBody, tryOnce } from './client.ts'
 import type { Random } from './random.ts'
@@ -135,16 +135,9 @@ export interface Standing {
   deliveries: number
 }
 
-const findStandings = statement(
+const findStandings = statement<Standing>(
   'proof_standings',
-  {
-    parameters: { orders: arrayOf(uuid) },
-    columns: {
-      ...{ id: uuid, status: text, charges: int, charged: numeric, isPrice: boolean },
-      ...{ sold: int, bought: int, ended: int, deliveries: int },
-    },
-  },
-  `select o.id, o.status::text, c.charges, c.charged, c.charged = o.price as "isPrice",
+  `select o.id::text, o.status::text, c.charges, c.charged::text, c.charged = o.price as "isPrice",
      (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = a.owner_id) as sold,
      (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = o.buyer_id) as bought,
      (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.expired' and e.owner_id = o.buyer_id) as ended,
@@ -153,11 +146,11 @@ const findStandings = statement(
      select count(distinct t.id)::int as charges, coalesce(-sum(e.amount), 0) as charged
      from transfers t join entries e on e.transfer_id = t.id and e.wallet_id = o.buyer_id
      where t.reference = 'order:' || o.id) as c
-   where o.id = any($orders)`,
+   where o.id = any($1::uuid[])`,
 )
 
 export const readStandings = (database: ConnectedDatabase, orderIds: readonly string[]) =>
-  database.query(findStandings, { orders: orderIds.map(orderUuid) })
+  database.query(findStandings, [orderIds.map(orderUuid)])
 
 /** A sentence for what is wrong with orders: each is paid once in every place, or in none, and ended once if it ended. */
 export function judgeStandings(standings: readonly Standing[], calls: 0 | 1): string[] {

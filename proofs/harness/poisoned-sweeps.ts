@@ -4,8 +4,7 @@
  */
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import type { Log } from '../../src/domain/ports.ts'
-import { int, statement, text } from '../../src/domain/sql.ts'
+import { type Log, type Statement, statement } from '../../src/domain/ports.ts'
 import type { SweepName } from '../../src/domain/sweep/sweep.ts'
 import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
@@ -17,7 +16,7 @@ export interface SweepScene {
   table: string
   /** SQL of a row `r`'s item. */
   key: string
-  /** SQL: what is made of new people `p (id)`, oldest first; it returns `item`. */
+  /** SQL: what is made of `$1` new people `p (id)`, oldest first; it returns `item`. */
   make: string
   /** Whether the people are deleted ones, and what their wallets have, as SQL. */
   areDeleted?: boolean
@@ -160,21 +159,7 @@ export interface SweepsUnderTest {
   measure(run: () => Promise<unknown>, good: readonly string[], deadline: number): Promise<number>
 }
 
-const asReplica = statement('proof_as_replica', {}, `set local session_replication_role = 'replica'`)
-
-const makerOf = (name: string, { make, areDeleted = false, wallet: [columns, values] = ['num', '0'] }: SweepScene) =>
-  statement(
-    `proof_make_${name}`,
-    { parameters: { count: int }, columns: { item: text } },
-    `with p as materialized (select uuidv7() as id from generate_series(1, $count)),
-     people as (
-       insert into users (id, username, username_key, email, password_hash, display_name, deleted_at)
-       select id, right(id::text, 20), id::text, id || '@proof.invalid', '', 'x', ${areDeleted ? 'now()' : 'null'} from p
-     ),
-     purses as (insert into wallets (user_id, address, ${columns}) select id, id::text, ${values} from p)
-     ${/^made as/.test(make) ? `, ${make}` : /^select/.test(make) ? make : `, made as (${make}) select item from made`}`,
-  )
-const makers = new Map(Object.entries(sweepScenes).map(([name, scene]) => [name, makerOf(name, scene)]))
+const once = <Row>(text: string): Statement<Row> => ({ name: '', text }) as never
 
 export async function openSweeps(context: ProofContext, parts: Parts, log: Log): Promise<SweepsUnderTest> {
   const env = { ...parts.env, DATABASE_URL: await parts.copyDatabase('sweeps') }
@@ -210,9 +195,21 @@ export async function openSweeps(context: ProofContext, parts: Parts, log: Log):
     installation,
     env,
     async make(name, count, poisoned) {
+      const { make, areDeleted = false, wallet = ['num', '0'] } = sweepScenes[name]
+      const [columns, values] = wallet
+      const made = statement<{ item: string }>(
+        `proof_make_${name}`,
+        `with p as materialized (select uuidv7() as id from generate_series(1, $1::int)),
+         people as (
+           insert into users (id, username, username_key, email, password_hash, display_name, deleted_at)
+           select id, right(id::text, 20), id::text, id || '@proof.invalid', '', 'x', ${areDeleted ? 'now()' : 'null'} from p
+         ),
+         purses as (insert into wallets (user_id, address, ${columns}) select id, id::text, ${values} from p)
+         ${/^made as/.test(make) ? `, ${make}` : /^select/.test(make) ? make : `, made as (${make}) select item from made`}`,
+      )
       const rows = await database.transaction(async (query) => {
-        await query(asReplica)
-        return query(makers.get(name)!, { count })
+        await query(once(`set local session_replication_role = 'replica'`))
+        return query(made, [count])
       })
       const items = rows.map(({ item }) => item).sort()
       const bad = items.slice(0, poisoned)
