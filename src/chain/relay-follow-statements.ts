@@ -1,4 +1,7 @@
-/** What became of what was sent: where commits are in the chain, and that they are settled, displaced or released. */
+/**
+ * What became of what was sent: where commits are in the chain, and that they are settled, displaced or released. The
+ * conditions on status and lane are those of the partial indexes that `relay-statements.ts` names.
+ */
 import { arrayOf, int, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 import { commitStatus, pinTreesSql } from './relay-prepare-statements.ts'
 
@@ -61,7 +64,8 @@ export const markFound = statement(
   },
   `with found as (
      update commit_relays set status = 'INCLUDED', lane = $lane, nonce = $nonce, transaction_hash = $hash,
-       block_number = $blockNumber, block_hash = $blockHash, tree_signature = coalesce(tree_signature, $signature), trouble = null, updated_at = now()
+       block_number = $blockNumber, block_hash = $blockHash, tree_signature = coalesce(tree_signature, $signature),
+       trouble = null, updated_at = now()
      where commit_id = $commit and status = 'PENDING' and lane is null returning commit_id
    )
    ${pinTreesSql('found')}`,

@@ -91,7 +91,7 @@ export const findLastNonce = statement(
   'select max(nonce) as nonce from commit_relays where lane = $lane',
 )
 
-/** Transactions of a lane, in columns; `fees` and `tips` in wei. */
+/** Transactions of a lane, one in each place; `fees` and `tips` in wei. */
 const transactions = {
   lane: text,
   commits: arrayOf(uuid),
