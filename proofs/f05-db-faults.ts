@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { statement } from '../src/domain/ports.ts'
+import { int, statement, uuid } from '../src/domain/sql.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { type Call, jsonBody, tryOnce } from './harness/client.ts'
 import { type DatabaseScene, openDatabaseScene } from './harness/database-scene.ts'
@@ -14,12 +14,21 @@ import { addService } from './harness/store.ts'
 
 const LATENCY = 500
 
-const findUser = statement<{ id: string }>('proof_careless_user', `select id from users where username = 'careless'`)
-const insertApp = statement<never>(
-  'proof_careless_app',
-  `insert into network_apps (id, owner_id, name, price) values ($1::uuid, $2::uuid, 'careless', 1)`,
+const findUser = statement(
+  'proof_careless_user',
+  { columns: { id: uuid } },
+  `select id from users where username = 'careless'`,
 )
-const countOrders = statement<{ count: number }>('proof_careless_orders', 'select count(*)::int as count from orders')
+const insertApp = statement(
+  'proof_careless_app',
+  { parameters: { app: uuid, owner: uuid } },
+  `insert into network_apps (id, owner_id, name, price) values ($app, $owner, 'careless', 1)`,
+)
+const countOrders = statement(
+  'proof_careless_orders',
+  { columns: { count: int } },
+  'select count(*)::int as count from orders',
+)
 
 /** The control: who orders again without a key when an answer was lost must be seen to have ordered twice. */
 async function catchCareless(context: ProofContext, { parts, proxy, gateways }: DatabaseScene): Promise<string[]> {
@@ -27,7 +36,7 @@ async function catchCareless(context: ProofContext, { parts, proxy, gateways }: 
   await gateway!.start()
   const { token } = await openAccount(gateway!.url, 'careless', nothingAcknowledged())
   const [user] = await parts.database.query(findUser)
-  await parts.database.query(insertApp, [randomUUID(), user!.id])
+  await parts.database.query(insertApp, { app: randomUUID(), owner: user!.id })
   const order: Call = {
     method: 'POST',
     path: '/api/v3/store/network-app-orders/',

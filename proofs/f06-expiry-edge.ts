@@ -3,7 +3,7 @@
  * their rows are held over the end, at gateways whose clocks are 10 minutes wrong. Nothing is paid at or after the end.
  */
 import pg from 'pg'
-import { statement } from '../src/domain/ports.ts'
+import { int, statement, text } from '../src/domain/sql.ts'
 import { payOrder } from '../src/domain/store/order-statements.ts'
 import { expireOrders } from '../src/domain/store/order-sweep-statements.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
@@ -118,11 +118,12 @@ async function tryMoment({ context, parts, store }: Scene, moment: number, round
   return { ids, reasons }
 }
 
-/** Confirms that wait. The gateways' own sweeps may wait for the same rows. $1 the statement that pays. */
-const findWaiting = statement<{ count: number }>(
+/** Confirms that wait. The gateways' own sweeps may wait for the same rows. `paying`: the statement that pays. */
+const findWaiting = statement(
   'proof_waiting',
+  { parameters: { paying: text }, columns: { count: int } },
   `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and (
-     application_name ~ '^careless' or application_name ~ '^gateway-' and query <> '' and starts_with($1, query))`,
+     application_name ~ '^careless' or application_name ~ '^gateway-' and query <> '' and starts_with($paying, query))`,
 )
 
 type Confirm = (id: string, index: number) => Promise<Outcome>
@@ -144,7 +145,7 @@ async function holdOver(
     else await holder.query('select from wallets where user_id = $1 for update', [store.buyer.id])
     const confirms = Promise.all(ids.map(confirm))
     await until(`${ids.length} confirms wait for ${table}`, async () => {
-      const [row] = await parts.database.query(findWaiting, [payOrder.text])
+      const [row] = await parts.database.query(findWaiting, { paying: payOrder.text })
       return row?.count === ids.length || undefined
     })
     await sleepUntil(parts.database, deadline, 0.05)

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../src/domain/ids.ts'
-import { statement } from '../src/domain/ports.ts'
+import { arrayOf, int, statement, text, timestamp, uuid } from '../src/domain/sql.ts'
 import { createGates, type Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
@@ -194,8 +194,9 @@ async function noteInterruptions({ parts, orderIds, sink, interruptions }: Scene
   return interruptions.length - before
 }
 
-const findActive = statement<{ eventId: string; since: Date }>(
+const findActive = statement(
   'proof_active_jobs',
+  { columns: { eventId: uuid, since: timestamp } },
   `select d.event_id as "eventId", j.started_on as since from jobs.job j
    join webhook_deliveries d on d.id = (j.data->>'deliveryId')::uuid
    where j.name = 'webhook-delivery' and j.state = 'active'`,
@@ -261,10 +262,11 @@ function judge(scene: Scene, deliveries: readonly Delivery[]) {
   }
 }
 
-const lockForHours = statement<{ deliveryId: string }>(
+const lockForHours = statement(
   'proof_lock_for_hours',
+  { parameters: { deliveries: arrayOf(text), limit: int }, columns: { deliveryId: text } },
   `update jobs.job set expire_seconds = 14400, heartbeat_seconds = null where id in (
-     select id from jobs.job where name = 'webhook-delivery' and state = 'active' and data->>'deliveryId' = any($1) limit $2)
+     select id from jobs.job where name = 'webhook-delivery' and state = 'active' and data->>'deliveryId' = any($deliveries) limit $limit)
    returning data->>'deliveryId' as "deliveryId"`,
 )
 
@@ -281,7 +283,9 @@ async function killAllAtOnce(scene: Scene): Promise<string[]> {
   const deliveries = await readDeliveries(parts.database, orderIds.slice(-BATCH))
   const ids = deliveries.map(({ id }) => id)
   const locked = new Set(
-    (await parts.database.query(lockForHours, [ids, BATCH / 2])).map(({ deliveryId }) => deliveryId),
+    (await parts.database.query(lockForHours, { deliveries: ids, limit: BATCH / 2 })).map(
+      ({ deliveryId }) => deliveryId,
+    ),
   )
   const at = Date.now()
   for (const gateway of store.gateways) gateway.kill()

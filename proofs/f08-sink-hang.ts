@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
-import { statement } from '../src/domain/ports.ts'
+import { arrayOf, statement, uuid } from '../src/domain/sql.ts'
 import { createActionArgs } from '../src/domain/store/action-args.ts'
 import { createDeliveryService, deliveryLanes } from '../src/domain/store/delivery-service.ts'
 import { startJobs } from '../src/platform/jobs.ts'
@@ -143,11 +143,12 @@ function judgeCuts(receiver: Receiver, since: number): string[] {
   return reasons
 }
 
-const sendAgain = statement<never>(
+const sendAgain = statement(
   'proof_send_again',
+  { parameters: { deliveries: arrayOf(uuid) }, columns: { enqueue: uuid } },
   `with due as (
      update webhook_deliveries set status = 'PENDING', settled_at = null, next_attempt_at = now()
-     where id = any($1::uuid[]) returning id, network_app_id
+     where id = any($deliveries) returning id, network_app_id
    )
    select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from due`,
 )
@@ -176,7 +177,7 @@ async function catchSharedPool(
     hangingDeliveries.map(({ id }) => id),
   )
   const since = Date.now()
-  await database.query(sendAgain, [goodDeliveries.map(({ id }) => id)])
+  await database.query(sendAgain, { deliveries: goodDeliveries.map(({ id }) => id) })
   const jobs = await startJobs({ databaseUrl, log: silent })
   const { concurrency, pollEvery } = deliveryLanes
   await jobs.work('webhook-delivery', { concurrency, pollEvery }, service.handle)

@@ -3,7 +3,7 @@
  * attempt to attempt; a receiver that is gone is left alone; an answer without end costs neither time nor memory.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { statement } from '../src/domain/ports.ts'
+import { arrayOf, boolean, float, int, statement, text, uuid } from '../src/domain/sql.ts'
 import { residentMemory, watchMemory } from './harness/memory.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -67,16 +67,18 @@ export async function proveSinkErrors(context: ProofContext): Promise<ProofResul
   })
 }
 
-const countAttempts = statement<{ count: number }>(
+const countAttempts = statement(
   'proof_count_attempts',
+  { columns: { count: int } },
   'select count(*)::int as count from webhook_attempts',
 )
-const findWaits = statement<Wait>(
+const findWaits = statement(
   'proof_waits',
+  { parameters: { deliveries: arrayOf(uuid) }, columns: { deliveryId: text, attempt: int, seconds: float } },
   `select d.id::text as "deliveryId", a.number as attempt,
      extract(epoch from d.next_attempt_at - a.started_at - make_interval(secs => a.duration / 1000.0))::float8 as seconds
    from webhook_deliveries d join webhook_attempts a on a.delivery_id = d.id and a.number = d.attempt_count
-   where d.id = any($1::uuid[]) and d.next_attempt_at is not null`,
+   where d.id = any($deliveries) and d.next_attempt_at is not null`,
 )
 
 async function open({ context, parts, store }: Scene, respond: Respond): Promise<{ receiver: Receiver; app: App }> {
@@ -104,7 +106,7 @@ async function failToTheEnd(scene: Scene, name: string, respond: Respond): Promi
   const waits: Wait[] = []
   for (let attempt = 1; attempt <= SCHEDULE.length; attempt += 1) {
     const ids = (await attempted(scene, orderIds, attempt)).map(({ id }) => id)
-    waits.push(...(await database.query(findWaits, [ids])))
+    waits.push(...(await database.query(findWaits, { deliveries: ids })))
     await passTime(database, ids)
   }
   const deliveries = await attempted(scene, orderIds, SCHEDULE.length + 1)
@@ -153,23 +155,24 @@ async function putOff(scene: Scene): Promise<string[]> {
   for (const [status, retryAfter, from, to] of cases) {
     const { app } = await open(scene, (response) => response.writeHead(status, { 'retry-after': retryAfter() }).end())
     const [delivery] = await attempted(scene, await sell(scene.store, app, 1), 1)
-    const [wait] = await scene.parts.database.query(findWaits, [[delivery!.id]])
+    const [wait] = await scene.parts.database.query(findWaits, { deliveries: [delivery!.id] })
     if (!wait || wait.seconds < from - 0.001 || wait.seconds > to + 0.001)
       reasons.push(`Status ${status} with Retry-After ${retryAfter()} made it wait ${wait?.seconds} s.`)
   }
   return reasons
 }
 
-const findDisabled = statement<{ disabled: boolean }>(
+const findDisabled = statement(
   'proof_disabled',
-  'select webhook_disabled_at is not null as disabled from network_apps where id = $1::uuid',
+  { parameters: { app: uuid }, columns: { disabled: boolean } },
+  'select webhook_disabled_at is not null as disabled from network_apps where id = $app',
 )
 
 /** 410 ends it, for this event and all that follow. */
 async function gone(scene: Scene): Promise<string[]> {
   const { receiver, app } = await open(scene, answerWith(410))
   const [delivery] = await attempted(scene, await sell(scene.store, app, 1), 1)
-  const [row] = await scene.parts.database.query(findDisabled, [app.id])
+  const [row] = await scene.parts.database.query(findDisabled, { app: app.id })
   const reasons: string[] = []
   if (delivery?.status !== 'GIVEN_UP') reasons.push(`410: the event is ${delivery?.status}.`)
   if (!row?.disabled) reasons.push('410: the webhook is not disabled.')

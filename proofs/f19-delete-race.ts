@@ -6,7 +6,7 @@ import { createKeyPair, recoverSigner, signText } from '../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../src/chain/registry.ts'
 import { createDeletionService } from '../src/domain/account/deletion-service.ts'
 import type { CommitData } from '../src/domain/asset/commit-data.ts'
-import { statement } from '../src/domain/ports.ts'
+import { arrayOf, boolean, int, statement, text, uuid } from '../src/domain/sql.ts'
 import { createCustody } from '../src/platform/custody.ts'
 import { createLocalKeyVault } from '../src/platform/local-key-vault.ts'
 import { createCarelessDeletion } from './harness/careless-deletion.ts'
@@ -154,20 +154,22 @@ function judgeChances(told: readonly Told[]): string[] {
   })
 }
 
-const findOrders = statement<{ id: string; status: string; paid: boolean }>(
+const findOrders = statement(
   'proof_leaver_orders',
-  `select id::text, status::text, paid_at is not null as paid from orders where buyer_id = $1::uuid`,
+  { parameters: { buyer: uuid }, columns: { id: text, status: text, paid: boolean } },
+  `select id::text, status::text, paid_at is not null as paid from orders where buyer_id = $buyer`,
 )
-const countForfeits = statement<{ count: number }>(
+const countForfeits = statement(
   'proof_forfeits',
-  `select count(*)::int as count from transfers where reference like 'forfeit:' || $1::text || ':%'`,
+  { parameters: { user: text }, columns: { count: int } },
+  `select count(*)::int as count from transfers where reference like 'forfeit:' || $user || ':%'`,
 )
 
 /** No order is open, and no money is left, also of what came in after. */
 async function judgeBooks({ context, parts: { database } }: Scene, leavers: readonly Leaver[]) {
   const reasons: string[] = []
   await until('every delivery is settled', async () => {
-    const statuses = await Promise.all(leavers.map(({ id }) => database.query(findOrders, [id])))
+    const statuses = await Promise.all(leavers.map(({ id }) => database.query(findOrders, { buyer: id })))
     return statuses.flat().every(({ status }) => status !== 'PENDING') || undefined
   })
   const held = await Promise.all(leavers.map(({ id }) => readWallet(database, id)))
@@ -177,12 +179,12 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   await createDeletionService({ database, custody, vault: openVault(context), notices, log: silent }).sweep()
   let forfeits = 0
   for (const { id, username } of leavers) {
-    const orders = await database.query(findOrders, [id])
+    const orders = await database.query(findOrders, { buyer: id })
     const open = orders.filter(({ status }) => !['CANCELLED', 'REFUNDED', 'FAILURE', 'SUCCESS'].includes(status))
     if (open.length) reasons.push(`${username} has ${open.length} orders open.`)
     const { points, num } = await readWallet(database, id)
     if (Number(points) !== 0 || Number(num) !== 0) reasons.push(`${username} has ${points} points and ${num} left.`)
-    forfeits += (await database.query(countForfeits, [id]))[0]!.count
+    forfeits += (await database.query(countForfeits, { user: id }))[0]!.count
   }
   if (late === 0 || forfeits < late)
     reasons.push(`Money came to ${late} accounts after their end, and ${forfeits} forfeits took it.`)
@@ -195,18 +197,21 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   return reasons
 }
 
-const findOpen = statement<{ count: number }>(
+const findOpen = statement(
   'proof_open_relays',
+  { columns: { count: int } },
   `select count(*)::int as count from commit_relays where status not in ('FINAL', 'FAILED')`,
 )
-const findCommits = statement<{ nid: string; address: string; failed: number; trees: string[] }>(
+const findCommits = statement(
   'proof_leaver_commits',
+  { parameters: { author: uuid }, columns: { nid: text, address: text, failed: int, trees: arrayOf(text) } },
   `select a.nid, w.address, count(*) filter (where r.status = 'FAILED')::int as failed, array_agg(c.tree_cid order by c.sequence) as trees
    from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id join commit_relays r on r.commit_id = c.id
-   where c.author_id = $1::uuid group by a.nid, w.address`,
+   where c.author_id = $author group by a.nid, w.address`,
 )
-const findSettings = statement<{ key: string; value: string }>(
+const findSettings = statement(
   'proof_chain_settings',
+  { columns: { key: text, value: text } },
   'select key, value from settings',
 )
 
@@ -233,7 +238,7 @@ async function judgeChain(
   const reasons: string[] = []
   let accepted = 0
   for (const [round, { id, username }] of leavers.entries()) {
-    const histories = await database.query(findCommits, [id])
+    const histories = await database.query(findCommits, { author: id })
     const count = histories.reduce((sum, { trees }) => sum + trees.length, 0)
     accepted += count
     // The first one is of before.

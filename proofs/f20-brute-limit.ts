@@ -4,7 +4,7 @@
  * which is kept for sessions: an address that nobody has gets four.
  */
 import { join } from 'node:path'
-import { statement } from '../src/domain/ports.ts'
+import { float, int, statement, text } from '../src/domain/sql.ts'
 import { startBenign } from './harness/benign.ts'
 import { countCareless } from './harness/careless-checks.ts'
 import { exchange } from './harness/exchange.ts'
@@ -119,15 +119,17 @@ function judgeCounts(counts: ReadonlyMap<string, number>): string[] {
   })
 }
 
-const findEnds = statement<{ key: string; end: string }>(
+const findEnds = statement(
   'proof_window_ends',
-  `select key, window_end::text as end from limits where key like 'password-wrong:%' and window_end > now() and count >= $1::int order by key`,
+  { parameters: { most: int }, columns: { key: text, end: text } },
+  `select key, window_end::text as end from limits where key like 'password-wrong:%' and window_end > now() and count >= $most order by key`,
 )
-const findLongest = statement<{ seconds: number }>(
+const findLongest = statement(
   'proof_longest_window',
+  { columns: { seconds: float } },
   `select coalesce(extract(epoch from max(window_end) - now()), 0)::float8 as seconds from limits where key like 'password-check:%'`,
 )
-const passTime = statement<never>('proof_pass_limits', `update limits set window_end = now() where window_end > now()`)
+const passTime = statement('proof_pass_limits', {}, `update limits set window_end = now() where window_end > now()`)
 
 /** One account after the other is guessed at by many at once, then all of them on and on by so many hands. */
 async function attackOnce({ context, parts, gateways, targets }: Scene, random: Random, tries: number) {
@@ -144,7 +146,7 @@ async function attackOnce({ context, parts, gateways, targets }: Scene, random: 
   const first = Math.min(BURST, Math.ceil(tries / targets.length / 2))
   for (const [index, target] of random.shuffle(targets).entries())
     await Promise.all(Array.from({ length: first }, (_, nth) => one(target, index * first + nth)))
-  const ends = await parts.database.query(findEnds, [MOST_BY_STRANGERS])
+  const ends = await parts.database.query(findEnds, { most: MOST_BY_STRANGERS })
   if (ends.length !== targets.length) throw new Error('Not every account is locked after the first guesses.')
   let serial = first * targets.length
   const hand = async () => {
@@ -157,7 +159,7 @@ async function attackOnce({ context, parts, gateways, targets }: Scene, random: 
   if (missing.length) reasons.push(`Nobody tried ${missing.join(', ')}: the run is invalid.`)
   const [longest] = await parts.database.query(findLongest)
   if (longest!.seconds > SECONDS) reasons.push(`A wait is ${longest!.seconds} s long.`)
-  if (JSON.stringify(await parts.database.query(findEnds, [MOST_BY_STRANGERS])) !== JSON.stringify(ends))
+  if (JSON.stringify(await parts.database.query(findEnds, { most: MOST_BY_STRANGERS })) !== JSON.stringify(ends))
     reasons.push('Going on prolonged a wait.')
   return { tried, verdicts, reasons }
 }

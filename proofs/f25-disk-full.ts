@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { actionNids } from '../src/domain/asset/action.ts'
-import { statement } from '../src/domain/ports.ts'
+import { int, statement, text } from '../src/domain/sql.ts'
 import { createBlockDirectory } from '../src/files/block-directory.ts'
 import { describeDocument } from '../src/files/cids.ts'
 import { createContentStore } from '../src/files/content-store.ts'
@@ -70,16 +70,18 @@ function registration(gateway: Gateway, token: string, file: File, byGraphQL: bo
   return () => ask(`${gateway.url}/graphql`, token, form, key)
 }
 
-const countPaid = statement<{ assets: number; charged: string }>(
+const countPaid = statement(
   'proof_paid',
+  { columns: { assets: int, charged: text } },
   `select (select count(*)::int from assets) as assets,
      (select count(*)::text from transfers where reference like 'commit:%') as charged`,
 )
-const countOpen = statement<{ count: number }>(
+const countOpen = statement(
   'proof_open_commits',
+  { columns: { count: int } },
   `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
 )
-const findPins = statement<{ cid: string }>('proof_pins', 'select distinct cid from pins')
+const findPins = statement('proof_pins', { columns: { cid: text } }, 'select distinct cid from pins')
 
 /** Blocks that no pin reaches. */
 async function orphansIn(dir: string, database: ConnectedDatabase): Promise<number> {

@@ -19,6 +19,7 @@ import { sendFuzz } from './harness/fuzz-sender.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { runSql } from './harness/run-sql.ts'
 
 const AT_ONCE = 6
 const SHOWN = 20
@@ -118,11 +119,7 @@ function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
 
 /** People of one hand. An account is signed up once, and signed in again by a row: hashing passwords is not what is tried here. */
 async function openHand({ database }: Parts, { url }: Gateway): Promise<FuzzScene> {
-  const sql = <Row>(statement: string, values: unknown[]) =>
-    database.query<Row>(
-      { name: `fuzz_${createHash('sha256').update(statement).digest('hex').slice(0, 40)}`, text: statement },
-      values,
-    )
+  const sql = <Row>(text: string, values: unknown[]) => runSql<Row>(database, text, values)
   const accounts = new Map<string, { id: string; publicId: string; hash: string }>()
 
   async function signUp(role: string) {
@@ -188,7 +185,7 @@ async function catchCareless(
     try {
       const body = JSON.parse((await text(req)) || '{}') as unknown
       const values = [decodeURIComponent(req.url ?? ''), JSON.stringify(body)]
-      await database.query({ name: 'fuzz_careless', text: 'select $1::text as url, $2::jsonb as body' }, values)
+      await runSql(database, 'select $1::text as url, $2::jsonb as body', values)
       res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data":null}')
     } catch (error) {
       res

@@ -3,15 +3,17 @@
  * Afterwards logs, answers, tables, mails and files are searched for each, in every encoding. It is where it must be, and nowhere else.
  */
 import { Webhook } from 'standardwebhooks'
+import { int, statement, text } from '../src/domain/sql.ts'
 import { type Canary, createFinder, type Haystack, type Hit, searchAll } from './harness/canaries.ts'
 import { disturb } from './harness/disturbances.ts'
 import { newText, openScene, type Scene } from './harness/leak-scene.ts'
-import { createDoors, tellStory } from './harness/leak-story.ts'
+import { appoint, createDoors, tellStory } from './harness/leak-story.ts'
 import { leaksOf } from './harness/leaky-gateway.ts'
 import { misplace, misplaceRaw } from './harness/misplaced.ts'
 import { brokenInvariants } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { dumpTables, readFiles } from './harness/remains.ts'
+import { runSql } from './harness/run-sql.ts'
 import { answersOf as answers, timesSent } from './harness/transcript.ts'
 
 const AT_ONCE = 4
@@ -58,26 +60,23 @@ async function newAdministrator(scene: Scene): Promise<Record<string, string>> {
   const account = { username: 'clumsy', email: 'clumsy@example.org', password: newText() }
   await rest('auth/users/', account)
   const got = await rest('auth/token/login/', account)
-  await scene.parts.database.query({
-    name: 'proof_clumsy',
-    text: `update users set role = 'ADMIN' where username = 'clumsy'`,
-  })
+  await scene.parts.database.query(appoint, { username: 'clumsy' })
   return { authorization: `token ${got.json().auth_token}` }
 }
+
+const countUses = statement(
+  'proof_used',
+  { parameters: { lane: text }, columns: { sessions: int, transactions: int } },
+  `select (select count(*)::int from pg_stat_activity where usename = 'proof_gateway') as sessions,
+     (select count(*)::int from commit_relays where lane = $lane) as transactions`,
+)
 
 /** A secret that was never used proves nothing. */
 async function judgeUse({ canaries, transcript, mails, receiver, parts, relayAddress }: Scene): Promise<string[]> {
   const reasons = [...canaries.values()]
     .filter((canary) => timesSent(transcript, canary) === 0)
     .map(({ name }) => `The ${name} was never sent: the run is invalid.`)
-  const [row] = await parts.database.query<{ sessions: number; transactions: number }>(
-    {
-      name: 'proof_used',
-      text: `select (select count(*)::int from pg_stat_activity where usename = 'proof_gateway') as sessions,
-      (select count(*)::int from commit_relays where lane = $1) as transactions`,
-    },
-    [relayAddress],
-  )
+  const [row] = await parts.database.query(countUses, { lane: relayAddress })
   const signed = (name: string) =>
     receiver.calls.some(({ headers, body }) => {
       try {
@@ -167,10 +166,7 @@ async function catchLeaky({ canaries, transcript, parts, context }: Scene): Prom
   )
   for (const canary of all) if (!logged.has(canary.name)) miss(canary, 'in a logged body')
 
-  await parts.database.query({
-    name: 'proof_leaks',
-    text: 'create table proof_leaks (text text, json jsonb, bytes bytea)',
-  })
+  await runSql(parts.database, 'create table proof_leaks (text text, json jsonb, bytes bytea)')
   let caught = 0
   for (const canary of all) {
     const finder = createFinder([canary])
@@ -178,11 +174,8 @@ async function catchLeaky({ canaries, transcript, parts, context }: Scene): Prom
       if (finder.find({ place: 'log', bytes: leak }).length === 0) miss(canary, `as ${form} in a log`)
       const isText = Buffer.from(leak.toString()).equals(leak) && !leak.includes(0)
       const values = [isText ? leak.toString() : null, isText ? JSON.stringify([leak.toString()]) : null, leak]
-      await parts.database.query({ name: 'proof_clear', text: 'truncate proof_leaks' })
-      await parts.database.query(
-        { name: 'proof_leak', text: 'insert into proof_leaks values ($1, $2::jsonb, $3::bytea)' },
-        values,
-      )
+      await runSql(parts.database, 'truncate proof_leaks')
+      await runSql(parts.database, 'insert into proof_leaks values ($1, $2::jsonb, $3::bytea)', values)
       const dump = await dumpTables(parts.database, 'proof_leaks')
       if (dump.length === 0 || finder.find(dump[0]!).length === 0) miss(canary, `as ${form} in a table`)
       else caught += 1

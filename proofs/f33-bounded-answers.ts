@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execute } from '@graphql-tools/executor'
 import { type ExecutionResult, parse } from 'graphql'
-import { statement } from '../src/domain/ports.ts'
+import { statement, uuid } from '../src/domain/sql.ts'
 import { schema } from '../src/graphql/schema.ts'
 import { startService } from './harness/authz-service.ts'
 import { type Ask, dearest, withoutSizes } from './harness/dearest.ts'
@@ -32,7 +32,7 @@ const MOST_MEMORY = 128
 /** Milliseconds from one reader to the next: large answers are made a few at a time, and the others are told to come back. */
 const NEXT_READER = 250
 
-const findOwner = statement<{ id: string }>('proof_owner', "select id from users where username = 'rich'")
+const findOwner = statement('proof_owner', { columns: { id: uuid } }, "select id from users where username = 'rich'")
 
 async function seed(parts: Parts, gateway: Gateway, rows: number) {
   const token = await signIn(gateway, await signUp(gateway, 'rich'))

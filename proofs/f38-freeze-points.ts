@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { statement } from '../src/domain/ports.ts'
+import { statement, text } from '../src/domain/sql.ts'
 import { updateCall } from './harness/callers.ts'
 import { persist, tryOnce } from './harness/client.ts'
 import type { FrozenScene } from './harness/frozen-scene.ts'
@@ -54,10 +54,11 @@ const patience = 60_000
 /** Nobody waits longer for an answer. Milliseconds. */
 const LONGEST = 10_000
 
-const findHolder = statement<{ gateway: string }>(
+const findHolder = statement(
   'proof_holder',
-  `select a.usename as gateway from leases l join pg_stat_activity a on a.application_name = 'annal relay ' || l.holder::text
-   where l.name like $1 and l.expires_at > clock_timestamp() limit 1`,
+  { parameters: { lease: text }, columns: { gateway: text } },
+  `select a.usename::text as gateway from leases l join pg_stat_activity a on a.application_name = 'annal relay ' || l.holder::text
+   where l.name like $lease and l.expires_at > clock_timestamp() limit 1`,
 )
 
 const named = ({ gateways }: FrozenScene, name: string | undefined) => gateways.find((gateway) => gateway.name === name)
@@ -78,7 +79,7 @@ async function freeze(scene: FrozenScene, gateway: Gateway, thaw = async () => {
 const holderOf =
   (lease: string): Point =>
   async (scene) => {
-    const look = async () => named(scene, (await scene.parts.database.query(findHolder, [lease]))[0]?.gateway)
+    const look = async () => named(scene, (await scene.parts.database.query(findHolder, { lease }))[0]?.gateway)
     const gateway = await until(`somebody holds ${lease}`, look, patience, 50)
     return freeze(scene, gateway)
   }

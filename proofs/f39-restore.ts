@@ -6,6 +6,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toId } from '../src/domain/ids.ts'
+import { statement } from '../src/domain/sql.ts'
 import { tryOnce } from './harness/client.ts'
 import { hopefulStart } from './harness/hopeful-start.ts'
 import { copyParts, type Installation, kinds, openInstallation } from './harness/installation.ts'
@@ -111,10 +112,11 @@ async function judgeSessions({ moments }: Story, { database }: Mixture, { gatewa
   return (await signIn(url, keeperName)) ? [] : ['Nobody can sign in after all sessions were ended.']
 }
 
-const findUndelivered = {
-  name: 'proof_restore_undelivered',
-  text: `select 1 from webhook_deliveries where status = 'PENDING'`,
-}
+const findUndelivered = statement(
+  'proof_restore_undelivered',
+  {},
+  `select from webhook_deliveries where status = 'PENDING'`,
+)
 
 /** Calls that were made since the dump are made again, under the same id and with the same body. */
 async function judgeWebhooks({ receiver }: Story, installation: Installation) {

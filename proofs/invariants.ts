@@ -3,6 +3,7 @@
  * On the database itself nothing is found, and what they guard cannot be changed by hand.
  */
 import { checkInvariants } from '../src/domain/invariants.ts'
+import { int, statement } from '../src/domain/sql.ts'
 import { insertGrant } from '../src/domain/wallet/grant-statements.ts'
 import { createDatabase } from '../src/platform/database.ts'
 import { nothingAcknowledged, openAccount, updateCall } from './harness/callers.ts'
@@ -10,6 +11,7 @@ import { persist, tryOnce } from './harness/client.ts'
 import { confirmOnce } from './harness/confirms.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { runSql } from './harness/run-sql.ts'
 import { startSink } from './harness/sink.ts'
 import { closeStore, openStore } from './harness/store.ts'
 import { until } from './harness/wait.ts'
@@ -315,6 +317,12 @@ const forbidden = ['transfers', 'entries', 'grant_uses', 'commits', 'events'].fl
 /** A commit can be erased and nothing else, so an update that changes nothing is no change. */
 const harmless = 'update commits set sequence = sequence'
 
+const countOpen = statement(
+  'proof_unfinished_commits',
+  { columns: { count: int } },
+  `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
+)
+
 /** Some of what the buyer pays is of a grant that expires. */
 async function giveExpiringPoints({ database }: Parts, userId: string): Promise<void> {
   const expiresAt = new Date(Date.now() + 3_600_000)
@@ -346,10 +354,9 @@ async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
     const { verdict } = await confirmOnce(store, 'REST', 0, id)
     if (verdict !== 'paid') throw new Error(`A confirm was answered with "${verdict}".`)
   }
-  const open = { name: 'proof_open', text: `select count(*)::int as count from commit_relays where status <> 'FINAL'` }
   await until(
     'every commit is final',
-    async () => ((await parts.database.query<{ count: number }>(open))[0]?.count === 0 ? true : undefined),
+    async () => ((await parts.database.query(countOpen))[0]?.count === 0 ? true : undefined),
     60_000,
     100,
   )
@@ -362,7 +369,7 @@ async function breakCopy(parts: Parts, index: number, { sql }: Breach): Promise<
   const name = `breach_${index}`
   const database = createDatabase({ url: await parts.copyDatabase(name), pool: 1, log: silent })
   try {
-    for (const [step, text] of sql.entries()) await database.query({ name: `breach_${step}`, text })
+    for (const text of sql) await runSql(database, text)
     const results = await checkInvariants(database)
     return results.filter(({ rows }) => rows.length > 0).map(({ invariant }) => invariant.id)
   } finally {
@@ -375,8 +382,8 @@ export async function proveInvariants(context: ProofContext): Promise<ProofResul
   await makeHistory(context, parts)
   const reasons = await brokenInvariants(parts.database)
   const attempts = forbidden.filter((text) => text !== harmless)
-  for (const [index, text] of attempts.entries()) {
-    const refused = await parts.database.query({ name: `forbidden_${index}`, text }).then(
+  for (const text of attempts) {
+    const refused = await runSql(parts.database, text).then(
       () => false,
       () => true,
     )

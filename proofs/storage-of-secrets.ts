@@ -3,7 +3,7 @@
  * token is good for. Each rule is held against the service at its front door, and against a state that breaks it.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { statement } from '../src/domain/ports.ts'
+import { statement, text } from '../src/domain/sql.ts'
 import { createFinder } from './harness/canaries.ts'
 import { createGateway } from './harness/gateway.ts'
 import { growWithoutQueue, type Storm, storm } from './harness/hash-storm.ts'
@@ -34,13 +34,14 @@ const samples = {
   reset: { name: 'reset token', form: /^[\w-]{43}$/, bytesOf: (text) => Buffer.from(text, 'base64url'), bits: 256 },
 } satisfies Record<string, SampleRules>
 
-const findHashes = statement<{ hash: string }>('proof_hashes', 'select password_hash as hash from users')
-const findStored = statement<{ hash: string }>(
+const findHashes = statement('proof_hashes', { columns: { hash: text } }, 'select password_hash as hash from users')
+const findStored = statement(
   'proof_stored',
+  { columns: { hash: text } },
   `select encode(hash, 'hex') as hash from access_tokens union all select encode(hash, 'hex') from api_keys
    union all select encode(hash, 'hex') from one_time_tokens`,
 )
-const appoint = statement<never>('proof_appoint', `update users set role = 'ADMIN' where username = 'owner0'`)
+const appoint = statement('proof_appoint', {}, `update users set role = 'ADMIN' where username = 'owner0'`)
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

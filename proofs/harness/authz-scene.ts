@@ -7,6 +7,7 @@ import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { Service } from './authz-service.ts'
 import { type Call, jsonBody, multipartBody, tryOnce } from './client.ts'
+import { runSql } from './run-sql.ts'
 
 export type Name = 'other' | 'owner' | 'admin'
 
@@ -72,11 +73,8 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 export async function openScene({ url, app, installation: { database, safe, contentStore } }: Service): Promise<Scene> {
   const canaries: Canary[] = []
   const belongings = new Map<string, Name>()
-  let statements = 0
-  const sql = <Row = Record<string, string>>(text: string, values: unknown[] = []) => {
-    statements += 1
-    return database.query<Row>({ name: `authz_scene_${statements}`, text }, values)
-  }
+  const sql = <Row = Record<string, string>>(text: string, values: unknown[] = []) =>
+    runSql<Row>(database, text, values)
   async function ask<Body>(call: Call): Promise<Body> {
     const answer = await tryOnce(url, call)
     if (!answer || answer.status >= 300) throw new Error(`${call.path} was answered with ${JSON.stringify(answer)}`)

@@ -1,6 +1,7 @@
 /** Everything the database holds, before and after a request, and the way back. */
 import { cp } from 'node:fs/promises'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { runSql } from './run-sql.ts'
 
 /** Notes about requests themselves: counters of limits, and when a token was last used. */
 const notes = new Set(['public.limits'])
@@ -34,11 +35,7 @@ const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 export async function takeState(database: ConnectedDatabase, dir: string): Promise<State> {
   const vault = { keys: `${dir}/keys`, copy: `${dir}/keys-before` }
   await cp(vault.keys, vault.copy, { recursive: true })
-  let statements = 0
-  const run = <Row>(text: string) => {
-    statements += 1
-    return database.query<Row>({ name: `authz_state_${statements}`, text })
-  }
+  const run = <Row>(text: string) => runSql<Row>(database, text)
 
   const found = await run<{ schema: string; name: string; columns: string[] }>(
     `select n.nspname as schema, c.relname as name,
@@ -57,16 +54,13 @@ export async function takeState(database: ConnectedDatabase, dir: string): Promi
   await run('create schema before')
   for (const { name, copy } of tables) await run(`create table ${copy} as table ${name}`)
 
-  const readAll = {
-    name: 'authz_state_read',
-    text: tables
-      .filter(({ name }) => !notes.has(name))
-      .map(({ name }) => `select '${name}' as name, (to_jsonb(t) - '${noteColumn}')::text as row from ${name} t`)
-      .join(' union all '),
-  }
+  const readAll = tables
+    .filter(({ name }) => !notes.has(name))
+    .map(({ name }) => `select '${name}' as name, (to_jsonb(t) - '${noteColumn}')::text as row from ${name} t`)
+    .join(' union all ')
   async function read(): Promise<Rows> {
     const rows: Rows = new Map()
-    for (const { name, row } of await database.query<{ name: string; row: string }>(readAll)) {
+    for (const { name, row } of await run<{ name: string; row: string }>(readAll)) {
       const known = rows.get(name)
       if (known) known.add(row)
       else rows.set(name, new Set([row]))

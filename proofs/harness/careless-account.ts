@@ -6,15 +6,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { createMailer } from '../../src/delivery/mailer.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
 import { silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
-const findAccount = statement<{ id: string; password_hash: string }>(
+const findAccount = statement(
   'proof_careless_account',
-  'select id, password_hash from users where lower(email) = lower($1) and deleted_at is null',
+  { parameters: { email: text }, columns: { id: uuid, password_hash: text } },
+  'select id, password_hash from users where lower(email) = lower($email) and deleted_at is null',
 )
 
 /** Serves the paths of the product. Returns where. */
@@ -26,7 +27,7 @@ export async function startCarelessAccounts(
   const mailer = createMailer({ smtpUrl, dir, from: 'Annal <no-reply@localhost>', log: silent })
 
   async function carryOut(path: string, { email, password }: { email: string; password?: string }): Promise<number> {
-    const [account] = await database.query(findAccount, [email])
+    const [account] = await database.query(findAccount, { email })
     if (path.includes('login')) {
       // A sign-in that succeeds is not asked for.
       if (account) await passwords.verify(account.password_hash, password ?? '')

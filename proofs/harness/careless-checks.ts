@@ -1,7 +1,7 @@
 /** The known-bad variants of the check of passwords, never part of the product. Each tells how many wrong guesses it looked at. */
 import { randomUUID } from 'node:crypto'
 import { createLimits } from '../../src/domain/limits.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { int, statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
 
@@ -11,10 +11,15 @@ const SECONDS = 900
 /** A check of one guess; raises when it is not looked at. */
 type Check = (path: string) => Promise<void>
 
-const readCount = statement<{ count: number }>('careless_count', 'select count from limits where key = $1')
-const addOne = statement<never>(
-  'careless_add',
-  `insert into limits as l (key, window_end, count) values ($1, now() + interval '15 minutes', 1)
+const readCount = statement(
+  'proof_careless_count',
+  { parameters: { key: text }, columns: { count: int } },
+  'select count from limits where key = $key',
+)
+const addOne = statement(
+  'proof_careless_add',
+  { parameters: { key: text } },
+  `insert into limits as l (key, window_end, count) values ($key, now() + interval '15 minutes', 1)
    on conflict (key) do update set count = l.count + 1`,
 )
 
@@ -41,11 +46,11 @@ export async function countCareless(database: ConnectedDatabase, paths: readonly
   const key = `password-check-late:${subject}`
   await storm(
     async () => {
-      const [row] = await database.query(readCount, [key])
+      const [row] = await database.query(readCount, { key })
       if (row && row.count >= COUNT) return
       if (await passwords.verify(encoded, 'a guess')) return
       looked.lateCount += 1
-      await database.query(addOne, [key])
+      await database.query(addOne, { key })
     },
     paths,
     each,

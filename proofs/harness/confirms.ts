@@ -1,6 +1,6 @@
 /** Confirms through both doors, and what an order looks like afterwards. Product and known-bad variants are judged alike. */
 import { isDeepStrictEqual } from 'node:util'
-import { statement } from '../../src/domain/ports.ts'
+import { arrayOf, boolean, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { type Call, jsonBody, tryOnce } from './client.ts'
 import type { Random } from './random.ts'
@@ -135,8 +135,22 @@ export interface Standing {
   deliveries: number
 }
 
-const findStandings = statement<Standing>(
+const findStandings = statement(
   'proof_standings',
+  {
+    parameters: { orders: arrayOf(uuid) },
+    columns: {
+      id: text,
+      status: text,
+      charges: int,
+      charged: text,
+      isPrice: boolean,
+      sold: int,
+      bought: int,
+      ended: int,
+      deliveries: int,
+    },
+  },
   `select o.id::text, o.status::text, c.charges, c.charged::text, c.charged = o.price as "isPrice",
      (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = a.owner_id) as sold,
      (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = o.buyer_id) as bought,
@@ -146,11 +160,11 @@ const findStandings = statement<Standing>(
      select count(distinct t.id)::int as charges, coalesce(-sum(e.amount), 0) as charged
      from transfers t join entries e on e.transfer_id = t.id and e.wallet_id = o.buyer_id
      where t.reference = 'order:' || o.id) as c
-   where o.id = any($1::uuid[])`,
+   where o.id = any($orders)`,
 )
 
 export const readStandings = (database: ConnectedDatabase, orderIds: readonly string[]) =>
-  database.query(findStandings, [orderIds.map(orderUuid)])
+  database.query(findStandings, { orders: orderIds.map(orderUuid) })
 
 /** A sentence for what is wrong with orders: each is paid once in every place, or in none, and ended once if it ended. */
 export function judgeStandings(standings: readonly Standing[], calls: 0 | 1): string[] {

@@ -1,7 +1,8 @@
 /** Trouble in the middle of requests that carry secrets: what is said of it is what tells too much. */
-
+import { boolean, int, statement } from '../../src/domain/sql.ts'
 import type { Scene } from './leak-scene.ts'
 import { createDoors, type Story } from './leak-story.ts'
+import { runSql } from './run-sql.ts'
 import { until } from './wait.ts'
 
 const TABLES = [
@@ -14,6 +15,17 @@ const TABLES = [
   'idempotency_keys',
   'limits',
 ]
+
+const cut = statement(
+  'proof_cut',
+  { columns: { pg_terminate_backend: boolean } },
+  `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'proof_gateway'`,
+)
+const countOpen = statement(
+  'proof_disturbed_commits',
+  { columns: { count: int } },
+  `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
+)
 
 export async function disturb(scene: Scene, { session, email }: Story): Promise<{ count: number; reasons: string[] }> {
   const { parts, canaries, transcript, chain } = scene
@@ -48,20 +60,13 @@ export async function disturb(scene: Scene, { session, email }: Story): Promise<
 
   // The database refuses every row, and tells the row.
   for (const table of TABLES) {
-    await database.query({
-      name: `proof_refuse_${table}`,
-      text: `alter table ${table} add constraint proof_refuses check (false) not valid`,
-    })
+    await runSql(database, `alter table ${table} add constraint proof_refuses check (false) not valid`)
     await everything()
-    await database.query({ name: `proof_allow_${table}`, text: `alter table ${table} drop constraint proof_refuses` })
+    await runSql(database, `alter table ${table} drop constraint proof_refuses`)
   }
   const refused = transcript.exchanges.slice(before).filter(({ status }) => status >= 500).length
 
   // Its connections end while they are used.
-  const cut = {
-    name: 'proof_cut',
-    text: `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'proof_gateway'`,
-  }
   let cuts = 0
   for (let round = 0; round < 5; round += 1) {
     const asking = everything().catch(() => undefined)
@@ -88,13 +93,9 @@ export async function disturb(scene: Scene, { session, email }: Story): Promise<
   )
   await until('the node dropped a transaction', () => dropped >= 3 || undefined, 30_000, 50)
   chain.ambush = undefined
-  const waiting = {
-    name: 'proof_waiting',
-    text: `select count(*)::int as count from commit_relays where status <> 'FINAL'`,
-  }
   await until(
     'every commit is final',
-    async () => (await database.query<{ count: number }>(waiting))[0]!.count === 0 || undefined,
+    async () => (await database.query(countOpen))[0]!.count === 0 || undefined,
     60_000,
     100,
   )

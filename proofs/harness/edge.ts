@@ -1,8 +1,9 @@
 /** The end of an order's time, put where the proof wants it, and what the database's own clock says of payments there. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { statement } from '../../src/domain/ports.ts'
+import { arrayOf, boolean, float, nothing, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { runSql } from './run-sql.ts'
 import { orderUuid } from './store.ts'
 
 /** Notes, for each payment, when its statement began and when it was written, whatever the payer says. */
@@ -18,31 +19,33 @@ const witness = [
 ]
 
 export async function callWitness(database: ConnectedDatabase): Promise<void> {
-  for (const [index, text] of witness.entries()) await database.query({ name: `proof_witness_${index}`, text })
+  for (const text of witness) await runSql(database, text)
 }
 
-const moveEdge = statement<{ deadline: string }>(
+const moveEdge = statement(
   'proof_move_edge',
-  `with edge as (select (clock_timestamp() + make_interval(secs => $2))::timestamptz(3) as at)
+  { parameters: { orders: arrayOf(uuid), seconds: float }, columns: { deadline: text } },
+  `with edge as (select (clock_timestamp() + make_interval(secs => $seconds))::timestamptz(3) as at)
    update orders set created_at = edge.at - interval '15 minutes', expires_at = edge.at from edge
-   where id = any($1::uuid[]) returning edge.at::text as deadline`,
+   where id = any($orders) returning edge.at::text as deadline`,
 )
 
 /** Orders that were made so that their 15 minutes end in so many seconds. Returns that moment, as the database writes it. */
 export async function moveDeadline(database: ConnectedDatabase, orderIds: readonly string[], seconds: number) {
-  const rows = await database.query(moveEdge, [orderIds.map(orderUuid), seconds])
+  const rows = await database.query(moveEdge, { orders: orderIds.map(orderUuid), seconds })
   if (rows.length !== orderIds.length) throw new Error('Not every order could be moved.')
   return rows[0]!.deadline
 }
 
-const sleep = statement<never>(
+const sleep = statement(
   'proof_sleep',
-  `select pg_sleep(greatest(extract(epoch from $1::timestamptz + make_interval(secs => $2) - clock_timestamp()), 0)::float8)`,
+  { parameters: { moment: text, seconds: float }, columns: { pg_sleep: nothing } },
+  `select pg_sleep(greatest(extract(epoch from $moment::timestamptz + make_interval(secs => $seconds) - clock_timestamp()), 0)::float8)`,
 )
 
 /** Waits until so many seconds after a moment, by the database's clock. */
 export const sleepUntil = (database: ConnectedDatabase, moment: string, seconds: number) =>
-  database.query(sleep, [moment, seconds])
+  database.query(sleep, { moment, seconds })
 
 export interface Edge {
   status: string
@@ -57,17 +60,21 @@ export interface Edge {
   lag: number
 }
 
-const findEdges = statement<Edge>(
+const findEdges = statement(
   'proof_edges',
+  {
+    parameters: { orders: arrayOf(uuid) },
+    columns: { status: text, isPaid: boolean, inTime: boolean, beganInTime: boolean, isTrue: boolean, lag: float },
+  },
   `select o.status::text, o.paid_at is not null as "isPaid", coalesce(o.paid_at < o.expires_at, true) as "inTime",
      coalesce(p.began_at < o.expires_at, true) as "beganInTime",
      coalesce(o.paid_at between p.began_at - interval '1 ms' and p.written_at + interval '1 ms', true) as "isTrue",
      coalesce(extract(epoch from p.written_at - o.paid_at) * 1000, 0)::float8 as lag
-   from orders o left join proof_payments p on p.order_id = o.id where o.id = any($1::uuid[])`,
+   from orders o left join proof_payments p on p.order_id = o.id where o.id = any($orders)`,
 )
 
 export const readEdges = (database: ConnectedDatabase, orderIds: readonly string[]) =>
-  database.query(findEdges, [orderIds.map(orderUuid)])
+  database.query(findEdges, { orders: orderIds.map(orderUuid) })
 
 /** A sentence for each rule that payments break. */
 export function judgeEdges(edges: readonly Edge[]): string[] {

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../../src/domain/ids.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text } from '../../src/domain/sql.ts'
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
 import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
 import { type Call, jsonBody, persist } from './client.ts'
@@ -16,7 +16,7 @@ import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 import { type ReceivedCall, type Receiver, startReceiver } from './receiver.ts'
 import { addApp, readDeliveries } from './sales.ts'
-import { addService } from './store.ts'
+import { addService, readUserId } from './store.ts'
 import { until } from './wait.ts'
 
 /** How long a balancer may still send requests to a gateway that is frozen. Milliseconds. */
@@ -52,10 +52,10 @@ export interface FrozenScene {
   rest(): Promise<void>
 }
 
-const findUser = statement<{ id: string }>('proof_user', 'select id from users where username = $1')
-const findCommit = statement<{ status: string }>(
+const findCommit = statement(
   'proof_commit_status',
-  `select r.status::text from commit_relays r join commits c on c.id = r.commit_id where c.message = $1`,
+  { parameters: { message: text }, columns: { status: text } },
+  `select r.status::text from commit_relays r join commits c on c.id = r.commit_id where c.message = $message`,
 )
 
 export async function openFrozenScene(
@@ -87,7 +87,7 @@ export async function openFrozenScene(
 
   const acknowledged = nothingAcknowledged()
   const open = (username: string) => openAccount(gateways[0]!.url, username, acknowledged)
-  const idOf = async ({ username }: Account) => (await parts.database.query(findUser, [username]))[0]!.id
+  const idOf = ({ username }: Account) => readUserId(parts.database, username)
   const accounts = [await open('alice'), await open('bob')]
   const [watcher, buyer, saver, seller] = [
     await open('watcher'),
@@ -169,7 +169,7 @@ export async function openFrozenScene(
             acknowledged.byAccount.get(watcher.username)!.push(message)
           }
           const look = async () => {
-            const [row] = await parts.database.query(findCommit, [message])
+            const [row] = await parts.database.query(findCommit, { message })
             return row?.status === 'INCLUDED' || row?.status === 'FINAL' || undefined
           }
           await until(`${name}: the commit "${message}" is on the chain`, look, milliseconds, 50)

@@ -1,6 +1,6 @@
 /** What a process holds on to: descriptors, files, memory, connections. */
 import { readdir, readlink } from 'node:fs/promises'
-import { statement } from '../../src/domain/ports.ts'
+import { int, statement } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { residentMemory } from './memory.ts'
 
@@ -15,8 +15,9 @@ export interface Holdings {
   connections: number
 }
 
-const countConnections = statement<{ count: number }>(
+const countConnections = statement(
   'proof_connections',
+  { columns: { count: int } },
   `select count(*)::int as count from pg_stat_activity where datname = current_database()`,
 )
 

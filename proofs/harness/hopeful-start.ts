@@ -9,8 +9,9 @@ import { encodeCommit } from '../../src/chain/registry-abi.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
-import { type Installation, rowsOf } from './installation.ts'
+import type { Installation } from './installation.ts'
 import { silent } from './parts.ts'
+import { runSql } from './run-sql.ts'
 
 interface Row {
   nid: string
@@ -33,13 +34,10 @@ export async function hopefulStart({ dir, beside }: Installation): Promise<numbe
   const chain = await startEmbeddedAnvil({ dir, log: silent, blockTime: 50 })
   try {
     return await beside(async ({ database, rpc }) => {
-      const [registry] = await rowsOf<{ value: string }>(
-        database,
-        'hope_registry',
-        'select value from settings where key = $1',
-        [registrySetting(chain.chainId)],
-      )
-      const rows = await rowsOf<Row>(database, 'hope_pending', pendingSql)
+      const [registry] = await runSql<{ value: string }>(database, 'select value from settings where key = $1', [
+        registrySetting(chain.chainId),
+      ])
+      const rows = await runSql<Row>(database, pendingSql)
       const account = createRelayAccount(developmentKey)
       const first = Number(await rpc<string>('eth_getTransactionCount', [account.address, 'latest']))
       const nids = { 'action-initial-registration': 'bafkreiregistration', 'action-commit': 'bafkreicommit' }

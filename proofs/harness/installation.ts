@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { statement } from '../../src/domain/ports.ts'
 import { anvilFiles, createRpc, findRunning, type Rpc } from '../../src/platform/anvil-process.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
@@ -92,7 +91,3 @@ export async function copyParts(from: Record<Kind, string>, to: string): Promise
   await mkdir(to, { recursive: true, mode: 0o711 })
   for (const kind of kinds) await copy('cp', ['-a', join(from[kind], folderOf[kind]), to])
 }
-
-/** All rows of one query. */
-export const rowsOf = <Row>(database: ConnectedDatabase, name: string, text: string, values: unknown[] = []) =>
-  database.query(statement<Row>(`proof_${name}`, text), values)

@@ -1,6 +1,8 @@
 /** Custodial keys as they lie in the database, and what an attacker could make of them. */
 import type { Custody, SealedKey } from '../../src/domain/ports.ts'
+import { bytes, type RowOf, smallint, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import { runSql } from './run-sql.ts'
 
 export interface KeyRow {
   userId: string
@@ -8,14 +10,15 @@ export interface KeyRow {
   key: SealedKey
 }
 
-interface Columns {
-  user_id: string
-  username: string
-  version: number
-  vault_key_id: string
-  wrapped_data_key: Buffer
-  sealed_private_key: Buffer
+const columns = {
+  user_id: uuid,
+  username: text,
+  version: smallint,
+  vault_key_id: text,
+  wrapped_data_key: bytes,
+  sealed_private_key: bytes,
 }
+type Columns = RowOf<typeof columns>
 
 const toRow = ({ user_id, username, ...key }: Columns): KeyRow => ({
   userId: user_id,
@@ -28,25 +31,30 @@ const toRow = ({ user_id, username, ...key }: Columns): KeyRow => ({
   },
 })
 
-const select = 'select k.*, u.username from user_keys k join users u on u.id = k.user_id order by k.user_id'
+const select = `select k.user_id, u.username, k.version, k.vault_key_id, k.wrapped_data_key, k.sealed_private_key
+  from user_keys k join users u on u.id = k.user_id order by k.user_id`
+const findKeys = statement('proof_keys', { columns }, select)
+const findTexts = statement(
+  'proof_texts',
+  { columns: { id: uuid, envelope: bytes } },
+  'select id, action_args as envelope from orders where action_args is not null',
+)
 
 export const readKeys = async (database: ConnectedDatabase): Promise<KeyRow[]> =>
-  (await database.query<Columns>({ name: 'proof_keys', text: select })).map(toRow)
+  (await database.query(findKeys)).map(toRow)
 
 /** Keeps the keys of now, to be read later. */
 export async function dumpKeys(database: ConnectedDatabase, name: string) {
-  await database.query({ name: `proof_schema_${name}`, text: `create schema ${name}` })
-  await database.query({ name: `proof_dump_${name}`, text: `create table ${name}.user_keys as ${select}` })
-  const text = `select * from ${name}.user_keys`
+  await runSql(database, `create schema ${name}`)
+  await runSql(database, `create table ${name}.user_keys as ${select}`)
   return {
-    read: async () => (await database.query<Columns>({ name: `proof_restore_${name}`, text })).map(toRow),
+    read: async () => (await runSql<Columns>(database, `select * from ${name}.user_keys`)).map(toRow),
   }
 }
 
 /** The sealed arguments of every order; `sealed` is what of it does not change when its key is wrapped anew. */
 export async function readTexts(database: ConnectedDatabase) {
-  const text = 'select id, action_args as envelope from orders where action_args is not null'
-  const rows = await database.query<{ id: string; envelope: Buffer }>({ name: 'proof_texts', text })
+  const rows = await database.query(findTexts)
   return rows.map(({ id, envelope }) => {
     const wrappedAt = 3 + envelope.readUInt16BE(1)
     return { id, envelope, sealed: envelope.subarray(wrappedAt + 2 + envelope.readUInt16BE(wrappedAt)) }

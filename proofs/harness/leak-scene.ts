@@ -11,6 +11,7 @@ import { type MailSink, startMailSink } from './mail-sink.ts'
 import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 import { type ReceivedCall, type Receiver, type Respond, startReceiver } from './receiver.ts'
+import { runSql } from './run-sql.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
 export interface Scene {
@@ -75,7 +76,7 @@ export async function openScene(context: ProofContext): Promise<Scene> {
   const relayAddress = createRelayAccount(`0x${textOf('relay key')}`).address
   await rpc(parts.rpcUrl, 'anvil_setBalance', [relayAddress, `0x${(10n ** 21n).toString(16)}`])
   const password = textOf('database password')
-  await parts.database.query({ name: 'proof_role', text: `create role ${ROLE} superuser login password '${password}'` })
+  await runSql(parts.database, `create role ${ROLE} superuser login password '${password}'`)
 
   const databaseUrl = new URL(parts.databaseUrl)
   Object.assign(databaseUrl, { username: ROLE, password })

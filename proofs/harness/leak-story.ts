@@ -1,5 +1,6 @@
 /** A life of accounts, keys and sales in which every secret of the service is made and used, by both doors. */
 
+import { int, statement, text } from '../../src/domain/sql.ts'
 import { newText, readPrivateKey, type Scene } from './leak-scene.ts'
 import { linkIn } from './mail-sink.ts'
 import type { Got } from './transcript.ts'
@@ -202,6 +203,12 @@ async function trade(scene: Scene, session: Record<string, string>) {
 }
 
 /** An asset, so that the private key signs, and everything that can be read. */
+const countSigned = statement(
+  'proof_signed',
+  { columns: { count: int } },
+  'select count(*)::int as count from commit_relays where tree_signature is not null',
+)
+
 async function readAll(scene: Scene, session: Record<string, string>, username: string) {
   const { rest, graphql } = createDoors(scene)
   const { transcript, add, parts } = scene
@@ -216,8 +223,7 @@ async function readAll(scene: Scene, session: Record<string, string>, username: 
   await until(
     'the commits are signed',
     async () => {
-      const text = 'select count(*)::int as count from commit_relays where tree_signature is not null'
-      const [row] = await parts.database.query<{ count: number }>({ name: 'proof_signed', text })
+      const [row] = await parts.database.query(countSigned)
       return row!.count >= 2 || undefined
     },
     60_000,
@@ -235,12 +241,16 @@ async function readAll(scene: Scene, session: Record<string, string>, username: 
     await transcript.ask({ method: 'GET', path })
 }
 
-const appoint = { name: 'proof_appoint', text: `update users set role = 'ADMIN' where username = $1` }
+export const appoint = statement(
+  'proof_appoint_one',
+  { parameters: { username: text } },
+  `update users set role = 'ADMIN' where username = $username`,
+)
 
 export async function tellStory(scene: Scene): Promise<Story> {
   const [username, email] = ['keeper', 'keeper@example.org']
   const first = await signIn(scene, username, email)
-  await scene.parts.database.query(appoint, [username])
+  await scene.parts.database.query(appoint, { username })
   const session = await reset(scene, email, first)
   await trade(scene, session)
   await readAll(scene, session, username)

@@ -1,6 +1,6 @@
 /** Accounts in the middle of their work, and everything that is asked of them while they leave. */
 import { toId } from '../../src/domain/ids.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { boolean, statement, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'
 import { type Answer, type Call, jsonBody, tryOnce, type Watch } from './client.ts'
@@ -8,7 +8,7 @@ import { confirmOnce, type DoorName } from './confirms.ts'
 import type { Parts } from './parts.ts'
 import type { Random } from './random.ts'
 import { type App, addApp } from './sales.ts'
-import type { Store } from './store.ts'
+import { readUserId, type Store } from './store.ts'
 import { until } from './wait.ts'
 
 export interface Leaver extends Account {
@@ -52,14 +52,15 @@ async function order(store: Store, app: App, count: number): Promise<string[]> {
   return ids
 }
 
-const findUser = statement<{ id: string }>('proof_leaver', 'select id from users where username = $1')
-const refundAll = statement<never>(
+const refundAll = statement(
   'proof_refund_policy',
-  `update network_apps set delivery_failure_policy = 'REFUND' where id = $1::uuid`,
+  { parameters: { app: uuid } },
+  `update network_apps set delivery_failure_policy = 'REFUND' where id = $app`,
 )
-const callNobody = statement<never>(
+const callNobody = statement(
   'proof_call_nobody',
-  'update network_apps set webhook_url = null, webhook_secret = null where id = $1::uuid',
+  { parameters: { app: uuid } },
+  'update network_apps set webhook_url = null, webhook_secret = null where id = $app',
 )
 
 /**
@@ -72,12 +73,11 @@ export async function openLeaver(
   { username, count, webhookUrl }: { username: string; count: number; webhookUrl: string },
 ): Promise<Leaver> {
   const account = await openAccount(store.gateways[0]!.url, username, nothingAcknowledged())
-  const [user] = await parts.database.query(findUser, [username])
-  const seller = { ...account, id: user!.id }
+  const seller = { ...account, id: await readUserId(parts.database, username) }
   const app = await addApp(parts, store, webhookUrl)
   const own = await addApp(parts, { ...store, seller }, webhookUrl)
-  await parts.database.query(refundAll, [app.id])
-  await parts.database.query(callNobody, [own.id])
+  await parts.database.query(refundAll, { app: app.id })
+  await parts.database.query(callNobody, { app: own.id })
   const orders = await order({ ...store, buyer: seller }, app, count)
   return { ...seller, app, orders, sales: await order(store, own, Math.ceil(count / OTHERS)) }
 }
@@ -217,17 +217,18 @@ function wishesOf(
   }
 }
 
-const findBeginning = statement<{ has_begun: boolean }>(
+const findBeginning = statement(
   'proof_deletion_begun',
+  { parameters: { user: uuid }, columns: { has_begun: boolean } },
   `select deleted_at is not null or exists (
      select from pg_locks where locktype = 'advisory' and granted
        and (classid::bigint << 32 | objid::bigint) = hashtextextended('deletion:' || id, 0)) as has_begun
-   from users where id = $1::uuid`,
+   from users where id = $user`,
 )
 
 /** Resolves when a deletion of the account holds its lock, or is done. */
 export const deletionBegins = (database: ConnectedDatabase, { id }: Leaver) =>
-  until('a deletion begins', async () => (await database.query(findBeginning, [id]))[0]!.has_begun || undefined)
+  until('a deletion begins', async () => (await database.query(findBeginning, { user: id }))[0]!.has_begun || undefined)
 
 /** How often each wish got each verdict. */
 export function countTold(told: readonly Told[]): Record<string, Record<string, number>> {

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { developmentKey } from '../../src/platform/embedded-anvil.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { jsonBody, tryOnce } from './client.ts'
-import { copyParts, type Installation, openInstallation, rowsOf } from './installation.ts'
+import { copyParts, type Installation, openInstallation } from './installation.ts'
 import type { ProofContext } from './proof.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
+import { runSql } from './run-sql.ts'
 import { until } from './wait.ts'
 
 export interface CommitFact {
@@ -70,9 +71,8 @@ export async function signIn(url: string, username: string): Promise<string | un
 
 export const countOpen = ({ beside }: Installation) =>
   beside(async ({ database }) => {
-    const [row] = await rowsOf<{ open: number }>(
+    const [row] = await runSql<{ open: number }>(
       database,
-      'restore_open',
       `select count(*)::int as open from commit_relays where status not in ('FINAL', 'FAILED')`,
     )
     return row!.open
@@ -92,16 +92,14 @@ export const sendCoins = ({ beside }: Installation, address: string, coins: numb
 export const hasten = ({ beside }: Installation) =>
   beside(async ({ database }) => {
     const due = `update webhook_deliveries set next_attempt_at = now() where status = 'PENDING'`
-    await rowsOf(database, 'restore_due', due)
+    await runSql(database, due)
     const job = `update jobs.job set start_after = now() where name = 'webhook-delivery' and state in ('created', 'retry')`
-    await rowsOf(database, 'restore_job', job)
+    await runSql(database, job)
   })
 
 export const isCredited = ({ beside }: Installation, transaction: string) =>
   beside(async ({ database }) => {
-    const found = await rowsOf(database, 'restore_credited', 'select 1 from deposits where transaction_hash = $1', [
-      transaction,
-    ])
+    const found = await runSql(database, 'select 1 from deposits where transaction_hash = $1', [transaction])
     return found.length === 1 || undefined
   })
 
@@ -164,7 +162,7 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
 const hasSigned = ({ beside }: Installation) =>
   beside(async ({ database }) => {
     const signed = `select 1 from commit_relays where status = 'PENDING' and tree_signature is not null`
-    return (await rowsOf(database, 'restore_signed', signed)).length > 0 || undefined
+    return (await runSql(database, signed)).length > 0 || undefined
   })
 
 /** Commits that are accepted, signed or not, and not sent: they wait at the moment and are on the chain at the next. */
@@ -185,33 +183,22 @@ const amountsSql = `select (num + points)::float8 as balance from wallets w join
 
 async function copyMoment(context: ProofContext, live: Installation, epoch: number, session: string): Promise<Moment> {
   const facts = await live.beside(async ({ database }) => {
-    const commits = await rowsOf<CommitFact>(
+    const commits = await runSql<CommitFact>(
       database,
-      'restore_commits',
       `select c.id, a.nid, r.status::text, u.username as author from commits c join commit_relays r on r.commit_id = c.id
          join assets a on a.id = c.asset_id join users u on u.id = c.author_id`,
     )
-    const people = await rowsOf<{ username: string; id: string }>(
+    const people = await runSql<{ username: string; id: string }>(
       database,
-      'restore_people',
       'select username, id from users where deleted_at is null',
     )
-    const files = await rowsOf<{ nid: string; username: string }>(
+    const files = await runSql<{ nid: string; username: string }>(
       database,
-      'restore_files',
       'select a.nid, u.username from assets a join users u on u.id = a.owner_id where a.deleted_at is null',
     )
-    const deposits = await rowsOf<{ hash: string }>(
-      database,
-      'restore_deposits',
-      'select transaction_hash as hash from deposits',
-    )
-    const keys = await rowsOf<{ id: string }>(
-      database,
-      'restore_keys',
-      'select distinct vault_key_id as id from user_keys',
-    )
-    const [wallet] = await rowsOf<{ balance: number }>(database, 'restore_balance', amountsSql, [keeperName])
+    const deposits = await runSql<{ hash: string }>(database, 'select transaction_hash as hash from deposits')
+    const keys = await runSql<{ id: string }>(database, 'select distinct vault_key_id as id from user_keys')
+    const [wallet] = await runSql<{ balance: number }>(database, amountsSql, [keeperName])
     return {
       commits: new Map(commits.map((commit) => [commit.id, commit])),
       people: new Map(people.map(({ username, id }) => [username, id])),
@@ -229,7 +216,7 @@ async function copyMoment(context: ProofContext, live: Installation, epoch: numb
 
 export const readBalance = ({ beside }: Installation) =>
   beside(async ({ database }) => {
-    const [wallet] = await rowsOf<{ balance: number }>(database, 'restore_balance', amountsSql, [keeperName])
+    const [wallet] = await runSql<{ balance: number }>(database, amountsSql, [keeperName])
     return wallet!.balance
   })
 

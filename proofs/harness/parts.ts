@@ -10,6 +10,7 @@ import { developmentKey } from '../../src/platform/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { applyMigrations } from '../../src/platform/migrations.ts'
 import type { ProofContext } from './proof.ts'
+import { runSql } from './run-sql.ts'
 
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
@@ -96,7 +97,7 @@ export async function startParts(context: ProofContext, blockSeconds = 1): Promi
     },
     async urlAs(name) {
       const url = new URL(postgres.url)
-      await database.query({ name: `role_${name}`, text: `create role "${name}" superuser login password '${name}'` })
+      await runSql(database, `create role "${name}" superuser login password '${name}'`)
       url.username = name
       url.password = name
       return url.href
@@ -104,7 +105,7 @@ export async function startParts(context: ProofContext, blockSeconds = 1): Promi
     async copyDatabase(name) {
       const admin = createDatabase({ url: urlOf('postgres'), pool: 1, log: silent })
       try {
-        await admin.query({ name: `copy_${name}`, text: `create database ${name} template annal` })
+        await runSql(admin, `create database ${name} template annal`)
       } finally {
         await admin.close()
       }

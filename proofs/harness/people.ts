@@ -1,5 +1,5 @@
 /** Accounts at the front door: who signs up, signs in, and loses a password. */
-import { statement } from '../../src/domain/ports.ts'
+import { int, statement } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { createGateway, type Gateway } from './gateway.ts'
@@ -63,13 +63,14 @@ export async function signIn(gateway: Pick<Gateway, 'url'>, person: Person): Pro
 export const askReset = ({ url }: Pick<Gateway, 'url'>, email: string) =>
   exchange({ url: `${url}/api/v3/auth/users/reset_password/`, json: { email } })
 
-const clearLimits = statement<never>('proof_clear_limits', 'delete from limits')
+const clearLimits = statement('proof_clear_limits', {}, 'delete from limits')
 
 /** As if the hours had passed after which somebody may ask again. */
 export const forgetLimits = (database: ConnectedDatabase) => database.query(clearLimits)
 
-const findOpenJobs = statement<{ count: number }>(
+const findOpenJobs = statement(
   'proof_open_mails',
+  { columns: { count: int } },
   `select count(*)::int as count from jobs.job where name in ('mail', 'account-mail') and state < 'completed'`,
 )
 

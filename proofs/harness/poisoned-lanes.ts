@@ -1,6 +1,6 @@
 /** The queues, the relay and the lists of a gateway that runs, each with items that can never succeed. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { statement } from '../../src/domain/ports.ts'
+import { arrayOf, float, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { QueueName } from '../../src/platform/jobs.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { type Call, jsonBody, tryOnce } from './client.ts'
@@ -8,7 +8,7 @@ import type { Command } from './operator.ts'
 import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
 import type { ProofContext } from './proof.ts'
-import { openStore, orderUuid, type Store } from './store.ts'
+import { openStore, orderUuid, readUserId, type Store } from './store.ts'
 import { until } from './wait.ts'
 
 export interface Lane {
@@ -27,24 +27,28 @@ export interface Lane {
 
 const PATIENCE = 180_000
 
-const put = statement<{ id: string }>(
+const put = statement(
   'proof_put_all',
-  'select enqueue($1, job::jsonb)::text as id from unnest($2::text[]) with ordinality as jobs (job, n) order by n',
+  { parameters: { queue: text, jobs: arrayOf(text) }, columns: { id: text } },
+  'select enqueue($queue, job::jsonb)::text as id from unnest($jobs) with ordinality as jobs (job, n) order by n',
 )
-const waitsOf = statement<{ milliseconds: number }>(
+const waitsOf = statement(
   'proof_job_waits',
+  { parameters: { queue: text, jobs: arrayOf(uuid) }, columns: { milliseconds: float } },
   `select extract(epoch from completed_on - created_on)::float8 * 1000 as milliseconds from jobs.job
-   where name = $1 and id = any ($2::uuid[]) and state = 'completed'`,
+   where name = $queue and id = any ($jobs) and state = 'completed'`,
 )
-const makeJobsDue = statement<{ id: string; tries: number }>(
+const makeJobsDue = statement(
   'proof_jobs_due',
-  `update jobs.job set start_after = now() where name = $1 and id = any ($2::uuid[]) and state = 'retry'
+  { parameters: { queue: text, jobs: arrayOf(uuid) }, columns: { id: text, tries: int } },
+  `update jobs.job set start_after = now() where name = $queue and id = any ($jobs) and state = 'retry'
    returning id::text, retry_count as tries`,
 )
-const countTried = statement<{ count: number }>(
+const countTried = statement(
   'proof_jobs_tried',
-  `select count(*)::int as count from jobs.job j join unnest($2::uuid[], $3::int[]) as before (id, tries) on j.id = before.id
-   where j.name = $1 and j.retry_count > before.tries and j.state <> 'active'`,
+  { parameters: { queue: text, jobs: arrayOf(uuid), tries: arrayOf(int) }, columns: { count: int } },
+  `select count(*)::int as count from jobs.job j join unnest($jobs, $tries) as before (id, tries) on j.id = before.id
+   where j.name = $queue and j.retry_count > before.tries and j.state <> 'active'`,
 )
 
 interface ShownJobs {
@@ -76,21 +80,21 @@ function queueLane({ database }: Parts, queue: keyof typeof queues): Lane {
     bad: [],
     async measure(count, poisoned) {
       const jobs = Array.from({ length: count }, (_, index) => JSON.stringify(index < poisoned ? bad : good()))
-      const ids = (await database.query(put, [queue, jobs])).map(({ id }) => id)
+      const ids = (await database.query(put, { queue, jobs })).map(({ id }) => id)
       lane.bad.push(...ids.slice(0, poisoned))
       const others = ids.slice(poisoned)
       const look = async () => {
-        const waits = await database.query(waitsOf, [queue, others])
+        const waits = await database.query(waitsOf, { queue, jobs: others })
         return waits.length === others.length ? waits : undefined
       }
       return percentile(await until(`${queue} is done`, look, PATIENCE, 50), 0.99)
     },
     async tryAgain(times) {
       for (let time = 0; time < times; time += 1) {
-        const due = await database.query(makeJobsDue, [queue, lane.bad])
-        const before = [due.map(({ id }) => id), due.map(({ tries }) => tries)]
+        const due = await database.query(makeJobsDue, { queue, jobs: lane.bad })
+        const before = { jobs: due.map(({ id }) => id), tries: due.map(({ tries }) => tries) }
         const look = async () => {
-          const [tried] = await database.query(countTried, [queue, ...before])
+          const [tried] = await database.query(countTried, { queue, ...before })
           return tried!.count >= due.length || undefined
         }
         await until(`the bad jobs of ${queue} are tried again`, look, PATIENCE, 50)
@@ -106,31 +110,35 @@ function queueLane({ database }: Parts, queue: keyof typeof queues): Lane {
   return lane
 }
 
-const findUser = statement<{ id: string }>('proof_user', 'select id from users where username = $1')
 const flip = (table: string, column: string, key: string) =>
-  statement<never>(
+  statement(
     `proof_flip_${column}`,
+    { parameters: { rows: arrayOf(uuid) } },
     `update ${table} set ${column} = set_byte(${column}, octet_length(${column}) - 1, get_byte(${column}, octet_length(${column}) - 1) # 1)
-     where ${key} = any ($1::uuid[])`,
+     where ${key} = any ($rows)`,
   )
 const flipKeys = flip('user_keys', 'wrapped_data_key', 'user_id')
 const flipArguments = flip('orders', 'action_args', 'id')
-const commitWaits = statement<{ milliseconds: number }>(
+const commitWaits = statement(
   'proof_commit_waits',
+  { parameters: { messages: arrayOf(text) }, columns: { milliseconds: float } },
   `select extract(epoch from r.updated_at - c.created_at)::float8 * 1000 as milliseconds
-   from commits c join commit_relays r on r.commit_id = c.id where c.message = any ($1::text[]) and r.status = 'FINAL'`,
+   from commits c join commit_relays r on r.commit_id = c.id where c.message = any ($messages) and r.status = 'FINAL'`,
 )
-const findCommit = statement<{ id: string; attempts: number }>(
+const findCommit = statement(
   'proof_commit_by_message',
-  'select c.id::text, r.attempts from commits c join commit_relays r on r.commit_id = c.id where c.message = $1',
+  { parameters: { message: text }, columns: { id: text, attempts: int } },
+  'select c.id::text, r.attempts from commits c join commit_relays r on r.commit_id = c.id where c.message = $message',
 )
-const makeCommitsDue = statement<never>(
+const makeCommitsDue = statement(
   'proof_commits_due',
-  'update commit_relays set next_attempt_at = now() where commit_id = any ($1::uuid[])',
+  { parameters: { commits: arrayOf(uuid) } },
+  'update commit_relays set next_attempt_at = now() where commit_id = any ($commits)',
 )
-const countAttempts = statement<{ attempts: number }>(
+const countAttempts = statement(
   'proof_commit_attempts',
-  'select coalesce(min(attempts), 0)::int as attempts from commit_relays where commit_id = any ($1::uuid[])',
+  { parameters: { commits: arrayOf(uuid) }, columns: { attempts: int } },
+  'select coalesce(min(attempts), 0)::int as attempts from commit_relays where commit_id = any ($commits)',
 )
 
 const AUTHORS = 10
@@ -138,8 +146,7 @@ const AUTHORS = 10
 async function relayLane({ database }: Parts, base: string) {
   const open = async (name: string) => {
     const account = await openAccount(base, name, nothingAcknowledged())
-    const [user] = await database.query(findUser, [name])
-    return { ...account, id: user!.id }
+    return { ...account, id: await readUserId(database, name) }
   }
   const authors: Account[] = []
   while (authors.length < AUTHORS) authors.push(await open(`author${authors.length}`))
@@ -161,12 +168,12 @@ async function relayLane({ database }: Parts, base: string) {
       for (let index = 0; index < poisoned; index += 1) {
         const account = await open(`lost${broken.length}`)
         await until('its registration is signed', async () => {
-          const [waiting] = await database.query(unsigned, [account.id])
+          const [waiting] = await database.query(unsigned, { author: account.id })
           return waiting!.count === 0 || undefined
         })
-        await database.query(flipKeys, [[account.id]])
+        await database.query(flipKeys, { rows: [account.id] })
         broken.push(account.id)
-        const [commit] = await database.query(findCommit, [await write(account)])
+        const [commit] = await database.query(findCommit, { message: await write(account) })
         lane.bad.push(commit!.id)
       }
       const messages: string[] = []
@@ -177,16 +184,16 @@ async function relayLane({ database }: Parts, base: string) {
         }),
       )
       const look = async () => {
-        const waits = await database.query(commitWaits, [messages])
+        const waits = await database.query(commitWaits, { messages })
         return waits.length === messages.length ? waits : undefined
       }
       return percentile(await until('all commits are final', look, PATIENCE, 100), 0.99)
     },
     async tryAgain(times) {
-      const attempts = async () => (await database.query(countAttempts, [lane.bad]))[0]!.attempts
+      const attempts = async () => (await database.query(countAttempts, { commits: lane.bad }))[0]!.attempts
       for (let time = 0; time < times; time += 1) {
         const before = await attempts()
-        await database.query(makeCommitsDue, [lane.bad])
+        await database.query(makeCommitsDue, { commits: lane.bad })
         await until(
           'the bad commits are tried again',
           async () => (await attempts()) > before || undefined,
@@ -207,9 +214,9 @@ async function relayLane({ database }: Parts, base: string) {
   }
   /** Gives the keys back, so that everything accepted gets onto the chain. */
   const heal = async () => {
-    await database.query(flipKeys, [broken])
+    await database.query(flipKeys, { rows: broken })
     const done = async () => {
-      await database.query(makeCommitsDue, [lane.bad])
+      await database.query(makeCommitsDue, { commits: lane.bad })
       return (await database.query(openCommits))[0]!.count === 0 || undefined
     }
     await until('every commit is final', done, PATIENCE, 500)
@@ -217,13 +224,15 @@ async function relayLane({ database }: Parts, base: string) {
   return { lane, heal }
 }
 
-const unsigned = statement<{ count: number }>(
+const unsigned = statement(
   'proof_unsigned',
+  { parameters: { author: uuid }, columns: { count: int } },
   `select count(*)::int as count from commits c join commit_relays r on r.commit_id = c.id
-   where c.author_id = $1::uuid and r.tree_signature is null`,
+   where c.author_id = $author and r.tree_signature is null`,
 )
-const openCommits = statement<{ count: number }>(
-  'proof_open_commits',
+const openCommits = statement(
+  'proof_lane_commits',
+  { columns: { count: int } },
   `select count(*)::int as count from commit_relays where status not in ('FINAL', 'FAILED')`,
 )
 
@@ -237,7 +246,7 @@ async function listLanes({ database }: Parts, store: Store): Promise<Lane[]> {
   const damaged = await openAccount(base, 'damaged', nothingAcknowledged())
   const orders = await store.order(LISTED, damaged)
   const bad = orders.slice(0, Math.max(1, LISTED / 100))
-  await database.query(flipArguments, [bad.map(orderUuid)])
+  await database.query(flipArguments, { rows: bad.map(orderUuid) })
   const document = `{ orders(first: ${LISTED}) { nodes { id actionArgs } } }`
   const calls: Record<string, Call> = {
     'list of orders, REST': { method: 'GET', path: `/api/v3/store/network-app-orders/?limit=${LISTED}` },

@@ -4,13 +4,14 @@
  */
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { type Log, type Statement, statement } from '../../src/domain/ports.ts'
+import type { Log } from '../../src/domain/ports.ts'
 import type { SweepName } from '../../src/domain/sweep/sweep.ts'
 import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
 import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
 import type { ProofContext } from './proof.ts'
+import { runSql } from './run-sql.ts'
 
 export interface SweepScene {
   table: string
@@ -159,8 +160,6 @@ export interface SweepsUnderTest {
   measure(run: () => Promise<unknown>, good: readonly string[], deadline: number): Promise<number>
 }
 
-const once = <Row>(text: string): Statement<Row> => ({ name: '', text }) as never
-
 export async function openSweeps(context: ProofContext, parts: Parts, log: Log): Promise<SweepsUnderTest> {
   const env = { ...parts.env, DATABASE_URL: await parts.copyDatabase('sweeps') }
   const installation = await openInstallation(readConfig(env), log, { mayMigrate: true })
@@ -197,19 +196,16 @@ export async function openSweeps(context: ProofContext, parts: Parts, log: Log):
     async make(name, count, poisoned) {
       const { make, areDeleted = false, wallet = ['num', '0'] } = sweepScenes[name]
       const [columns, values] = wallet
-      const made = statement<{ item: string }>(
-        `proof_make_${name}`,
-        `with p as materialized (select uuidv7() as id from generate_series(1, $1::int)),
+      const making = `with p as materialized (select uuidv7() as id from generate_series(1, $1::int)),
          people as (
            insert into users (id, username, username_key, email, password_hash, display_name, deleted_at)
            select id, right(id::text, 20), id::text, id || '@proof.invalid', '', 'x', ${areDeleted ? 'now()' : 'null'} from p
          ),
          purses as (insert into wallets (user_id, address, ${columns}) select id, id::text, ${values} from p)
-         ${/^made as/.test(make) ? `, ${make}` : /^select/.test(make) ? make : `, made as (${make}) select item from made`}`,
-      )
+         ${/^made as/.test(make) ? `, ${make}` : /^select/.test(make) ? make : `, made as (${make}) select item from made`}`
       const rows = await database.transaction(async (query) => {
-        await query(once(`set local session_replication_role = 'replica'`))
-        return query(made, [count])
+        await runSql({ query }, `set local session_replication_role = 'replica'`)
+        return runSql<{ item: string }>({ query }, making, [count])
       })
       const items = rows.map(({ item }) => item).sort()
       const bad = items.slice(0, poisoned)

@@ -1,8 +1,10 @@
 /** Everything that a service leaves behind: its tables, its files, what it wrote on its way. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import type { Haystack } from './canaries.ts'
+import { runSql } from './run-sql.ts'
 
 interface Table {
   schema: string
@@ -16,14 +18,17 @@ const withBytes = (rows: string) =>
     ...Array.from(rows.matchAll(/\\x([0-9a-f]{2,})/g), ([, hex]) => Buffer.from(`${hex!}0a`, 'hex')),
   ])
 
+const findTables = statement(
+  'proof_tables',
+  { columns: { schema: text, name: text } },
+  `select n.nspname::text as schema, c.relname::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+   where c.relkind in ('r', 'm') and n.nspname not in ('information_schema', 'pg_catalog', 'pg_toast')
+   order by 1, 2`,
+)
+
 /** Every row of every table but PostgreSQL's own, also the queues' and the notes of who is connected; or only those of one name. */
 export async function dumpTables(database: ConnectedDatabase, only?: string): Promise<Haystack[]> {
-  const tables = await database.query<Table>({
-    name: 'proof_tables',
-    text: `select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where c.relkind in ('r', 'm') and n.nspname not in ('information_schema', 'pg_catalog', 'pg_toast')
-      order by 1, 2`,
-  })
+  const tables = await database.query(findTables)
   const views: Table[] = ['pg_stat_activity', 'pg_settings', 'pg_db_role_setting'].map((name) => ({
     schema: 'pg_catalog',
     name,
@@ -32,10 +37,7 @@ export async function dumpTables(database: ConnectedDatabase, only?: string): Pr
   for (const { schema, name } of [...tables, ...views]) {
     if (only !== undefined && name !== only) continue
     const quoted = `"${schema}"."${name}"`
-    const rows = await database.query<{ row: string }>({
-      name: `proof_dump_${schema}_${name}`.slice(0, 63),
-      text: `select t::text as row from ${quoted} t`,
-    })
+    const rows = await runSql<{ row: string }>(database, `select t::text as row from ${quoted} t`)
     dumped.push({ place: `table ${schema}.${name}`, bytes: withBytes(rows.map(({ row }) => row).join('\n')) })
   }
   return dumped

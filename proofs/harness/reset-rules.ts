@@ -1,5 +1,5 @@
 /** What a reset token is good for, tried at the front door; and the same with the database's note of it undone. */
-import { statement } from '../../src/domain/ports.ts'
+import { bytes, float, statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import type { Got } from './transcript.ts'
 
@@ -19,23 +19,31 @@ export interface ResetScene {
   emailOf(name: string): string
 }
 
-const lifetime = statement<{ seconds: number }>(
+const lifetime = statement(
   'proof_reset_lifetime',
+  { columns: { seconds: float } },
   `select extract(epoch from expires_at - created_at)::float8 as seconds from one_time_tokens where purpose = 'PASSWORD_RESET'`,
 )
-const mine = `user_id = (select id from users where email = $1) and purpose = 'PASSWORD_RESET'`
-const end = statement<never>('proof_reset_end', `update one_time_tokens set expires_at = now() where ${mine}`)
-const revive = statement<never>(
+const mine = `user_id = (select id from users where email = $email) and purpose = 'PASSWORD_RESET'`
+const end = statement(
+  'proof_reset_end',
+  { parameters: { email: text } },
+  `update one_time_tokens set expires_at = now() where ${mine}`,
+)
+const revive = statement(
   'proof_reset_revive',
+  { parameters: { email: text } },
   `update one_time_tokens set expires_at = now() + interval '1 hour', used_at = null where ${mine}`,
 )
-const replace = statement<never>(
+const replace = statement(
   'proof_reset_replace',
-  `update one_time_tokens set hash = sha256($2::bytea) where ${mine}`,
+  { parameters: { email: text, token: bytes } },
+  `update one_time_tokens set hash = sha256($token) where ${mine}`,
 )
-const keepTokens = statement<never>('proof_keep_tokens', 'create table if not exists proof_kept as table access_tokens')
-const restoreTokens = statement<never>(
+const keepTokens = statement('proof_keep_tokens', {}, 'create table if not exists proof_kept as table access_tokens')
+const restoreTokens = statement(
   'proof_restore_tokens',
+  {},
   'insert into access_tokens select * from proof_kept on conflict do nothing',
 )
 
@@ -84,7 +92,7 @@ export async function judgeResets(scene: ResetScene, names: readonly string[]): 
   must(await use(scene, newer), 'The newest token was refused.')
 
   const expired = await newReset(late!.email)
-  await database.query(end, [late!.email])
+  await database.query(end, { email: late!.email })
   must(!(await use(scene, expired)), 'A token was good when its time was over.')
   const seconds = (await database.query(lifetime)).map((row) => row.seconds)
   const long = seconds.filter((each) => each > LIFETIME + 1)
@@ -100,20 +108,20 @@ export async function breakRules(scene: ResetScene, name: string): Promise<strin
   const reasons: string[] = []
   const link = await newReset(email)
   await use(scene, link)
-  await database.query(revive, [email])
+  await database.query(revive, { email })
   if (!(await use(scene, link)))
     reasons.push('The control was not caught: a token that is good twice, and for an hour.')
-  await database.query(revive, [email])
-  await database.query(replace, [email, Buffer.from('an older one')])
+  await database.query(revive, { email })
+  await database.query(replace, { email, token: Buffer.from('an older one') })
   const older = { uid: link.uid, token: 'an older one' }
   if (!(await use(scene, older))) reasons.push('The control was not caught: an older token that is good.')
 
   const password = nextPassword()
-  await database.query(revive, [email])
+  await database.query(revive, { email })
   await scene.post('auth/users/reset_password_confirm/', { ...older, new_password: password })
   const token = await signIn(scene, name, password)
   await database.query(keepTokens)
-  await database.query(revive, [email])
+  await database.query(revive, { email })
   await use(scene, older)
   await database.query(restoreTokens)
   if ((await me(token)) !== 200) reasons.push('The control was not caught: an access token that outlives a reset.')

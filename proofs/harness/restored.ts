@@ -7,7 +7,7 @@ import { developmentKey } from '../../src/platform/embedded-anvil.ts'
 import { socketUrlOf } from '../../src/platform/local-socket.ts'
 import { registerCall, updateCall } from './callers.ts'
 import { tryOnce } from './client.ts'
-import { type CheckFinding, type Installation, type Kind, rowsOf } from './installation.ts'
+import type { CheckFinding, Installation, Kind } from './installation.ts'
 import {
   ask,
   coinsOf,
@@ -23,6 +23,7 @@ import {
   signIn,
 } from './moments.ts'
 import { silent } from './parts.ts'
+import { runSql } from './run-sql.ts'
 import { until } from './wait.ts'
 
 /** Which moment each part is of. */
@@ -145,9 +146,8 @@ export async function judgeRefusal({ gateway }: Installation, log: string): Prom
 /** Commits that are not settled: those that wait for a key that is lost, and all others, which should be. */
 const readOpen = ({ beside }: Installation, { keyless, undone }: Expected) =>
   beside(async ({ database }) => {
-    const rows = await rowsOf<{ author: string; waits: boolean; failed: boolean }>(
+    const rows = await runSql<{ author: string; waits: boolean; failed: boolean }>(
       database,
-      'restore_unsettled',
       `select c.author_id as author, r.status = 'PENDING' and r.tree_signature is null as waits, r.status = 'FAILED' as failed
        from commit_relays r join commits c on c.id = r.commit_id where r.status <> 'FINAL'`,
     )
@@ -163,12 +163,9 @@ export async function doublesOnChain(installation: Installation): Promise<{ reas
   if (!anvil) return { reasons: ['No chain runs there.'], events: 0 }
   const rpcUrl = socketUrlOf(anvil.socket)
   const address = await installation.beside(async ({ database }) => {
-    const [row] = await rowsOf<{ value: string }>(
-      database,
-      'restore_registry',
-      'select value from settings where key = $1',
-      [registrySetting(31337)],
-    )
+    const [row] = await runSql<{ value: string }>(database, 'select value from settings where key = $1', [
+      registrySetting(31337),
+    ])
     return row!.value
   })
   const recorder = createRelayAccount(developmentKey).address

@@ -1,7 +1,7 @@
 /** An account with much of everything, and a public asset with a long history: written into the tables, without their books. */
 import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
-import { statement } from '../../src/domain/ports.ts'
+import { bytes, statement, text, uuid } from '../../src/domain/sql.ts'
 import { actionArgsContext } from '../../src/domain/store/action-args.ts'
 import type { Parts } from './parts.ts'
 import { openSafe } from './sales.ts'
@@ -57,14 +57,16 @@ const pieces: Record<string, string> = {
   sessions: `insert into access_tokens (user_id, hash, name) select $1::uuid, sha256(('token' || i)::bytea), repeat('x', 100) from generate_series(1, $2::int) i`,
 }
 
-const insertOrder = statement<never>(
+const insertOrder = statement(
   'proof_order_with_arguments',
+  { parameters: { order: uuid, owner: uuid, args: bytes } },
   `insert into orders (id, buyer_id, network_app_id, network_app_name, status, price, quoted_points, quoted_num, expires_at, settled_at, action_args)
-   select $1::uuid, $2::uuid, id, name, 'EXPIRED', 1, 1, 0, now(), now(), $3::bytea from network_apps where owner_id = $2::uuid limit 1`,
+   select $order, $owner, id, name, 'EXPIRED', 1, 1, 0, now(), now(), $args from network_apps where owner_id = $owner limit 1`,
 )
 
-const findLong = statement<{ nid: string }>(
+const findLong = statement(
   'proof_long_history',
+  { columns: { nid: text } },
   'select nid from assets order by head_sequence desc limit 1',
 )
 
@@ -84,7 +86,11 @@ export async function enrich(parts: Parts, ownerId: string, rows: number): Promi
   const args = JSON.stringify({ text: 'x'.repeat(65_500) })
   for (let i = 0; i < ORDERS_WITH_ARGUMENTS; i += 1) {
     const id = randomUUIDv7()
-    await database.query(insertOrder, [id, ownerId, await safe.seal(args, actionArgsContext(id))])
+    await database.query(insertOrder, {
+      order: id,
+      owner: ownerId,
+      args: await safe.seal(args, actionArgsContext(id)),
+    })
   }
   // As the server's own housekeeping does it in time.
   await withPatience(databaseUrl, (client) => client.query('vacuum analyze'))

@@ -1,7 +1,7 @@
 /** Network apps with webhooks, sales of them through the front door, and what became of their deliveries. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { toId } from '../../src/domain/ids.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { arrayOf, bytes, int, orNull, statement, text, textOf, timestamp, uuid } from '../../src/domain/sql.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
@@ -16,10 +16,11 @@ export interface App {
   secret: string
 }
 
-const insertApp = statement<never>(
+const insertApp = statement(
   'proof_webhook_app',
+  { parameters: { app: uuid, owner: uuid, url: text, secret: bytes } },
   `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret)
-   values ($1::uuid, $2::uuid, 'app ' || $1::text, 1, $3, $4::bytea)`,
+   values ($app, $owner, 'app ' || $app::text, 1, $url, $secret)`,
 )
 
 /** The safe of a gateway on these parts. */
@@ -31,7 +32,7 @@ export async function addApp(parts: Parts, { seller }: { seller: { id: string } 
   const id = randomUUID()
   const secret = `whsec_${randomBytes(24).toString('base64')}`
   const sealed = await openSafe(parts).seal(secret, webhookSecretContext(id))
-  await parts.database.query(insertApp, [id, seller.id, webhookUrl, sealed])
+  await parts.database.query(insertApp, { app: id, owner: seller.id, url: webhookUrl, secret: sealed })
   return { id, secret }
 }
 
@@ -70,15 +71,27 @@ export interface Delivery {
   attempts: number
 }
 
-const findDeliveries = statement<Delivery>(
+const findDeliveries = statement(
   'proof_deliveries',
+  {
+    parameters: { orders: arrayOf(uuid) },
+    columns: {
+      id: text,
+      orderId: text,
+      eventId: text,
+      status: textOf<'PENDING' | 'DELIVERED' | 'GIVEN_UP'>(),
+      orderStatus: text,
+      createdAt: timestamp,
+      attempts: int,
+    },
+  },
   `select d.id::text, d.order_id::text as "orderId", d.event_id::text as "eventId", d.status::text,
      o.status::text as "orderStatus", d.created_at as "createdAt", d.attempt_count as attempts
-   from webhook_deliveries d join orders o on o.id = d.order_id where d.order_id = any($1::uuid[]) order by d.id`,
+   from webhook_deliveries d join orders o on o.id = d.order_id where d.order_id = any($orders) order by d.id`,
 )
 
 export async function readDeliveries(database: ConnectedDatabase, orderIds: readonly string[]): Promise<Delivery[]> {
-  const rows = await database.query(findDeliveries, [orderIds.map(orderUuid)])
+  const rows = await database.query(findDeliveries, { orders: orderIds.map(orderUuid) })
   return rows.map((row) => ({ ...row, eventId: toId('event', row.eventId) }))
 }
 
@@ -92,22 +105,34 @@ export interface AttemptRow {
   response: string
 }
 
-const findAttempts = statement<AttemptRow>(
+const findAttempts = statement(
   'proof_attempts',
+  {
+    parameters: { deliveries: arrayOf(uuid) },
+    columns: {
+      deliveryId: text,
+      number: int,
+      duration: int,
+      statusCode: orNull(int),
+      failure: orNull(text),
+      response: text,
+    },
+  },
   `select delivery_id::text as "deliveryId", number, duration, status_code as "statusCode", failure, response
-   from webhook_attempts where delivery_id = any($1::uuid[]) order by delivery_id, number`,
+   from webhook_attempts where delivery_id = any($deliveries) order by delivery_id, number`,
 )
 
 export const readAttempts = (database: ConnectedDatabase, deliveryIds: readonly string[]) =>
-  database.query(findAttempts, [deliveryIds])
+  database.query(findAttempts, { deliveries: deliveryIds })
 
-const makeDue = statement<never>(
+const makeDue = statement(
   'proof_pass_time',
-  `with due as (update webhook_deliveries set next_attempt_at = now() where id = any($1::uuid[]) returning id::text)
+  { parameters: { deliveries: arrayOf(uuid) } },
+  `with due as (update webhook_deliveries set next_attempt_at = now() where id = any($deliveries) returning id::text)
    update jobs.job set start_after = now() from due
    where name = 'webhook-delivery' and data->>'deliveryId' = due.id and state < 'active'`,
 )
 
 /** Lets the time until the next attempts pass. */
 export const passTime = (database: ConnectedDatabase, deliveryIds: readonly string[]) =>
-  database.query(makeDue, [deliveryIds])
+  database.query(makeDue, { deliveries: deliveryIds })

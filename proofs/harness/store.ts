@@ -1,7 +1,7 @@
 /** A store under fire: gateways on one database, a seller with a network app, a buyer, and a trusted service's key. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { fromId, toId } from '../../src/domain/ids.ts'
-import { statement } from '../../src/domain/ports.ts'
+import { bytes, numeric, orNull, statement, text, uuid } from '../../src/domain/sql.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
@@ -31,18 +31,31 @@ export interface StoreOptions {
 
 export const orderUuid = (id: string) => fromId(id, 'order')!.uuid
 
-const findUser = statement<{ id: string }>('proof_user', 'select id from users where username = $1')
-const insertApp = statement<never>(
-  'proof_app',
-  `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret)
-   values ($1::uuid, $2::uuid, 'upscale', $3::numeric, $4, $5::bytea)`,
+const findUser = statement(
+  'proof_user',
+  { parameters: { username: text }, columns: { id: uuid } },
+  'select id from users where username = $username',
 )
-const insertKey = statement<never>('proof_key', `insert into api_keys (name, prefix, hash) values ('proof', $1, $2)`)
+const insertApp = statement(
+  'proof_app',
+  { parameters: { app: uuid, owner: uuid, price: numeric, url: orNull(text), secret: orNull(bytes) } },
+  `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret)
+   values ($app, $owner, 'upscale', $price, $url, $secret)`,
+)
+const insertKey = statement(
+  'proof_key',
+  { parameters: { prefix: text, hash: bytes } },
+  `insert into api_keys (name, prefix, hash) values ('proof', $prefix, $hash)`,
+)
+
+/** The UUID of somebody who has an account. */
+export const readUserId = async (database: ConnectedDatabase, username: string) =>
+  (await database.query(findUser, { username }))[0]!.id
 
 /** A trusted service; returns its key. */
 export async function addService({ database }: Parts): Promise<string> {
   const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
-  await database.query(insertKey, [apiKey.slice(0, 8), createHash('sha256').update(apiKey).digest()])
+  await database.query(insertKey, { prefix: apiKey.slice(0, 8), hash: createHash('sha256').update(apiKey).digest() })
   return apiKey
 }
 
@@ -62,8 +75,7 @@ export async function openStore(
 
   const open = async (username: string) => {
     const account = await openAccount(gateways[0]!.url, username, nothingAcknowledged())
-    const [user] = await parts.database.query(findUser, [username])
-    return { ...account, id: user!.id }
+    return { ...account, id: await readUserId(parts.database, username) }
   }
   const seller = await open('seller')
   const buyer = await open('buyer')
@@ -71,7 +83,10 @@ export async function openStore(
   const appId = randomUUID()
   const safe = createSafe({ vault: createLocalKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir }) })
   const secret = await safe.seal(`whsec_${randomBytes(24).toString('base64')}`, webhookSecretContext(appId))
-  await parts.database.query(insertApp, [appId, seller.id, price, webhookUrl ?? null, webhookUrl ? secret : null])
+  await parts.database.query(insertApp, {
+    ...{ app: appId, owner: seller.id, price },
+    ...{ url: webhookUrl ?? null, secret: webhookUrl ? secret : null },
+  })
   const apiKey = await addService(parts)
 
   const orderOne = async (index: number, by: Account) => {
@@ -111,31 +126,33 @@ export async function closeStore({ gateways }: Store): Promise<string[]> {
   return reasons
 }
 
-const setBalance = statement<never>(
+const setBalance = statement(
   'proof_set_balance',
-  `with before as (select user_id, points, num from wallets where user_id = $1::uuid for update),
+  { parameters: { user: uuid, points: numeric, num: numeric } },
+  `with before as (select user_id, points, num from wallets where user_id = $user for update),
    moved as (insert into transfers (reference) values ('proof:' || uuidv7()) returning id),
    booked as (
      insert into entries (transfer_id, position, wallet_id, book, currency, amount)
      select moved.id, line.* from moved, before, lateral (values
-       (1, before.user_id, null::book, 'POINTS'::currency, $2::numeric - before.points),
-       (2, before.user_id, null, 'NUM', $3::numeric - before.num),
-       (3, null, 'PROMOTION', 'POINTS', before.points - $2::numeric),
-       (4, null, 'DEPOSITS', 'NUM', before.num - $3::numeric)
+       (1, before.user_id, null::book, 'POINTS'::currency, $points - before.points),
+       (2, before.user_id, null, 'NUM', $num - before.num),
+       (3, null, 'PROMOTION', 'POINTS', before.points - $points),
+       (4, null, 'DEPOSITS', 'NUM', before.num - $num)
      ) as line (position, wallet_id, book, currency, amount) where line.amount <> 0
    )
-   update wallets w set points = $2::numeric, num = $3::numeric from before where w.user_id = before.user_id`,
+   update wallets w set points = $points, num = $num from before where w.user_id = before.user_id`,
 )
 
 /** Fills or empties a wallet by a transfer, so that the books stay right. Decimal strings. */
 export const fillWallet = (database: ConnectedDatabase, userId: string, funds: { points: string; num: string }) =>
-  database.query(setBalance, [userId, funds.points, funds.num])
+  database.query(setBalance, { user: userId, ...funds })
 
-const findBalance = statement<{ points: string; num: string }>(
+const findBalance = statement(
   'proof_balance',
-  'select points::text, num::text from wallets where user_id = $1::uuid',
+  { parameters: { user: uuid }, columns: { points: text, num: text } },
+  'select points::text, num::text from wallets where user_id = $user',
 )
 
 /** Decimal strings. */
 export const readWallet = async (database: ConnectedDatabase, userId: string) =>
-  (await database.query(findBalance, [userId]))[0]!
+  (await database.query(findBalance, { user: userId }))[0]!

@@ -1,5 +1,5 @@
 /** Uses of a mailed token through all three doors, and what an account looks like afterwards. Product and known-bad variants are judged alike. */
-import { statement } from '../../src/domain/ports.ts'
+import { float, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import type { Link } from './mail-server.ts'
@@ -110,33 +110,36 @@ export interface Standing {
   resets: number
 }
 
-const findStanding = statement<Standing>(
+const findStanding = statement(
   'proof_reset_standing',
+  { parameters: { email: text }, columns: { id: text, hash: text, sessions: int, resets: int } },
   `select u.id::text, u.password_hash as hash,
      (select count(*)::int from access_tokens t where t.user_id = u.id) as sessions,
      (select count(*)::int from audit_entries a where a.user_id = u.id and a.action = 'password.reset') as resets
-   from users u where lower(u.email) = lower($1)`,
+   from users u where lower(u.email) = lower($email)`,
 )
 
 export const readStanding = async (database: ConnectedDatabase, email: string) =>
-  (await database.query(findStanding, [email]))[0]!
+  (await database.query(findStanding, { email }))[0]!
 
-const expireTokens = statement<never>(
+const expireTokens = statement(
   'proof_expire_tokens',
-  `update one_time_tokens t set expires_at = now() + make_interval(secs => $2) from users u
-   where u.id = t.user_id and lower(u.email) = lower($1)`,
+  { parameters: { email: text, seconds: float } },
+  `update one_time_tokens t set expires_at = now() + make_interval(secs => $seconds) from users u
+   where u.id = t.user_id and lower(u.email) = lower($email)`,
 )
 
 /** Moves the end of the account's tokens so many seconds from now. */
 export const moveExpiry = (database: ConnectedDatabase, email: string, seconds: number) =>
-  database.query(expireTokens, [email, seconds])
+  database.query(expireTokens, { email, seconds })
 
-const repeatRequest = statement<never>(
+const repeatRequest = statement(
   'proof_repeat_request',
+  { parameters: { request: text, email: text }, columns: { enqueue: uuid } },
   `select enqueue('account-mail',
-     jsonb_build_object('template', 'password-reset', 'requestId', $1::text, 'at', now(), 'email', $2::text))`,
+     jsonb_build_object('template', 'password-reset', 'requestId', $request, 'at', now(), 'email', $email))`,
 )
 
 /** The job of a request once more, as after a lost answer of the mail server. `mailId`: what the request's mail is called. */
 export const repeatMail = (database: ConnectedDatabase, mailId: string, email: string) =>
-  database.query(repeatRequest, [mailId.replace('password-reset-', ''), email])
+  database.query(repeatRequest, { request: mailId.replace('password-reset-', ''), email })

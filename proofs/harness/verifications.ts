@@ -1,6 +1,6 @@
 /** How many wrong guesses were really looked at, as argon2 saw it. */
 import { readFile } from 'node:fs/promises'
-import { statement } from '../../src/domain/ports.ts'
+import { statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database.ts'
 
 /** The environment of a gateway that writes its verifications to this file. */
@@ -12,8 +12,9 @@ export const countingEnv = (path: string) => ({
 /** Of passwords for addresses that nobody has. */
 export const NOBODY = 'nobody'
 
-const findHashes = statement<{ email: string; hash: string }>(
+const findHashes = statement(
   'proof_password_hashes',
+  { columns: { email: text, hash: text } },
   'select email, password_hash as hash from users',
 )
 

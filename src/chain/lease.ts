@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Log } from '../domain/ports.ts'
-import { type AnyStatement, type Asked, type Query, type Statement, valuesOf } from '../domain/sql.ts'
+import { type Asked, type Query, type Statement, valuesOf } from '../domain/sql.ts'
 import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
 
 export interface Lease {
@@ -96,7 +96,7 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
 
   const asking =
     (client: pg.Client): Query =>
-    async (wanted: AnyStatement, given?: unknown) =>
+    async (wanted: Statement<never, unknown>, given?: unknown) =>
       (await client.query({ name: wanted.name, text: wanted.text, values: valuesOf(wanted, given) })).rows
 
   /** One after the other. After any error the state of the session is unknown: it is given up, and the leases with it. */

@@ -1,18 +1,7 @@
 /** What the rules need from the world. The folders beside `domain` implement these; tests use the real parts. */
 
 import type { PrismaClient } from '../platform/prisma/client.ts'
-import type { PositionalStatement, Query } from './sql.ts'
-
-export type Statement<Row> = PositionalStatement<Row>
-
-export const statement = <Row>(name: string, text: string): PositionalStatement<Row> => ({ name, text })
-
-/** A statement that reads or counts many rows. */
-export const listStatement = <Row>(name: string, text: string): PositionalStatement<Row> => ({
-  name,
-  text,
-  isList: true,
-})
+import type { Query } from './sql.ts'
 
 /** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
 type ReadMethods = 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'

@@ -116,15 +116,6 @@ export function statement<
   return made
 }
 
-/** A statement whose parameters go by their places. On its way out. */
-export interface PositionalStatement<Row> extends StatementOptions {
-  readonly name: string
-  readonly text: string
-  readonly parameters?: undefined
-  /** Never set; carries the row's type. */
-  readonly row?: Row
-}
-
 /** What a statement is asked with; nothing where it has no parameters. */
 export type Asked<Parameters> = keyof Parameters extends never ? Record<string, never> : Parameters
 
@@ -132,13 +123,8 @@ export type Asked<Parameters> = keyof Parameters extends never ? Record<string, 
 export interface Query {
   <Row>(statement: Statement<Record<never, never>, Row>): Promise<Row[]>
   <Parameters, Row>(statement: Statement<Parameters, Row>, parameters: Asked<NoInfer<Parameters>>): Promise<Row[]>
-  <Row>(statement: PositionalStatement<Row>, values?: readonly unknown[]): Promise<Row[]>
 }
 
-export type AnyStatement = Statement<never, unknown> | PositionalStatement<unknown>
-
 /** What is asked with, in the places of the text. */
-export const valuesOf = ({ parameters }: AnyStatement, given: unknown = []): unknown[] =>
-  parameters
-    ? parameters.map(({ name }) => (given as Record<string, unknown>)[name])
-    : [...(given as readonly unknown[])]
+export const valuesOf = ({ parameters }: Statement<never, unknown>, given?: unknown): unknown[] =>
+  parameters.map(({ name }) => (given as Record<string, unknown>)[name])

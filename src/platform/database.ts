@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { DomainError, unavailable } from '../domain/errors.ts'
 import type { Database, Log } from '../domain/ports.ts'
-import { type AnyStatement, type Query, valuesOf } from '../domain/sql.ts'
+import { type Query, type Statement, statement, valuesOf } from '../domain/sql.ts'
 import { createGate } from './gate.ts'
 import { PrismaClient } from './prisma/client.ts'
 import { createReads } from './reads/reads.ts'
@@ -49,8 +49,10 @@ const gone =
 
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
+const reach = statement('reachable', { patience: REACH_TIMEOUT }, 'select')
+
 /** As the driver wants it. */
-const asQuery = (wanted: AnyStatement, given?: unknown) => ({
+const asQuery = (wanted: Statement<never, unknown>, given?: unknown) => ({
   name: wanted.name,
   text: wanted.text,
   values: valuesOf(wanted, given),
@@ -118,7 +120,7 @@ export function createDatabase({
     if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
   }
 
-  async function query(wanted: AnyStatement, given?: unknown): Promise<unknown[]> {
+  async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
     const ask = () => pool.query(asQuery(wanted, given))
     try {
@@ -146,7 +148,7 @@ export function createDatabase({
       client.on('error', lose)
       try {
         await client.query('begin')
-        const inside = async (wanted: AnyStatement, given?: unknown): Promise<unknown[]> => {
+        const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
           assertAwake()
           return (await client.query(asQuery(wanted, given))).rows
         }
@@ -169,7 +171,7 @@ export function createDatabase({
       }
     },
     isReachable: () =>
-      pool.query(asQuery({ name: 'reachable', text: 'select 1', patience: REACH_TIMEOUT })).then(
+      pool.query(asQuery(reach)).then(
         () => true,
         () => false,
       ),

@@ -12,7 +12,7 @@ for (const file of globSync('**/*.ts', { cwd: root })) {
   if (isDeclaring.test(readFileSync(url, 'utf8'))) await import(url.href)
 }
 // Files of tests share modules: which helpers have declared statements by now depends on what ran before.
-const statements = allStatements().filter(({ name }) => !name.startsWith('test_'))
+const statements = allStatements().filter(({ name }) => !/^(test|proof)_/.test(name))
 
 interface Field {
   name: string

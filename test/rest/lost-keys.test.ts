@@ -4,7 +4,6 @@ import type { Lease } from '../../src/chain/lease.ts'
 import { createPreparer } from '../../src/chain/relay-prepare.ts'
 import { findUnreadable } from '../../src/domain/keys/unreadable.ts'
 import type { Custody } from '../../src/domain/ports.ts'
-import type { AnyStatement } from '../../src/domain/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
@@ -32,8 +31,7 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
   const stopping = new AbortController()
   const lease: Pick<Lease, 'acquire' | 'write'> = {
     acquire: async () => true,
-    write: (_name: string, statement: AnyStatement, given: unknown) =>
-      database.query(statement as never, given as never),
+    write: (_name, statement, parameters) => database.query(statement, parameters),
   }
   const preparer = createPreparer({
     ...app.installation,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import { bytes, smallint, statement, text, uuid } from '../../src/domain/sql.ts'
 import { createCustody } from '../../src/platform/custody.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
@@ -47,12 +48,13 @@ const annal = (args: string[], env: Record<string, string> = {}) =>
 const status = async (): Promise<{ keys: { id: string; total: number }[] }> =>
   JSON.parse((await annal(['keys', 'status', '--json'])).stdout)
 
-const readKeys = () =>
-  database.query<{ user_id: string; version: number; id: string; wrapped: Buffer; sealed: Buffer }>({
-    name: 'test_keys',
-    text: `select user_id, version, vault_key_id as id, wrapped_data_key as wrapped, sealed_private_key as sealed
-      from user_keys order by user_id`,
-  })
+const findKeys = statement(
+  'test_keys',
+  { columns: { user_id: uuid, version: smallint, id: text, wrapped: bytes, sealed: bytes } },
+  `select user_id, version, vault_key_id as id, wrapped_data_key as wrapped, sealed_private_key as sealed
+   from user_keys order by user_id`,
+)
+const readKeys = () => database.query(findKeys)
 
 /** Signatures of every account, made by a process that opens the vault now. */
 async function signAll() {

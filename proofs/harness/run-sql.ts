@@ -1,0 +1,12 @@
+/** SQL that is made while a proof runs: its parameters go by place, it is not prepared, and what a row holds is claimed. */
+import type { Query, Statement } from '../../src/domain/sql.ts'
+
+export function runSql<Row>(
+  { query }: { query: Query },
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const parameters = values.map((_, index) => ({ name: String(index), type: '' }))
+  const unnamed: Statement<Record<string, unknown>, Row> = { name: '', text, parameters, columns: {} }
+  return query(unnamed, { ...values })
+}
