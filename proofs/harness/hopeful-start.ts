@@ -6,38 +6,35 @@ import { encodeCommitData } from '../../src/chain/commit-data.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { registrySetting } from '../../src/chain/registry.ts'
 import { encodeCommit } from '../../src/chain/registry-abi.ts'
+import { findSetting } from '../../src/chain/registry-statements.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
+import { int, statement, text, timestamp } from '../../src/domain/sql.ts'
 import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
 import type { Installation } from './installation.ts'
 import { silent } from './parts.ts'
-import { runSql } from './run-sql.ts'
 
-interface Row {
-  nid: string
-  sequence: number
-  tree_cid: string
-  tree_sha256: string
-  tree_signature: string
-  created_at: Date
-  message: string
-  address: string
-}
-
-const pendingSql = `select a.nid, c.sequence, c.tree_cid, c.tree_sha256, r.tree_signature, c.created_at, c.message, w.address
-  from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
-    join wallets w on w.user_id = c.author_id
-  where r.status = 'PENDING' and r.tree_signature is not null order by c.id`
+const findPending = statement(
+  'proof_hope_pending',
+  {
+    columns: {
+      ...{ nid: text, sequence: int, tree_cid: text, tree_sha256: text, tree_signature: text },
+      ...{ created_at: timestamp, message: text, address: text },
+    },
+  },
+  `select a.nid, c.sequence, c.tree_cid, c.tree_sha256, r.tree_signature, c.created_at, c.message, w.address
+   from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
+     join wallets w on w.user_id = c.author_id
+   where r.status = 'PENDING' and r.tree_signature is not null order by c.id`,
+)
 
 /** Returns how many it sent. */
 export async function hopefulStart({ dir, beside }: Installation): Promise<number> {
   const chain = await startEmbeddedAnvil({ dir, log: silent, blockTime: 50 })
   try {
     return await beside(async ({ database, rpc }) => {
-      const [registry] = await runSql<{ value: string }>(database, 'select value from settings where key = $1', [
-        registrySetting(chain.chainId),
-      ])
-      const rows = await runSql<Row>(database, pendingSql)
+      const [registry] = await database.query(findSetting, { key: registrySetting(chain.chainId) })
+      const rows = await database.query(findPending)
       const account = createRelayAccount(developmentKey)
       const first = Number(await rpc<string>('eth_getTransactionCount', [account.address, 'latest']))
       const nids = { 'action-initial-registration': 'bafkreiregistration', 'action-commit': 'bafkreicommit' }

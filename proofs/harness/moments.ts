@@ -4,9 +4,21 @@ import { developmentKey } from '../../src/platform/embedded-anvil.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { jsonBody, tryOnce } from './client.ts'
 import { copyParts, type Installation, openInstallation } from './installation.ts'
+import {
+  countUnsettled,
+  findBalance,
+  findCommits,
+  findCredited,
+  findDeposits,
+  findFiles,
+  findKeys,
+  findPeople,
+  findSigned,
+  makeCallsDue,
+  makeJobsDue,
+} from './moment-statements.ts'
 import type { ProofContext } from './proof.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import { runSql } from './run-sql.ts'
 import { until } from './wait.ts'
 
 export interface CommitFact {
@@ -71,10 +83,7 @@ export async function signIn(url: string, username: string): Promise<string | un
 
 export const countOpen = ({ beside }: Installation) =>
   beside(async ({ database }) => {
-    const [row] = await runSql<{ open: number }>(
-      database,
-      `select count(*)::int as open from commit_relays where status not in ('FINAL', 'FAILED')`,
-    )
+    const [row] = await database.query(countUnsettled)
     return row!.open
   })
 
@@ -91,16 +100,13 @@ export const sendCoins = ({ beside }: Installation, address: string, coins: numb
 /** As if the pause before the next call of a webhook were over. */
 export const hasten = ({ beside }: Installation) =>
   beside(async ({ database }) => {
-    const due = `update webhook_deliveries set next_attempt_at = now() where status = 'PENDING'`
-    await runSql(database, due)
-    const job = `update jobs.job set start_after = now() where name = 'webhook-delivery' and state in ('created', 'retry')`
-    await runSql(database, job)
+    await database.query(makeCallsDue)
+    await database.query(makeJobsDue)
   })
 
 export const isCredited = ({ beside }: Installation, transaction: string) =>
   beside(async ({ database }) => {
-    const found = await runSql(database, 'select 1 from deposits where transaction_hash = $1', [transaction])
-    return found.length === 1 || undefined
+    return (await database.query(findCredited, { transaction })).length === 1 || undefined
   })
 
 /** Lives through `count` moments; before each of them but the first the vault may have turned to another key. */
@@ -160,10 +166,7 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
 }
 
 const hasSigned = ({ beside }: Installation) =>
-  beside(async ({ database }) => {
-    const signed = `select 1 from commit_relays where status = 'PENDING' and tree_signature is not null`
-    return (await runSql(database, signed)).length > 0 || undefined
-  })
+  beside(async ({ database }) => (await database.query(findSigned)).length > 0 || undefined)
 
 /** Commits that are accepted, signed or not, and not sent: they wait at the moment and are on the chain at the next. */
 async function acceptWithoutChain(context: ProofContext, { dir }: Installation, writers: Account[], epoch: number) {
@@ -179,26 +182,14 @@ async function acceptWithoutChain(context: ProofContext, { dir }: Installation, 
   await lonely.gateway.stop()
 }
 
-const amountsSql = `select (num + points)::float8 as balance from wallets w join users u on u.id = w.user_id where u.username = $1`
-
 async function copyMoment(context: ProofContext, live: Installation, epoch: number, session: string): Promise<Moment> {
   const facts = await live.beside(async ({ database }) => {
-    const commits = await runSql<CommitFact>(
-      database,
-      `select c.id, a.nid, r.status::text, u.username as author from commits c join commit_relays r on r.commit_id = c.id
-         join assets a on a.id = c.asset_id join users u on u.id = c.author_id`,
-    )
-    const people = await runSql<{ username: string; id: string }>(
-      database,
-      'select username, id from users where deleted_at is null',
-    )
-    const files = await runSql<{ nid: string; username: string }>(
-      database,
-      'select a.nid, u.username from assets a join users u on u.id = a.owner_id where a.deleted_at is null',
-    )
-    const deposits = await runSql<{ hash: string }>(database, 'select transaction_hash as hash from deposits')
-    const keys = await runSql<{ id: string }>(database, 'select distinct vault_key_id as id from user_keys')
-    const [wallet] = await runSql<{ balance: number }>(database, amountsSql, [keeperName])
+    const commits: CommitFact[] = await database.query(findCommits)
+    const people = await database.query(findPeople)
+    const files = await database.query(findFiles)
+    const deposits = await database.query(findDeposits)
+    const keys = await database.query(findKeys)
+    const [wallet] = await database.query(findBalance, { username: keeperName })
     return {
       commits: new Map(commits.map((commit) => [commit.id, commit])),
       people: new Map(people.map(({ username, id }) => [username, id])),
@@ -216,7 +207,7 @@ async function copyMoment(context: ProofContext, live: Installation, epoch: numb
 
 export const readBalance = ({ beside }: Installation) =>
   beside(async ({ database }) => {
-    const [wallet] = await runSql<{ balance: number }>(database, amountsSql, [keeperName])
+    const [wallet] = await database.query(findBalance, { username: keeperName })
     return wallet!.balance
   })
 

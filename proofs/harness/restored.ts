@@ -2,12 +2,14 @@
 import { readFile } from 'node:fs/promises'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
+import { findSetting } from '../../src/chain/registry-statements.ts'
 import { anvilFiles, findRunning } from '../../src/platform/anvil-process.ts'
 import { developmentKey } from '../../src/platform/embedded-anvil.ts'
 import { socketUrlOf } from '../../src/platform/local-socket.ts'
 import { registerCall, updateCall } from './callers.ts'
 import { tryOnce } from './client.ts'
 import type { CheckFinding, Installation, Kind } from './installation.ts'
+import { findUnsettled } from './moment-statements.ts'
 import {
   ask,
   coinsOf,
@@ -23,7 +25,6 @@ import {
   signIn,
 } from './moments.ts'
 import { silent } from './parts.ts'
-import { runSql } from './run-sql.ts'
 import { until } from './wait.ts'
 
 /** Which moment each part is of. */
@@ -146,11 +147,7 @@ export async function judgeRefusal({ gateway }: Installation, log: string): Prom
 /** Commits that are not settled: those that wait for a key that is lost, and all others, which should be. */
 const readOpen = ({ beside }: Installation, { keyless, undone }: Expected) =>
   beside(async ({ database }) => {
-    const rows = await runSql<{ author: string; waits: boolean; failed: boolean }>(
-      database,
-      `select c.author_id as author, r.status = 'PENDING' and r.tree_signature is null as waits, r.status = 'FAILED' as failed
-       from commit_relays r join commits c on c.id = r.commit_id where r.status <> 'FINAL'`,
-    )
+    const rows = await database.query(findUnsettled)
     // Whoever is deleted again can sign no more, and what they paid is forfeited with the rest.
     const open = rows.filter(({ author, failed }) => !(failed && undone.has(author)))
     const isWaiting = ({ author, waits }: (typeof rows)[number]) => waits && keyless.has(author) && !undone.has(author)
@@ -163,9 +160,7 @@ export async function doublesOnChain(installation: Installation): Promise<{ reas
   if (!anvil) return { reasons: ['No chain runs there.'], events: 0 }
   const rpcUrl = socketUrlOf(anvil.socket)
   const address = await installation.beside(async ({ database }) => {
-    const [row] = await runSql<{ value: string }>(database, 'select value from settings where key = $1', [
-      registrySetting(31337),
-    ])
+    const [row] = await database.query(findSetting, { key: registrySetting(31337) })
     return row!.value
   })
   const recorder = createRelayAccount(developmentKey).address

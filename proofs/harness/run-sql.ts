@@ -1,4 +1,4 @@
-/** SQL that is made while a proof runs: its parameters go by place, it is not prepared, and what a row holds is claimed. */
+/** SQL that is made while a proof runs, or asked once: its parameters go by place, it has no name, and what its rows hold is claimed. */
 import type { Query, Statement } from '../../src/domain/sql.ts'
 
 export function runSql<Row>(
