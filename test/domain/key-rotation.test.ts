@@ -2,8 +2,11 @@ import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import { unavailable } from '../../src/domain/errors.ts'
 import { fromId } from '../../src/domain/ids.ts'
 import { createKeyRotation } from '../../src/domain/keys/key-rotation.ts'
+import type { Database } from '../../src/domain/ports.ts'
+import type { Query } from '../../src/domain/sql.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import { createCustody } from '../../src/platform/custody.ts'
 import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
@@ -19,10 +22,9 @@ const store = await createStore(app)
 const shop = await app.admin()
 
 /** As the command line has it: a vault of its own on the files of the service that runs. */
-const operator = () => {
+const operator = (database: Database = app.installation.database) => {
   const vault = createLocalKeyVault({ dir, key: undefined })
   const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
-  const { database } = app.installation
   return createKeyRotation({ database, custody, safe: createSafe({ vault }), keyRing: vault.ring })
 }
 
@@ -121,6 +123,22 @@ describe('rotating the key-encryption key', () => {
     expect(resumed.rewrapped).toBeLessThanOrEqual(remaining)
     expect(await left()).toBe(0)
     expect(await Promise.all((await keyImages()).map(sign))).toEqual(signatures)
+  })
+
+  it('waits for a database that is away for a moment, and takes nothing for unreadable', async () => {
+    for (let count = 0; count < 5; count += 1) await app.newUser()
+    const { database } = app.installation
+    let outages = 0
+    const query = (async (statement: { name: string }, parameters?: unknown) => {
+      if (['keys_page', 'keys_replace'].includes(statement.name) && outages < 3) {
+        outages += 1
+        throw unavailable('The database')
+      }
+      return database.query(statement as never, parameters as never)
+    }) as Query
+    const rotation = await operator({ ...database, query }).rotate(() => {})
+    expect(rotation).toMatchObject({ unreadable: [] })
+    expect([outages, await left()]).toEqual([3, 0])
   })
 
   it('runs beside accounts and orders that come in', async () => {

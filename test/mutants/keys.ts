@@ -60,4 +60,16 @@ export const keys: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/keys/key-rotation.ts',
+    ['domain/key-rotation.test.ts'],
+    [
+      [
+        'keys.patience',
+        'A rotation waits for a database that is away for a moment.',
+        `tries === TRIES) throw error`,
+        `tries >= 1) throw error`,
+      ],
+    ],
+  ),
 ]

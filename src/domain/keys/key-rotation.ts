@@ -60,6 +60,9 @@ const AT_ONCE = 8
 /** A server that runs has seen the new key after a second; what it wrapped until then is found by another pass. Milliseconds. */
 const BETWEEN_PASSES = 1_500
 const PASSES = 5
+const TRIES = 20
+/** Milliseconds. */
+const BETWEEN_TRIES = 500
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
@@ -79,6 +82,9 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
     network_apps_previous: webhookSecretContext,
   }
 
+  /** A part that is away says nothing of a row. */
+  const isAway = (error: unknown) => error instanceof DomainError && error.code === 'UNAVAILABLE'
+
   async function rewrapKey({ user_id: user, ...row }: KeyRow): Promise<Outcome> {
     const old = { version: row.version, vaultKeyId: row.vault_key_id, wrappedDataKey: row.wrapped_data_key }
     const before = old.wrappedDataKey
@@ -90,6 +96,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
       if ((await database.query(findKey, { user, before })).length === 0) await custody.forget(user)
       return 'changed'
     } catch (error) {
+      if (isAway(error)) throw error
       const [found] = await database.query(findKey, { user, before })
       return found?.is_same ? (error as Error) : 'changed'
     }
@@ -101,6 +108,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
       const envelope = await safe.rewrap(before, contexts[holder](row))
       return (await database.query(replace, { row, before, envelope })).length > 0 ? 'rewrapped' : 'changed'
     } catch (error) {
+      if (isAway(error)) throw error
       return (await database.query(find, { row, envelope: before })).length > 0 ? (error as Error) : 'changed'
     }
   }
@@ -125,6 +133,18 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
       yield rows
       if (rows.length < PAGE) return
       after = rows.at(-1)!.id
+    }
+  }
+
+  /** What is safe to do again, once more while a part is away or this process has just woken: for ten seconds or so. */
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isAway(error) || tries === TRIES) throw error
+        await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES))
+      }
     }
   }
 
@@ -189,10 +209,10 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
         const { current } = await keyRing.ids()
         const total = done + (await left())
         const onRow = () => onProgress(++done, Math.max(done, total))
-        let last = await pass(current, onRow)
+        let last = await patiently(() => pass(current, onRow))
         for (let more = 1; last.rewrapped > 0 && more < PASSES; more += 1) {
           await new Promise((resolve) => setTimeout(resolve, BETWEEN_PASSES))
-          last = await pass(current, onRow)
+          last = await patiently(() => pass(current, onRow))
         }
         return { current, unreadable: last.unreadable }
       }
