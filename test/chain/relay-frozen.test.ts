@@ -82,7 +82,7 @@ describe('a lease', () => {
     expect(left).toBeLessThanOrEqual(2)
     frozen.signal('SIGSTOP')
     const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
-    await eventually(() => successor.acquire('lane'), Boolean, 30_000)
+    await eventually(() => successor.acquire('lane'), Boolean)
     expect(Number((await epochOf('lane')).epoch)).toBe(Number(epoch) + 1)
 
     frozen.signal('SIGCONT')
@@ -95,7 +95,7 @@ describe('a lease', () => {
     const frozen = await startHolder('lane', 'in-transaction')
     frozen.signal('SIGSTOP')
     const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
-    await eventually(() => successor.acquire('lane').catch(() => false), Boolean, 30_000)
+    await eventually(() => successor.acquire('lane').catch(() => false), Boolean)
     await successor.close()
   })
 
@@ -104,7 +104,7 @@ describe('a lease', () => {
     const successor = createLease({ databaseUrl: world.databaseUrl, log: world.log })
     expect(await successor.acquire('lane')).toBe(false)
     killed.signal('SIGKILL')
-    await eventually(() => successor.acquire('lane'), Boolean, 10_000)
+    await eventually(() => successor.acquire('lane'), Boolean)
     await successor.close()
   })
 

@@ -292,7 +292,7 @@ describe('GET events/stream', () => {
     await eventually(count, ([row]) => row!.n === 0)
   })
 
-  it('ends with the session', { timeout: 30_000 }, async () => {
+  it('ends with the session', async () => {
     const user = await app.newUser()
     const reader = await listen(user)
     expect((await user.rest('POST', 'auth/token/logout/')).status).toBe(204)

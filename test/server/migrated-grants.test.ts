@@ -109,9 +109,8 @@ it('finds out what remains of each grant, as history tells it', async () => {
     )
     return rows.map(({ remaining }) => remaining)
   }
-  const found = Object.fromEntries(
-    await Promise.all(Object.entries(users).map(async ([name, user]) => [name, await remains(user)] as const)),
-  )
+  const found: Record<string, number[]> = {}
+  for (const [name, user] of Object.entries(users)) found[name] = await remains(user)
   expect(found).toEqual({
     untouched: [5, 3],
     spent: [0, 2],

@@ -217,7 +217,7 @@ const insertCommit = statement(
 export const eventually = async <T>(
   look: () => Promise<T>,
   check: (value: T) => boolean,
-  milliseconds = 20_000,
+  milliseconds = 60_000,
 ): Promise<T> => {
   const deadline = performance.now() + milliseconds
   for (;;) {
