@@ -6,12 +6,20 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../src/domain/ports.ts'
 import { type SweepName, sweepNames } from '../src/domain/sweep/sweep.ts'
+import {
+  deleteLong,
+  makeLong,
+  openHolder,
+  readBeside,
+  type SweepOfHistories,
+  sweepNamesOfHistories,
+} from './harness/long-histories.ts'
 import { type Command, runCommand } from './harness/operator.ts'
-import { brokenInvariants, startParts } from './harness/parts.ts'
+import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { type Lane, openLanes } from './harness/poisoned-lanes.ts'
 import { openSweeps, type SweepsUnderTest, sweepScenes } from './harness/poisoned-sweeps.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { closeStore } from './harness/store.ts'
+import { closeStore, type Store } from './harness/store.ts'
 
 /** How much slower the others may be. */
 const SLOWER = 1.5
@@ -73,10 +81,12 @@ export async function provePoisonedItem(context: ProofContext): Promise<ProofRes
   const command = askedOnce((...args) => runCommand(parts.env, args))
   for (const { lane } of measured) reasons.push(...(await lane.missing(command)).map((text) => `${lane.name}: ${text}`))
   await lanes.heal()
-  reasons.push(...(await closeStore(lanes.store)), ...(await brokenInvariants(parts.database)))
+  reasons.push(...(await brokenInvariants(parts.database)))
+  const beside = await besideLongHistories(context, sweeps, lanes.store, parts, { items, rounds })
+  reasons.push(...beside.reasons, ...(await closeStore(lanes.store)))
   reasons.push(...(await catchOldestFirst(sweeps, items, poisoned)))
 
-  const ratios = [...swept, ...measured].map(({ pairs }) => ratioOf(pairs))
+  const ratios = [...swept, ...measured, ...beside.measured].map(({ pairs }) => ratioOf(pairs))
   const injected = poisoned * rounds * (swept.length + measured.length)
   return conclude({
     figure: `${swept.length} sweeps, ${measured.length} queues, lanes and lists; slowest × ${Math.max(...ratios).toFixed(2)}, median × ${median(ratios).toFixed(2)}`,
@@ -203,6 +213,59 @@ async function tellsLittle({ dir, say }: ProofContext, all: readonly Lane[]): Pr
     if (most > 1) reasons.push(`${lane.name}: the log told of one item ${most} times within an hour.`)
   }
   return reasons
+}
+
+/** Reads of an account, each of some kinds. */
+const READS = 100
+/** Rows that somebody has in peace. */
+const FEW_ROWS = 200
+
+/**
+ * Histories of so many rows (`HISTORY`, a million): the oldest item of two sweeps, and then a neighbour who reads their own and
+ * deletes it. What others do meanwhile is as quick as in peace.
+ */
+async function besideLongHistories(
+  { setting, say }: ProofContext,
+  sweeps: SweepsUnderTest,
+  { gateways }: Store,
+  parts: Parts,
+  { items, rounds }: Pick<Sizes, 'items' | 'rounds'>,
+) {
+  const rows = setting('HISTORY', 1_000_000)
+  const reasons: string[] = []
+  const judge = (name: string, pairs: Pair[]) => {
+    const ratio = ratioOf(pairs)
+    say(`${name}: × ${ratio.toFixed(2)} (p99 in peace ${Math.round(median(pairs.map(({ peace }) => peace)))} ms)`)
+    if (!(ratio <= SLOWER)) reasons.push(`${name}: the others took ${ratio.toFixed(2)} × as long as in peace.`)
+    return { pairs }
+  }
+
+  const sweep = async (name: SweepOfHistories, size: number) => {
+    const others = await makeLong(sweeps, name, items, size)
+    const { every, run } = sweepScenes[name]
+    return every + (await sweeps.measure(() => run(sweeps.app, sweeps.installation), others, DEADLINE))
+  }
+  const measured = []
+  for (const name of sweepNamesOfHistories) {
+    const pair = { peace: await sweep(name, FEW_ROWS), poison: await sweep(name, rows) }
+    measured.push(judge(`${name}, beside a history of ${rows} rows`, [pair]))
+  }
+
+  const base = gateways[0]!.url
+  const [reader, neighbour] = [
+    await openHolder(parts, base, 'reader', FEW_ROWS),
+    await openHolder(parts, base, 'few', FEW_ROWS),
+  ]
+  const long = await openHolder(parts, base, 'long', rows)
+  await readBeside(base, reader, neighbour, READS)
+  const pairs: Pair[] = []
+  while (pairs.length < rounds) {
+    const peace = await readBeside(base, reader, neighbour, READS)
+    pairs.push({ peace, poison: await readBeside(base, reader, long, READS) })
+  }
+  measured.push(judge(`reads, beside somebody with ${rows} rows`, pairs))
+  reasons.push(...(await deleteLong(parts, base, long)))
+  return { measured, reasons }
 }
 
 /** The control: whoever takes the oldest first, and goes on when it is done, must be seen to deal with none of the others. */

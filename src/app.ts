@@ -5,7 +5,6 @@ import type { Context } from './context.ts'
 import { passwordLength } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { validationFailed } from './domain/errors.ts'
-import { createFileLinks } from './files/file-links.ts'
 import { createGateway } from './files/gateway.ts'
 import { createAdmit } from './graphql/large-answers.ts'
 import { schema } from './graphql/schema.ts'
@@ -47,10 +46,9 @@ const MAX_BODY_BYTES = 1_000_000
 const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
 
 export function createApp(deps: Dependencies): App {
-  const { config, database, contentStore, vault, log, publicUrl } = deps
+  const { config, database, contentStore, log, publicUrl } = deps
   const layer = createServices(deps)
-  const { services, publication } = layer
-  const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
+  const { services, publication, links } = layer
   const clientAddress = createClientAddress(config)
 
   const contextWith =

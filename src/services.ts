@@ -53,7 +53,7 @@ import { createFunds } from './domain/wallet/funds.ts'
 import { createGrantService } from './domain/wallet/grant-service.ts'
 import { createPricing } from './domain/wallet/pricing.ts'
 import { createStatementService } from './domain/wallet/statement-service.ts'
-import { createFileLinks } from './files/file-links.ts'
+import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import { createGate } from './platform/gate.ts'
 import { createSeal } from './platform/seal.ts'
 import { createUploadFolder } from './platform/upload-folder.ts'
@@ -80,6 +80,7 @@ export interface ServiceLayer {
   services: Services
   maintenance: Maintenance
   publication: Publication
+  links: FileLinks
   /** What carries out the jobs of each queue. */
   jobs: {
     accountMail(job: AccountMailJob): Promise<void>
@@ -104,12 +105,13 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const nids = actionNids(contentStore)
   const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
   const chain: Chain = { wake: () => deps.relay.wake(), explorerUrl }
+  const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
   const publication: Publication = {
     publicUrl,
     provider: config.chain.provider,
     explorerUrl,
     actionNids: nids,
-    signFileUrl: createFileLinks({ key: vault.derive('file-links'), publicUrl }).sign,
+    signFileUrl: links.sign,
   }
 
   const idempotency = createIdempotency({
@@ -207,6 +209,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     services,
     maintenance,
     publication,
+    links,
     jobs: {
       accountMail: accountMail.handle,
       forgetKey: services.deletions.forget,

@@ -1,8 +1,9 @@
-import { DomainError } from '../domain/errors.ts'
+import { isUnavailable } from '../domain/errors.ts'
 
 /** What an operator reads: the outermost sentence, and what was behind an outage. */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  const isOutage = error instanceof DomainError && error.code === 'UNAVAILABLE'
-  return isOutage && error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+  return isUnavailable(error) && error.cause instanceof Error
+    ? `${error.message} (${error.cause.message})`
+    : error.message
 }

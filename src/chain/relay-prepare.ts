@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { failCommit } from '../domain/asset/fail-commit.ts'
-import { DomainError, LostKeyError } from '../domain/errors.ts'
+import { isUnavailable, LostKeyError } from '../domain/errors.ts'
 import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
 import { explain } from './explain.ts'
 import type { Lease } from './lease.ts'
@@ -44,8 +44,6 @@ const longestOutagePause = 30
 /** About three days after the first: a vault whose keys were left behind is found out by then. */
 const lastTryWithoutKey = 80
 
-const isOutage = (error: unknown) => error instanceof DomainError && error.code === 'UNAVAILABLE'
-
 export const createPreparer = (options: PreparerOptions): Preparer => {
   const { database, lease, contentStore, custody, log, stopping } = options
   const pace = createPace()
@@ -81,11 +79,11 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
 
   const putOff = async (row: UnpreparedRow, error: unknown) => {
     const reason = explain(error)
-    const longest = isOutage(error) ? longestOutagePause : longestPause
+    const longest = isUnavailable(error) ? longestOutagePause : longestPause
     await lease.write(leaseName, postpone, {
       ...{ commit: row.commit_id, trouble: reason, firstPause, longestPause: longest },
     })
-    if (isOutage(error)) {
+    if (isUnavailable(error)) {
       if (reason !== outage) log.warn({ err: error }, `Commits wait to be made ready: ${reason}`)
       outage = reason
     } else if (row.attempts === 0) {

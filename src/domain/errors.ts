@@ -144,6 +144,10 @@ export const throttled = (seconds: number) =>
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })
 
+/** Whether a part is away, which says nothing of what it was asked about. */
+export const isUnavailable = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.code === 'UNAVAILABLE'
+
 export const insufficientStorage = (cause: unknown) =>
   new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {
     retryAfter: 60,

@@ -1,13 +1,20 @@
+import { inspect } from 'node:util'
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import type { Log } from '../domain/ports.ts'
-import { createRepetition } from './repetition.ts'
+import { createRepetition } from '../domain/repetition.ts'
 
 const toStderr = () => pino.destination({ dest: 2, sync: true })
 const WARN = pino.levels.values.warn
 
+/** Where an error came from tells nothing of what it is about. */
+const withMessages = (fields: object) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
+  )
+
 /** What a line is about: its sentence, its fields, and of an error its message. */
 const subjectOf = (fields: object, message: string | undefined) =>
-  `${message} ${JSON.stringify(fields, (_, value: unknown) => (value instanceof Error ? value.message : value))}`
+  `${message} ${inspect(withMessages(fields), { breakLength: Infinity })}`
 
 /** A warning that comes with each request or try is told once a minute; `untold`: how often it came in between. */
 function tellRarely(): NonNullable<LoggerOptions['hooks']>['logMethod'] {

@@ -13,6 +13,7 @@ import { columns, type Personal } from './columns.ts'
 
 const app = await createTestApp({ withChain: true })
 const admin = await app.admin()
+const store = await createStore(app)
 
 const personal = Object.entries(columns).flatMap(([table, names]) =>
   Object.entries(names).flatMap(([column, declared]) =>
@@ -76,10 +77,10 @@ async function live(name: string, { language, format }: { language: string; form
   expectOk(await rest('POST', 'assets/', { multipart: fields, headers: { 'Idempotency-Key': `${name} key` } }))
   const [asset] = await app.sql<{ id: string }>('select id::text from assets where owner_id = $1::uuid', [uuid])
   await app.jobs.thumbnail({ assetId: asset!.id })
-  const store = await createStore(app, { owner: { id: uuid } as never })
   await app.sql(
-    `update network_apps set webhook_url = $2, webhook_secret = $3::bytea, previous_secret = $3::bytea where owner_id = $1::uuid`,
-    [uuid, `https://${name}.example.org/hook`, Buffer.from(`${name} sealed`)],
+    `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, previous_secret)
+     values (uuidv7(), $1::uuid, $2, 1, $3, $4::bytea, $4::bytea)`,
+    [uuid, `${name} app`, `https://${name}.example.org/hook`, Buffer.from(`${name} sealed`)],
   )
   const order = { network_app: store.appId, action_args: { [name]: 'argument' } }
   expectOk(await rest('POST', 'store/network-app-orders/', { json: order, headers: store.service }))

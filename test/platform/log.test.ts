@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createRepetition } from '../../src/domain/repetition.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createRepetition } from '../../src/platform/repetition.ts'
 
 function openLog() {
   const lines: Record<string, unknown>[] = []
@@ -24,6 +24,15 @@ describe('The log', () => {
     log.error(away(), 'Nobody expected this')
     log.error(away(), 'Nobody expected this')
     expect(lines).toHaveLength(5)
+  })
+
+  it('tells a warning whatever its fields hold', () => {
+    const { log, lines } = openLog()
+    const cycle: { self?: object } = {}
+    cycle.self = cycle
+    for (const fields of [{ wei: 1n }, { at: new Date(Number.NaN) }, { nothing: undefined }, { cycle }])
+      log.warn(fields, 'Told')
+    expect(lines).toHaveLength(4)
   })
 
   it('censors what is secret, also in a warning', () => {

@@ -5,7 +5,7 @@
  */
 import type { Event } from '../../platform/prisma/client.ts'
 import { createBatch } from '../batch.ts'
-import { authenticationFailed, DomainError } from '../errors.ts'
+import { authenticationFailed, isUnavailable } from '../errors.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import { FEED_PAGE, type FedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './event-statements.ts'
 
@@ -43,8 +43,6 @@ interface Feed {
   hasGrown: boolean
   followers: Set<Follower>
 }
-
-export const isAway = (error: unknown) => error instanceof DomainError && error.code === 'UNAVAILABLE'
 
 function createFedEvent({ assetId, assetOwnerId, publicAccess, assetIsDeleted, ...event }: FedRow): FedEvent {
   const loaded = new Map<string, Promise<unknown>>()
@@ -91,7 +89,8 @@ export function createEventFanout({ database, notices, log }: Dependencies) {
 
   /** What goes wrong here concerns nobody in particular, and is tried again within two seconds. */
   const report = (error: unknown) => {
-    if (!isAway(error)) log.error({ err: error }, 'Feeds could not be followed; it is tried again in two seconds')
+    if (!isUnavailable(error))
+      log.error({ err: error }, 'Feeds could not be followed; it is tried again in two seconds')
   }
 
   function hand(row: FedRow) {

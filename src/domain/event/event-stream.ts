@@ -1,8 +1,9 @@
 /** What one caller follows: their place among the followers, and what waits there until they read it. */
 import type { Event } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
+import { isUnavailable } from '../errors.ts'
 import type { Database } from '../ports.ts'
-import { type AssetFacts, type EventFanout, type FedEvent, type Follower, isAway } from './event-fanout.ts'
+import type { AssetFacts, EventFanout, FedEvent, Follower } from './event-fanout.ts'
 import { FEED_PAGE } from './event-statements.ts'
 
 /** Events that wait for a reader who is slow. */
@@ -143,7 +144,7 @@ async function readAfter({ read }: Pick<Database, 'read'>, ownerId: string, sequ
   try {
     return await read.event.findMany({ where, orderBy: { sequence: 'asc' }, take: FEED_PAGE })
   } catch (error) {
-    if (isAway(error)) return []
+    if (isUnavailable(error)) return []
     throw error
   }
 }

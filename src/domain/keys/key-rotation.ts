@@ -2,7 +2,7 @@
  * Rotates the key-encryption key: everything that an earlier key wraps is wrapped anew, row by row, beside a busy service.
  * What the wrapped keys seal stays byte for byte. It can end at any row; the next run goes on with what is left.
  */
-import { DomainError } from '../errors.ts'
+import { DomainError, isUnavailable } from '../errors.ts'
 import { toId } from '../ids.ts'
 import type { Custody, Database, KeyRing, Safe } from '../ports.ts'
 import { actionArgsContext } from '../store/action-args.ts'
@@ -82,9 +82,6 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
     network_apps_previous: webhookSecretContext,
   }
 
-  /** A part that is away says nothing of a row. */
-  const isAway = (error: unknown) => error instanceof DomainError && error.code === 'UNAVAILABLE'
-
   async function rewrapKey({ user_id: user, ...row }: KeyRow): Promise<Outcome> {
     const old = { version: row.version, vaultKeyId: row.vault_key_id, wrappedDataKey: row.wrapped_data_key }
     const before = old.wrappedDataKey
@@ -96,7 +93,8 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
       if ((await database.query(findKey, { user, before })).length === 0) await custody.forget(user)
       return 'changed'
     } catch (error) {
-      if (isAway(error)) throw error
+      // A part that is away says nothing of a row.
+      if (isUnavailable(error)) throw error
       const [found] = await database.query(findKey, { user, before })
       return found?.is_same ? (error as Error) : 'changed'
     }
@@ -108,7 +106,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
       const envelope = await safe.rewrap(before, contexts[holder](row))
       return (await database.query(replace, { row, before, envelope })).length > 0 ? 'rewrapped' : 'changed'
     } catch (error) {
-      if (isAway(error)) throw error
+      if (isUnavailable(error)) throw error
       return (await database.query(find, { row, envelope: before })).length > 0 ? (error as Error) : 'changed'
     }
   }
@@ -142,7 +140,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
       try {
         return await work()
       } catch (error) {
-        if (!isAway(error) || tries === TRIES) throw error
+        if (!isUnavailable(error) || tries === TRIES) throw error
         await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES))
       }
     }

@@ -1,6 +1,6 @@
 /** Carries out sweeps so that one item that fails keeps no other from being dealt with. Safe in several processes at once. */
 import { eachForItself } from '../each-for-itself.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, isUnavailable } from '../errors.ts'
 import type { Database, FeedNotices, Log, OnTrouble } from '../ports.ts'
 import { forgetOtherSetbacks, forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
 import type { ItemRow, RoundName, Sweep, SweepName } from './sweep.ts'
@@ -25,7 +25,7 @@ interface Pass {
 
 /** Whether trying other items is of no use. A statement that took too long is the fault of what it was about. */
 export const isOutage = (error: unknown) => {
-  if (!(error instanceof DomainError) || error.code !== 'UNAVAILABLE') return false
+  if (!isUnavailable(error)) return false
   return !(error.cause instanceof Error && 'code' in error.cause && error.cause.code === STATEMENT_TIMEOUT)
 }
 
