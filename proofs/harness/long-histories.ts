@@ -9,8 +9,7 @@ import type { SweepsUnderTest } from './poisoned-sweeps.ts'
 import { runSql } from './run-sql.ts'
 import { readUserId } from './store.ts'
 
-/** A million rows take their time. */
-const history = { parameters: { item: uuid, rows: int }, patience: 600_000 }
+const history = { parameters: { item: uuid, rows: int } }
 
 /** Commits that stand on the chain, beside those that an asset has. */
 const commitsSql = `made as (
@@ -34,14 +33,31 @@ const addGrants = statement(
    update wallets set points = points + $rows where user_id = $item`,
 )
 
+/** Rows that one statement adds. */
+const AT_ONCE = 5_000
+
+/** Adds so many rows to the history of an item. */
+async function add(
+  { query }: Pick<Parts['database'], 'query'>,
+  statement: typeof addCommits,
+  item: string,
+  rows: number,
+) {
+  for (let left = rows; left > 0; left -= AT_ONCE) await query(statement, { item, rows: Math.min(left, AT_ONCE) })
+}
+
 /** What makes the oldest item of a sweep one with a long history. */
-const sweepsOfHistories = { 'erase-deleted-assets': addCommits, 'expire-points': addGrants } satisfies Partial<
-  Record<SweepName, typeof addCommits>
->
+const sweepsOfHistories = {
+  'erase-deleted-assets': {
+    longer: addCommits,
+    open: 'select from assets where id = $1::uuid and erased_to < head_sequence',
+  },
+  'expire-points': { longer: addGrants, open: 'select from wallets where user_id = $1::uuid and points > 0' },
+} satisfies Partial<Record<SweepName, { longer: typeof addCommits; open: string }>>
 export type SweepOfHistories = keyof typeof sweepsOfHistories
 export const sweepNamesOfHistories = Object.keys(sweepsOfHistories) as SweepOfHistories[]
 
-/** Makes items as the sweeps' scene does; the oldest of them has so many rows. Returns all others. */
+/** Makes items as the sweeps' scene does; the oldest of them has so many rows. */
 export async function makeLong(
   { make, installation }: SweepsUnderTest,
   name: SweepOfHistories,
@@ -50,8 +66,11 @@ export async function makeLong(
 ) {
   const { good } = await make(name, count, 0)
   const [item, ...others] = good
-  await installation.database.query(sweepsOfHistories[name], { item: item!, rows })
-  return others
+  const { longer, open } = sweepsOfHistories[name]
+  await add(installation.database, longer, item!, rows)
+  await runSql(installation.database, 'analyze')
+  const isOver = async () => (await runSql(installation.database, open, [item])).length === 0
+  return { others, isOver }
 }
 
 /** Transfers that gave the wallet something, as the books want them. */
@@ -85,8 +104,8 @@ export async function openHolder({ database }: Parts, base: string, name: string
   const account = await openAccount(base, name, nothingAcknowledged())
   const id = await readUserId(database, name)
   const [asset] = await database.query(findAsset, { owner: id })
-  await database.query(addCommits, { item: asset!.id, rows })
-  await database.query(addTransfers, { item: id, rows })
+  await add(database, addCommits, asset!.id, rows)
+  await add(database, addTransfers, id, rows)
   await runSql(database, 'analyze')
   return { ...account, id }
 }
