@@ -1,6 +1,9 @@
 /** An asset of the peers as Annal would have it: registered once, changed by one commit after another, each with its tree. */
 import { randomBytes } from 'node:crypto'
-import { compare, type Metadata, nothing, writeTree } from '../src/domain/asset/asset-tree.ts'
+
+import { compare, writeTree } from '../src/domain/asset/asset-tree.ts'
+import { type Metadata, nothing } from '../src/domain/asset/metadata.ts'
+
 import type { ContentStore } from '../src/domain/ports.ts'
 import type { PeerAsset } from './peer-data.ts'
 

@@ -3,7 +3,7 @@
  * relations. An administrator runs the store and the service; people's private assets stay theirs alone.
  */
 import type { Asset, Prisma } from '../platform/prisma/client.ts'
-import type { Actor } from './actor.ts'
+import { type Actor, assertUser, type UserActor } from './actor.ts'
 import { DomainError, notAuthenticated, notFound } from './errors.ts'
 
 export type Action =
@@ -54,6 +54,12 @@ export function assertMay(actor: Actor, action: Action): void {
   if (action === 'store:administer' && actor.role !== 'ADMIN') {
     throw new DomainError('PERMISSION_DENIED', 'Only an administrator may do this.')
   }
+}
+
+/** The same, of what only users do, however trusted the system is. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
+export function assertUserMay(actor: Actor, action: Action): asserts actor is Extract<Actor, UserActor> {
+  assertMay(actor, action)
+  assertUser(actor)
 }
 
 /**

@@ -53,7 +53,7 @@ const RevokeApiKeyInput = builder.inputType('RevokeApiKeyInput', {
 const apiKeyField = {
   type: ApiKeyType,
   description: 'The record of the key.',
-  resolve: ({ apiKey }: { apiKey: ApiKey }) => apiKey as never,
+  resolve: ({ apiKey }: { apiKey: ApiKey }) => apiKey,
 } as const
 
 const IssueApiKeyPayload = builder.objectRef<{ apiKey: ApiKey; key: string }>('IssueApiKeyPayload').implement({

@@ -2,24 +2,21 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
-import { metadataBytes, metadataLengths } from '../domain/asset/metadata-limits.ts'
+import { inputLengths } from '../domain/asset/asset-input.ts'
+import { customField } from '../domain/asset/metadata.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
+import { metadataInputFields } from './metadata-fields.ts'
 import { costFields, type InputFields, type Quoted, quoteField } from './quote.ts'
-
-const keptText = (bytes: number) => `JSON text kept as it is, at most ${bytes / 1024} KB.`
 
 /** What a registration and an update give alike. */
 const metadataFields = (t: InputFields) => ({
-  caption: t.string({ description: `Brief description, at most ${metadataLengths.caption} characters.` }),
-  headline: t.string({ description: 'Title, at most 25 characters.' }),
-  tag: t.string({ description: 'Tag to find it by.' }),
-  publicAccess: t.boolean({ description: 'Whether everybody may see it.' }),
-  signedMetadata: t.string({ description: keptText(metadataBytes.signedMetadata) }),
-  signature: t.string({ description: keptText(metadataBytes.signature) }),
-  commitMessage: t.string({ description: 'What you say about this change.' }),
+  ...metadataInputFields(t).changeable,
+  commitMessage: t.string({
+    description: `What you say about this change, at most ${inputLengths.commitMessage} characters.`,
+  }),
   ...costFields(t),
 })
 
@@ -31,8 +28,8 @@ const customRules =
 /** Of a registration, all but the file. */
 export const registrationFields = (t: InputFields) => ({
   assetFileMimeType: t.string({ description: 'MIME type; that of the upload when left out.' }),
-  meta: t.string({ description: keptText(metadataBytes.meta) }),
-  nitCommitCustom: t.field({ type: 'JSONObject', description: `Custom fields of the asset tree. ${customRules}` }),
+  ...metadataInputFields(t).onlyRegistered,
+  nitCommitCustom: t.field({ type: 'JSONObject', description: `${customField.description}. ${customRules}` }),
   ...metadataFields(t),
 })
 
@@ -53,7 +50,7 @@ export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataIn
     }),
     nitCommitCustom: t.field({
       type: 'JSONObject',
-      description: `Custom fields of the asset tree to set or replace by top-level key; null removes a key. ${customRules}`,
+      description: `${customField.description} to set or replace by top-level key; null removes a key. ${customRules}`,
     }),
     ...metadataFields(t),
   }),
@@ -74,9 +71,9 @@ const RegisterAssetPayload = builder.objectRef<Quoted & { asset: Asset | null }>
       type: AssetType,
       nullable: true,
       description: 'The asset as it is now; null on a dry run.',
-      resolve: ({ asset }) => asset as never,
+      resolve: ({ asset }) => asset,
     }),
-    quote: quoteField(t as never),
+    quote: quoteField(t),
   }),
 })
 
@@ -88,9 +85,9 @@ const UpdateAssetMetadataPayload = builder
       asset: t.field({
         type: AssetType,
         description: 'The asset as it is now: on a dry run, without the changes.',
-        resolve: ({ asset }) => asset as never,
+        resolve: ({ asset }) => asset,
       }),
-      quote: quoteField(t as never),
+      quote: quoteField(t),
     }),
   })
 
@@ -108,7 +105,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
     resolve: async (_root, { input: { assetFile, dryRun, ...input } }, context, info) => {
       const { actor, services, attempt } = context
-      const fields = given(input) as never
+      const fields = given(input)
       if (dryRun) {
         const quote = await services.assets.quoteRegistration(actor, assetFile.file, fields)
         return { asset: null, quote: () => quote }
@@ -127,7 +124,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input: { id, dryRun, ...input } }, context, info) => {
       const { actor, services, attempt } = context
-      const change = { ...given(input), nid: id } as never
+      const change = { ...given(input), nid: id }
       const query = belowAsset(context, info)
       if (dryRun) {
         const { asset, quote } = await services.assets.quoteUpdate(actor, change, query)

@@ -1,14 +1,16 @@
 import type { Publication } from '../context.ts'
-import { metadataBytes, metadataLengths } from '../domain/asset/metadata-limits.ts'
+import { inputLengths } from '../domain/asset/asset-input.ts'
+import { customField, metadataFields, registrationFields } from '../domain/asset/metadata.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
 import { assertCursors } from './cursor.ts'
 import { given } from './given.ts'
+import { describe } from './metadata-fields.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
-import { characters, jsonBytes, jsonTextBytes, pageOf, urlSize } from './sizes.ts'
+import { characters, jsonBytes, pageOf, urlSize } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
@@ -40,13 +42,13 @@ export const AssetType = builder.prismaObject('Asset', {
       resolve: ({ id }) => id,
     }),
     assetFileName: t.string({
-      ...characters(metadataLengths.fileName),
+      ...characters(inputLengths.fileName),
       description: 'File name.',
       select: { fileName: true },
       resolve: ({ fileName }) => fileName,
     }),
     assetFileMimeType: t.string({
-      ...characters(metadataLengths.mimeType),
+      ...characters(inputLengths.mimeType),
       description: 'MIME type of the file.',
       select: { mimeType: true },
       resolve: ({ mimeType }) => mimeType,
@@ -78,51 +80,32 @@ export const AssetType = builder.prismaObject('Asset', {
       select: { sha256: true },
       resolve: ({ sha256 }) => sha256,
     }),
-    caption: t.string({
-      ...characters(metadataLengths.caption),
-      description: 'Brief description.',
-      resolve: ({ caption }) => caption,
-    }),
-    headline: t.string({
-      ...characters(metadataLengths.headline),
-      description: 'Title, at most 25 characters.',
-      resolve: ({ headline }) => headline,
-    }),
-    tag: t.string({
-      ...characters(metadataLengths.tag),
-      description: 'Tag to find it by.',
-      select: { tag: true },
-      resolve: ({ tag }) => tag,
-    }),
-    publicAccess: t.boolean({
-      description: 'Whether everybody may see it.',
-      resolve: ({ publicAccess }) => publicAccess,
-    }),
+    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
+    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
+    tag: t.string({ ...describe(metadataFields.tag), select: { tag: true }, resolve: ({ tag }) => tag }),
+    publicAccess: t.boolean({ ...describe(metadataFields.publicAccess), resolve: ({ publicAccess }) => publicAccess }),
     nitCommitCustom: t.field({
-      ...jsonBytes(metadataBytes.custom),
+      ...jsonBytes(customField.size),
       type: 'JSONObject',
-      description: 'Custom fields of the asset tree.',
+      description: `${customField.description}.`,
       select: { custom: true },
       resolve: ({ custom }) => custom,
     }),
     meta: t.string({
-      ...jsonTextBytes(metadataBytes.meta),
+      ...describe(registrationFields.meta),
       nullable: true,
-      description: 'JSON text kept as it was sent.',
       select: { meta: true },
       resolve: ({ meta }) => meta,
     }),
     signedMetadata: t.string({
-      ...jsonTextBytes(metadataBytes.signedMetadata),
+      ...describe(metadataFields.signedMetadata),
       nullable: true,
-      description: 'JSON text kept as it was sent.',
       select: { signedMetadata: true },
       resolve: ({ signedMetadata }) => signedMetadata,
     }),
     signature: t.string({
-      ...jsonTextBytes(metadataBytes.signature),
+      ...describe(metadataFields.signature),
       nullable: true,
-      description: 'JSON text kept as it was sent.',
       select: { signature: true },
       resolve: ({ signature }) => signature,
     }),
@@ -180,7 +163,7 @@ export const AssetType = builder.prismaObject('Asset', {
       description: 'Its history by position, oldest first; `commits` pages through it by cursors.',
       args: {
         limit: t.arg.int({ description: 'At most so many commits.' }),
-        offset: offsetArg(t as never),
+        offset: offsetArg(t),
       },
       resolve: (query, { id }, { limit, offset }, { services, cutsPages }) =>
         services.assets.history(

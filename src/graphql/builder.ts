@@ -22,6 +22,7 @@ export const builder = new SchemaBuilder<{
   plugins: [PrismaPlugin, RelayPlugin, sizesPlugin],
   defaultFieldNullability: false,
   prisma: {
+    // Reads are ours (decision 2); the plugin asks for what they have and nothing else.
     client: (context) => context.database.read as never,
     dmmf: getDatamodel(),
     onUnusedQuery: null,

@@ -1,7 +1,8 @@
 import { actionNameOf, actionResultOf } from '../domain/asset/action.ts'
-import { metadataBytes, metadataLengths } from '../domain/asset/metadata-limits.ts'
+import { inputLengths } from '../domain/asset/asset-input.ts'
 import { toId } from '../domain/ids.ts'
 import { builder } from './builder.ts'
+import { CHANGES_BYTES } from './metadata-fields.ts'
 import { Node } from './node.ts'
 import { characters, jsonBytes, urlSize } from './sizes.ts'
 import { UserType } from './user.ts'
@@ -26,13 +27,6 @@ const creator = {
   asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
 } as const
 
-/** What each field was and what it became. */
-const CHANGES_BYTES =
-  2 *
-  (6 * (metadataLengths.caption + metadataLengths.headline + metadataLengths.tag) +
-    metadataBytes.custom +
-    2 * (metadataBytes.signedMetadata + metadataBytes.signature))
-
 export const CommitType = builder.prismaObject('Commit', {
   description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   interfaces: [Node],
@@ -45,7 +39,7 @@ export const CommitType = builder.prismaObject('Commit', {
       resolve: ({ sequence }) => sequence,
     }),
     message: t.string({
-      ...characters(metadataLengths.commitMessage),
+      ...characters(inputLengths.commitMessage),
       description: 'What the author said about it.',
       resolve: ({ message }) => message,
     }),

@@ -14,7 +14,7 @@ const PointGrantType = builder.objectRef<Grant>('PointGrant').implement({
     user: t.field({
       type: UserType,
       description: 'Who got them.',
-      resolve: ({ userId }, _args, { services }) => services.accounts.find(userId) as never,
+      resolve: ({ userId }, _args, { services }) => services.accounts.get(userId),
     }),
     amount: t.expose('amount', { type: 'Decimal', description: 'How many points.' }),
     reason: t.exposeString('reason', { ...characters(500), description: 'Why.' }),

@@ -66,6 +66,7 @@ function countValues(schema: GraphQLSchema, document: DocumentNode, fields: Fiel
     if (node.name.value === '__type') return typesNamed(node)
     const resolve = schema.getField(parent, node.name.value)?.resolve
     if (!resolve) return []
+    // What introspection's own resolvers look at.
     const info = { schema, parentType: parent } as never
     return sources.flatMap((source) => resolve(source, { includeDeprecated: true }, undefined, info))
   }

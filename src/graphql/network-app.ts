@@ -179,7 +179,7 @@ const appField = <Shape extends { networkApp: NetworkApp }>(t: PayloadFields<Sha
   networkApp: t.field({
     type: NetworkAppType,
     description: 'The app as it is now.',
-    resolve: ({ networkApp }) => networkApp as never,
+    resolve: ({ networkApp }) => networkApp,
   }),
 })
 

@@ -1,9 +1,9 @@
 /** Paging by position, as callers of the REST door do. */
 import type { builder } from './builder.ts'
 
-type Fields = PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>
+type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>
 
-export const offsetArg = (t: Fields) =>
+export const offsetArg = (t: Arguments) =>
   t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' })
 
 /** Nothing to leave out is not asked for: such a list is read in a shorter way. */

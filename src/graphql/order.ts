@@ -63,7 +63,7 @@ export const OrderType = builder.prismaObject('Order', {
       type: UserType,
       description: 'Who ordered.',
       resolve: ({ buyerId }, _args, { actor, services }) =>
-        (actor.kind === 'user' && actor.id === buyerId ? actor.user : services.accounts.find(buyerId)) as never,
+        actor.kind === 'user' && actor.id === buyerId ? actor.user : services.accounts.get(buyerId),
     }),
     actionArgs: t.field({
       ...jsonBytes(MAX_ACTION_ARGS_BYTES),
@@ -162,9 +162,9 @@ const CreateOrderPayload = builder.objectRef<Quoted & { order: Order | null }>('
       type: OrderType,
       nullable: true,
       description: 'The order as it is now; null on a dry run.',
-      resolve: ({ order }) => order as never,
+      resolve: ({ order }) => order,
     }),
-    quote: quoteField(t as never),
+    quote: quoteField(t),
   }),
 })
 
@@ -174,9 +174,9 @@ const ConfirmOrderPayload = builder.objectRef<Quoted & { order: Order }>('Confir
     order: t.field({
       type: OrderType,
       description: 'The order as it is now: on a dry run, not paid by this.',
-      resolve: ({ order }) => order as never,
+      resolve: ({ order }) => order,
     }),
-    quote: quoteField(t as never),
+    quote: quoteField(t),
   }),
 })
 
@@ -186,7 +186,7 @@ const CancelOrderPayload = builder.objectRef<{ order: Order }>('CancelOrderPaylo
     order: t.field({
       type: OrderType,
       description: 'The order as it is now.',
-      resolve: ({ order }) => order as never,
+      resolve: ({ order }) => order,
     }),
   }),
 })

@@ -1,8 +1,7 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
 import type { Upload } from '../domain/asset/uploads.ts'
+import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
-import { UserType } from './user.ts'
 
 const pictureRules =
   'JPEG, PNG, WebP, GIF, AVIF or TIFF, at most 10 MB; it is kept smaller and without its metadata. Null takes it away.'
@@ -23,17 +22,7 @@ const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
 /** Null stays null: the picture goes. */
 const fileOf = (upload: Upload | null | undefined) => (upload ? upload.file : upload)
 
-const UpdateProfilePayload = builder.objectRef<{ userId: string }>('UpdateProfilePayload').implement({
-  description: 'Your record as it is now.',
-  fields: (t) => ({
-    user: t.field({
-      type: UserType,
-      description: 'You.',
-      resolve: ({ userId }, _args, context, info) =>
-        context.services.accounts.find(userId, queryFromInfo({ context, info })) as never,
-    }),
-  }),
-})
+const UpdateProfilePayload = accountPayload('UpdateProfilePayload', 'Your record as it is now.', 'You.')
 
 builder.mutationField('updateProfile', (t) =>
   t.field({

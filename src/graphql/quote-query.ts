@@ -29,11 +29,11 @@ builder.queryField('quote', (t) =>
     args: { input: t.arg({ type: QuoteInput, required: true, description: 'The mutation.' }) },
     resolve: async (_root, { input }, { actor, services }) => {
       const { assets, orders } = services
-      if (input.registerAsset) return assets.quoteRegistration(actor, undefined, given(input.registerAsset) as never)
+      if (input.registerAsset) return assets.quoteRegistration(actor, undefined, given(input.registerAsset))
       if (input.createOrder) return orders.quoteCreation(actor, given(input.createOrder))
       if (input.confirmOrder) return orders.quotePayment(actor, input.confirmOrder.id, given(input.confirmOrder))
       const { id, ...change } = input.updateAssetMetadata!
-      const { quote } = await assets.quoteUpdate(actor, { ...given(change), nid: id } as never)
+      const { quote } = await assets.quoteUpdate(actor, { ...given(change), nid: id })
       return quote
     },
   }),

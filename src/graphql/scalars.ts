@@ -156,5 +156,5 @@ builder.addScalarType(
         node,
       )
     },
-  }) as never,
+  }),
 )

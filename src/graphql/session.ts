@@ -1,10 +1,9 @@
-import { queryFromInfo } from '@pothos/plugin-prisma'
 import { normalizeEmail } from '../domain/account/email-address.ts'
+import { accountField } from './account-payload.ts'
 import { builder } from './builder.ts'
 import { given } from './given.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
-import { UserType } from './user.ts'
 
 const SignUpInput = builder.inputType('SignUpInput', {
   description: 'What a new account needs.',
@@ -33,12 +32,7 @@ const SignInInput = builder.inputType('SignInInput', {
 const SignUpPayload = builder.objectRef<{ userId: string; email: string }>('SignUpPayload').implement({
   description: 'The new account.',
   fields: (t) => ({
-    user: t.field({
-      type: UserType,
-      description: 'The account as everybody sees it; sign in to see what is private.',
-      resolve: ({ userId }, _args, context, info) =>
-        context.services.accounts.find(userId, queryFromInfo({ context, info })) as never,
-    }),
+    user: accountField(t, 'The account as everybody sees it; sign in to see what is private.'),
     email: t.exposeString('email', { ...characters(254), description: 'The address that was given.' }),
   }),
 })

@@ -5,7 +5,6 @@
 import type { SchemaTypes } from '@pothos/core'
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig } from '@pothos/core'
 import {
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -66,8 +65,8 @@ export const urlSize = stated({ bytes: 1_000 })
 /** A value that is so large and counts for so many. */
 export const wholeDocument = (bytes: number, values: number) => stated({ bytes, values })
 
-export const sizeOf = ({ extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): Size =>
-  (extensions as { size?: Size }).size ?? {}
+export const sizeOf = ({ extensions }: { extensions?: unknown }): Size =>
+  (extensions as { size?: Size } | null)?.size ?? {}
 
 /** Types whose values hold as much as somebody writes. */
 const unbounded = new Set(['String', 'JSONObject'])
@@ -98,7 +97,7 @@ const grouped = new Intl.NumberFormat('en-US')
 /** Tells the sizes of a page where its arguments are described. */
 class SizesPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const { page } = sizeOf(config as never)
+    const { page } = sizeOf(config)
     if (!page) return config
     const told = ` ${page.defaultSize} when left out, at most ${grouped.format(page.maxSize)}.`
     const args = Object.fromEntries(

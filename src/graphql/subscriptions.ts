@@ -23,7 +23,7 @@ builder.subscriptionField('commitUpdated', (t) =>
         queryFromInfo({ context, info }),
       )
     },
-    resolve: (commit) => commit as never,
+    resolve: (commit) => commit,
   }),
 )
 
@@ -42,6 +42,6 @@ builder.subscriptionField('orderUpdated', (t) =>
         load: (uuid) => services.orders.find(actor, uuid, query),
       })
     },
-    resolve: (order) => order as never,
+    resolve: (order) => order,
   }),
 )

@@ -131,7 +131,7 @@ export function useDocumentLimits({
     onValidate({ addValidationRule, setValidationFn }) {
       if (!introspection) addValidationRule(NoIntrospectionRule)
       addValidationRule(ValidTextRule)
-      setValidationFn(validateDocument as never)
+      setValidationFn(validateDocument)
     },
     onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const judged = judge(args)

@@ -114,7 +114,7 @@ export const UserType = builder.prismaObject('User', {
       nullable: true,
       description: `Key pair and balances. ${own}`,
       select: (_args, _context, nested) => ({ wallet: nested(true) }),
-      resolve: ({ id, wallet }, _args, { actor }) => (canSeePrivateParts(actor, id) ? (wallet as never) : null),
+      resolve: ({ id, wallet }, _args, { actor }) => (canSeePrivateParts(actor, id) ? wallet : null),
     }),
     assetCount: t.int({
       nullable: true,

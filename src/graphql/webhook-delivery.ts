@@ -132,7 +132,7 @@ const ReplayWebhookDeliveryPayload = builder
       webhookDelivery: t.field({
         type: WebhookDeliveryType,
         description: 'The delivery as it is now.',
-        resolve: ({ webhookDelivery }) => webhookDelivery as never,
+        resolve: ({ webhookDelivery }) => webhookDelivery,
       }),
     }),
   })

@@ -231,7 +231,11 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   }
 
   return {
-    async work(queue, { concurrency, laneConcurrency, pollEvery = 1 }, handler) {
+    async work<Data extends object>(
+      queue: QueueName,
+      { concurrency, laneConcurrency, pollEvery = 1 }: WorkOptions,
+      handler: (data: Data) => Promise<void>,
+    ) {
       const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
       const inHand = new Set<JobWithMetadata<object>>()
       const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onTrouble)
@@ -240,11 +244,11 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
         concurrency,
         pollEvery,
         onTrouble,
-        take: (batchSize) => boss.fetch<object>(queue, { batchSize, includeMetadata: true, ...lanes }),
+        take: (batchSize) => boss.fetch<Data>(queue, { batchSize, includeMetadata: true, ...lanes }),
         async carryOut(job) {
           inHand.add(job)
           try {
-            await handler(job.data as never)
+            await handler(job.data)
             await boss.complete(queue, job)
           } catch (error) {
             // What cannot be said now is found out when the job's time is over.

@@ -54,7 +54,7 @@ function assertNamed(name: string | undefined): asserts name is string {
 function createParser(req: IncomingMessage, { maxBytes, maxFileBytes }: FormParts): Parser {
   try {
     return new Busboy({
-      headers: req.headers as never,
+      headers: { ...req.headers, 'content-type': req.headers['content-type'] ?? '' },
       limits: {
         fieldSize: maxBytes,
         fields: MAX_FIELDS,

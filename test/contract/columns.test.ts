@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { sampleMetadata } from '../support/metadata.ts'
 import { newPicture } from '../support/pictures.ts'
 import { createRest } from '../support/rest-client.ts'
 import { createStore } from '../support/store.ts'
@@ -65,13 +66,8 @@ async function live(name: string, { language, format }: { language: string; form
       `${name}.${format}`,
       { type: `image/${format}` },
     ),
-    caption: `${name} caption`,
-    headline: `${name} head`,
-    tag: `${name} word`,
+    ...sampleMetadata((column) => `${name} ${column}`),
     nit_commit_custom: JSON.stringify({ [name]: 'custom' }),
-    meta: JSON.stringify({ [name]: 'meta' }),
-    signed_metadata: JSON.stringify({ [name]: 'signed' }),
-    signature: JSON.stringify([{ [name]: 'signature' }]),
     commit_message: `${name} message`,
   }
   expectOk(await rest('POST', 'assets/', { multipart: fields, headers: { 'Idempotency-Key': `${name} key` } }))

@@ -3,6 +3,8 @@
  * has it. `columns.test.ts` holds this against the database, a deletion and an export.
  */
 
+import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
+
 export interface Personal {
   /** After the deletion of the account: emptied or gone at once, or why it stays. */
   erased: true | string
@@ -29,6 +31,8 @@ const yours: Personal = { erased: true, exported: true }
 const secret: Personal = { erased: true, exported: 'a secret, or made from one: it would help a thief and nobody else' }
 const copy: Personal = { erased: true, exported: 'repeats what stands elsewhere' }
 
+const metadata = Object.values<MetadataField>({ ...metadataFields, ...registrationFields })
+
 export const columns: Record<string, Names> = {
   access_tokens: table(
     row('id user_id'),
@@ -39,12 +43,13 @@ export const columns: Record<string, Names> = {
   api_keys: table(row('id'), ours('name prefix hash'), moment('created_at revoked_at')),
   assets: table(
     row('id owner_id creator_id head_commit_id'),
-    each(yours, 'file_name caption headline tag custom meta signed_metadata signature'),
+    each(yours, 'file_name custom'),
+    ...metadata.map(({ kind: form, column }) => (form === 'flag' ? kind(column) : each(yours, column))),
     each({ erased: 'the identifier of a history that is on the chain', exported: true }, 'nid'),
     each({ erased: 'stands on the chain, in the tree', exported: true }, 'sha256'),
     each({ erased: 'what kind of file it was tells nothing of anybody', exported: true }, 'mime_type'),
     each(copy, 'thumbnail_cid'),
-    kind('public_access thumbnail_asked'),
+    kind('thumbnail_asked'),
     count('file_size head_sequence erased_to'),
     moment('uploaded_at updated_at deleted_at'),
   ),

@@ -94,7 +94,7 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|asset\/uploads)\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
+      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|asset\/(metadata|uploads))\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|node:.+)$/,
     instead:

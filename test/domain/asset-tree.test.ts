@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { compare, type Metadata, mergeCustom, nothing, writeTree } from '../../src/domain/asset/asset-tree.ts'
+import { compare, mergeCustom, writeTree } from '../../src/domain/asset/asset-tree.ts'
+import { type Metadata, nothing } from '../../src/domain/asset/metadata.ts'
 
 const facts = {
+  ...nothing,
   nid: 'bafkreinid',
   sha256: 'ab'.repeat(32),
   mimeType: 'image/png',

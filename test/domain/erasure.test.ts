@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { sampleMetadata } from '../support/metadata.ts'
 import { createRest, type Rest } from '../support/rest-client.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
@@ -47,13 +48,8 @@ const registerMarked = async (rest: Rest, marks: Marks): Promise<string> => {
   const file = new File([marks.of('bytes')], `${marks.of('file name')}.txt`, { type: `text/${marks.of('media type')}` })
   const fields = {
     asset_file: file,
-    caption: marks.of('caption'),
-    headline: marks.of('headline'),
-    tag: marks.of('tag'),
+    ...sampleMetadata(marks.of),
     nit_commit_custom: JSON.stringify({ [marks.of('custom key')]: marks.of('custom value') }),
-    meta: JSON.stringify({ proof: marks.of('meta') }),
-    signed_metadata: JSON.stringify({ signed: marks.of('signed metadata') }),
-    signature: JSON.stringify([{ signature: marks.of('signature') }]),
     commit_message: marks.of('commit message'),
   }
   const { id } = expectOk(await rest('POST', 'assets/', { multipart: fields }))

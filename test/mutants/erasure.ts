@@ -12,14 +12,7 @@ const left = (field: string, find: string, replace: string): [string, string, st
 
 export const erasure: Mutant[] = [
   ...mutantsOf('src/domain/asset/asset-statements.ts', TESTS, [
-    left('caption', `updated_at = now(), caption = '', headline = '',`, `updated_at = now(), headline = '',`),
-    left('headline', `headline = '', tag = '',`, `tag = '',`),
-    left('tag', `tag = '', custom = '{}'`, `custom = '{}'`),
-    left('custom-fields', `custom = '{}', meta = null`, `meta = null`),
-    left('meta', `meta = null,`, ``),
-    left('signed-metadata', `signed_metadata = null, signature = null,`, `signature = null,`),
-    left('signature', `signature = null, file_name = ''`, `file_name = ''`),
-    left('file-name', `file_name = '', public_access = false`, `public_access = false`),
+    left('file-name', ` file_name = '',`, ``),
     left(
       'tree-of-commits',
       `set tree = '', message = '', changes = '{}' from gone`,
@@ -35,6 +28,11 @@ export const erasure: Mutant[] = [
       `set tree = '', message = '', changes = '{}' from gone`,
       `set tree = '', message = '' from gone`,
     ),
+  ]),
+  ...mutantsOf('src/domain/asset/metadata.ts', TESTS, [
+    left('first-field', `  ...allEntries.map(([, field]) => `, `  ...allEntries.slice(1).map(([, field]) => `),
+    left('registration-fields', `  ...allEntries.map(([, field]) => `, `  ...entries.map(([, field]) => `),
+    left('custom-fields', `\n  \`custom = '{}'\`,`, ``),
   ]),
   ...mutantsOf('src/domain/account/deletion-statements.ts', TESTS, [
     left(
@@ -111,8 +109,48 @@ export const erasure: Mutant[] = [
         `, 'referralCode', u.referral_code`,
         ``,
       ],
-      ['export.headline', 'An export has what is written over an asset.', ` headline,`, ``],
       ['export.sessions', 'An export has what sessions are called.', `'id, name, created_at`, `'id, created_at`],
     ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/metadata.ts',
+    ['contract/metadata.test.ts'],
+    [
+      [
+        'metadata.export',
+        'An export has every field of an asset.',
+        `sql: [...allEntries.map(`,
+        `sql: [\`'' as "caption"\`, ...allEntries.slice(1).map(`,
+      ],
+      [
+        'metadata.swapped',
+        'A field is written to its own column.',
+        `[...allEntries.map(([name]) => \`$\${name}\`), '$custom::jsonb']`,
+        `[...allEntries.map(([name]) => \`$\${name === 'caption' ? 'tag' : name === 'tag' ? 'caption' : name}\`), '$custom::jsonb']`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/asset-tree.ts',
+    ['contract/metadata.test.ts'],
+    [
+      [
+        'metadata.changes',
+        'A commit tells of every field that it changed.',
+        `for (const [name, { column }] of fields) {`,
+        `for (const [name, { column }] of fields.slice(1)) {`,
+      ],
+      [
+        'metadata.tree',
+        'A tree has what describes the asset.',
+        `isAlwaysInTree || metadata[name] !== empty`,
+        `isAlwaysInTree && metadata[name] === empty`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/rest/v3/present-asset.ts',
+    ['contract/metadata.test.ts', 'contract/records.test.ts'],
+    [['metadata.rest', 'REST tells every field of an asset.', `    tag: asset.tag,\n`, ``]],
   ),
 ]

@@ -88,8 +88,8 @@ export const order: Mutant[] = [
     [
       'order.upload-time',
       'An asset tells when it was registered by the database’s clock.',
-      `const uploadedAt = found!.now`,
-      `const uploadedAt = new Date()`,
+      `const uploadedAt = await assertNew(database, file)`,
+      `const uploadedAt = await assertNew(database, file).then(() => new Date())`,
     ],
   ]),
   ...mutantsOf(

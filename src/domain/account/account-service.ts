@@ -4,7 +4,7 @@ import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { createBatch } from '../batch.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
 import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
@@ -12,7 +12,7 @@ import type { Limit, Limits } from '../limits.ts'
 import { formatAmount, toUnits } from '../money.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
-import { assertMay, assertTrusted } from '../policy.ts'
+import { assertMay, assertTrusted, assertUserMay } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
@@ -257,8 +257,7 @@ export function createAccountService(deps: Dependencies) {
 
     /** The actor's own record. Raises NOT_AUTHENTICATED. */
     async me(actor: Actor, query: UserQuery = {}): Promise<User> {
-      assertMay(actor, 'account:read')
-      assertUser(actor)
+      assertUserMay(actor, 'account:read')
       // Signing in has read all that most callers ask for.
       return covers(actor.user, query.select)
         ? (actor.user as unknown as User)
@@ -268,6 +267,13 @@ export function createAccountService(deps: Dependencies) {
     /** A user's record by UUID, or null; what of it is private, the schema decides field by field. */
     async find(id: string, query: UserQuery = {}): Promise<User | null> {
       return database.read.user.findFirst({ ...query, where: { id, deletedAt: null } })
+    },
+
+    /** A user's record by UUID. Raises NOT_FOUND, also once the account is deleted. */
+    async get(id: string, query?: UserQuery): Promise<User> {
+      const user = await this.find(id, query)
+      if (!user) throw notFound('User')
+      return user
     },
 
     /** Ends the session the actor came with. Raises NOT_AUTHENTICATED. */

@@ -3,12 +3,12 @@
  * they must. Contract: `DELETE /api/v3/auth/users/me/` and `deleteAccount`.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Actor, assertUser } from '../actor.ts'
+import type { Actor } from '../actor.ts'
 import { failCommit } from '../asset/fail-commit.ts'
 import { eachForItself } from '../each-for-itself.ts'
 import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
 import { inBatches } from '../in-batches.ts'
-import { assertMay } from '../policy.ts'
+import { assertUserMay } from '../policy.ts'
 import type { Custody, Database, FeedNotices, KeyVault, Log } from '../ports.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
 import { plainSweep } from '../sweep/plain-sweep.ts'
@@ -199,8 +199,7 @@ export function createDeletionService({ database, custody, vault, notices, log }
      * Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED when it is deleted already, CONFLICT while it is in constant use.
      */
     async delete(actor: Actor): Promise<string> {
-      assertMay(actor, 'account:delete')
-      assertUser(actor)
+      assertUserMay(actor, 'account:delete')
       const first = underWay.get(actor.id)
       if (first) {
         await first

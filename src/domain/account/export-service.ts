@@ -1,8 +1,8 @@
 /** Everything that is kept of a person, as one JSON document. Contract: `GET /api/v3/auth/users/me/export` and `myData`. */
-import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, throttled } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
-import { assertMay } from '../policy.ts'
+import { assertUserMay } from '../policy.ts'
 import type { Database, Gate } from '../ports.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import { describeReference } from '../wallet/transfer-kind.ts'
@@ -90,8 +90,7 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
 
   /** Raises NOT_AUTHENTICATED; AUTHENTICATION_FAILED when the account was deleted meanwhile. */
   async function begin(actor: Actor): Promise<{ user: UserActor; head: Item }> {
-    assertMay(actor, 'account:export')
-    assertUser(actor)
+    assertUserMay(actor, 'account:export')
     await database.query(noteExport, { user: actor.id, address: actor.address })
     const [found] = await database.query(readAccount, { user: actor.id })
     if (!found) throw authenticationFailed()
@@ -153,8 +152,7 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
 
   /** An account's exports come one after the other: each holds a part of the account in memory. */
   async function once<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
-    assertMay(actor, 'account:export')
-    assertUser(actor)
+    assertUserMay(actor, 'account:export')
     const { id } = actor
     if (running.has(id)) throw throttled(ANOTHER_EXPORT)
     running.add(id)

@@ -2,9 +2,9 @@
  * Everything that is kept of a person, list by list, in pages: `after` is the cursor of the row before or ''. Amounts are
  * decimal strings. Identifiers are plain UUIDs here.
  */
+import { metadataExport } from '../asset/metadata.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import {
-  boolean,
   bytes,
   int,
   json,
@@ -77,20 +77,12 @@ export const readAssets = listById(
     mimeType: text,
     fileSize: int,
     sha256: text,
-    caption: text,
-    headline: text,
-    tag: text,
-    publicAccess: boolean,
-    custom: jsonb(),
-    meta: orNull(text),
-    signedMetadata: orNull(text),
-    signature: orNull(text),
+    ...metadataExport.columns,
     uploadedAt: timestamp,
     updatedAt: timestamp,
   },
-  `nid, file_name as "fileName", mime_type as "mimeType", file_size::int as "fileSize", sha256, caption, headline, tag,
-   public_access as "publicAccess", custom, meta, signed_metadata as "signedMetadata", signature,
-   uploaded_at as "uploadedAt", updated_at as "updatedAt"`,
+  `nid, file_name as "fileName", mime_type as "mimeType", file_size::int as "fileSize", sha256,
+   ${metadataExport.sql}, uploaded_at as "uploadedAt", updated_at as "updatedAt"`,
   'from assets where owner_id = $user and deleted_at is null',
 )
 

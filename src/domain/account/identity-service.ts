@@ -6,7 +6,7 @@ import { validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
-import { assertMay } from '../policy.ts'
+import { assertMay, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import { addressProblem, email, username } from './account-input.ts'
 import { duplicate, emailTaken } from './account-refusals.ts'
@@ -72,8 +72,7 @@ export function createIdentityService(deps: Dependencies) {
      * verified, the old one stands until the new one is. Returns the user's UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED, UNAVAILABLE.
      */
     async changeEmail(actor: Actor, rawInput: z.input<typeof emailInput>, attempt: Attempt): Promise<string> {
-      assertMay(actor, 'account:update')
-      assertUser(actor)
+      assertUserMay(actor, 'account:update')
       const input = parse(emailInput, rawInput)
       return idempotency.once(actor, attempt, 'changeEmail', input, async () => {
         await limits.take(changes, actor.id)
@@ -91,8 +90,7 @@ export function createIdentityService(deps: Dependencies) {
      * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED, UNAVAILABLE.
      */
     async changeUsername(actor: Actor, rawInput: z.input<typeof usernameInput>, attempt: Attempt): Promise<string> {
-      assertMay(actor, 'account:update')
-      assertUser(actor)
+      assertUserMay(actor, 'account:update')
       const input = parse(usernameInput, rawInput)
       const problem = addressProblem(input.newUsername, actor.user.email)
       if (problem) throw validationFailed({ newUsername: [problem] })

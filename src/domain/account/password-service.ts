@@ -1,10 +1,10 @@
 /** Passwords: reset by mail, and changed by who knows the present one. Contract: `/api/v3/auth/users/…password…`. */
 import { z } from 'zod'
-import { type Actor, assertUser } from '../actor.ts'
+import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
-import { assertMay } from '../policy.ts'
+import { assertMay, assertUserMay } from '../policy.ts'
 import { type Database, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { email, password } from './account-input.ts'
 import type { MailRequests } from './mail-requests.ts'
@@ -83,8 +83,7 @@ export function createPasswordService(deps: Dependencies) {
      * problem. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED, UNAVAILABLE.
      */
     async change(actor: Actor, rawInput: z.input<typeof changeInput>, attempt: Attempt): Promise<string> {
-      assertMay(actor, 'account:update')
-      assertUser(actor)
+      assertUserMay(actor, 'account:update')
       const input = parse(changeInput, rawInput)
       return idempotency.once(actor, attempt, 'changePassword', input, async () => {
         const verifiedHash = await ownPassword.verify(actor, input.currentPassword)

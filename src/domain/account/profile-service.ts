@@ -1,10 +1,10 @@
 /** What a person tells of themselves, and their settings. Contract: `PATCH /api/v3/auth/users/me`, `…/profile`. */
-import { type Actor, assertUser } from '../actor.ts'
+import type { Actor } from '../actor.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
-import { assertMay } from '../policy.ts'
+import { assertUserMay } from '../policy.ts'
 import type { Database, PictureMaker } from '../ports.ts'
 import { identityOf, type PicturesGiven, pictureValues, receivePictures } from './picture.ts'
 import { type ProfileInput, profileInput } from './profile-input.ts'
@@ -31,8 +31,7 @@ export function createProfileService({ database, idempotency, limits, pictures }
      * pictures also PAYLOAD_TOO_LARGE, THROTTLED, UNAVAILABLE and what reading them raises.
      */
     async update(actor: Actor, rawInput: ProfileInput, attempt: Attempt, given: PicturesGiven = {}): Promise<string> {
-      assertMay(actor, 'account:update')
-      assertUser(actor)
+      assertUserMay(actor, 'account:update')
       const input = parse(profileInput, rawInput)
       const isPictured = Object.values(given).some(Boolean)
       if (isPictured) await limits.take(uploads, actor.id)

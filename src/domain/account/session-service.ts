@@ -1,9 +1,9 @@
 /** The sessions of an account: its access tokens, without their secrets. Contract: `/api/v3/auth/sessions`. */
-import { type Actor, assertUser } from '../actor.ts'
+import type { Actor } from '../actor.ts'
 import { authenticationFailed, notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
-import { assertMay } from '../policy.ts'
+import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import {
   countSessions,
@@ -52,8 +52,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
   return {
     /** The actor's sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
     async list(actor: Actor, { limit, offset = 0, after, before, inverted = false }: SessionPage): Promise<Session[]> {
-      assertMay(actor, 'session:read')
-      assertUser(actor)
+      assertUserMay(actor, 'session:read')
       const bounds = { after: uuidOf('after', after), before: uuidOf('before', before) }
       const page = { user: actor.id, ...bounds, limit, offset }
       const rows = await database.query(inverted ? readSessionsUp : readSessions, page)
@@ -70,8 +69,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
 
     /** How many there are in all. Raises NOT_AUTHENTICATED. */
     async count(actor: Actor): Promise<number> {
-      assertMay(actor, 'session:read')
-      assertUser(actor)
+      assertUserMay(actor, 'session:read')
       const [counted] = await database.query(countSessions, { user: actor.id })
       return counted!.count
     },
@@ -81,8 +79,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
      * Raises NOT_AUTHENTICATED, NOT_FOUND.
      */
     async revoke(actor: Actor, id: string, attempt: Attempt): Promise<void> {
-      assertMay(actor, 'session:end')
-      assertUser(actor)
+      assertUserMay(actor, 'session:end')
       const uuid = fromId(id, 'session')?.uuid
       if (uuid === undefined) throw notFound('Session')
       await idempotency.once(actor, attempt, 'revokeSession', { uuid }, async () => {
@@ -96,8 +93,7 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
 
     /** Ends all of the actor's sessions but the one they came with, which is returned. Raises NOT_AUTHENTICATED. */
     async revokeOthers(actor: Actor, attempt: Attempt): Promise<Session> {
-      assertMay(actor, 'session:end')
-      assertUser(actor)
+      assertUserMay(actor, 'session:end')
       await idempotency.once(actor, attempt, 'revokeOtherSessions', {}, async () => {
         const { id: user, tokenId: session, address } = actor
         await database.query(revokeOtherSessions, { user, session, address, ...markOf(attempt) })

@@ -1,23 +1,22 @@
 import { z } from 'zod'
 import { normalizeEmail } from '../account/email-address.ts'
-import { validationFailed } from '../errors.ts'
-import { jsonObject, jsonText, text } from '../input.ts'
+import { type DomainError, validationFailed } from '../errors.ts'
+import { jsonObject, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
-import { metadataBytes, metadataLengths } from './metadata-limits.ts'
+import { customField, metadataInputs, registrationInputs } from './metadata.ts'
 
 export const MAX_FILE_BYTES = 250_000_000
 
 /** Keys of the asset tree that identify the file. Every other one is its owner's to set, and wins over ours. */
 const reservedKeys = new Set<string>(identifyingKeys)
 
-const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytes.custom
+const fits = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) <= customField.size
 const tooLarge = 'Ensure this field has no more than 10 KB.'
 
-/** The limit holds for what an asset carries, not only for what one request adds. Raises VALIDATION_FAILED. */
-export function assertCustomFits(custom: Record<string, unknown>): void {
-  if (!fits(custom)) throw validationFailed({ nitCommitCustom: [tooLarge] })
-}
+/** The limit holds for what an asset carries, not only for what one request adds. */
+export const refusalsOfCustom = (custom: Record<string, unknown>): DomainError[] =>
+  fits(custom) ? [] : [validationFailed({ nitCommitCustom: [tooLarge] })]
 
 /** Custom fields by top-level key: strings or nested JSON; `null` removes the key. */
 const nitCommitCustom = jsonObject
@@ -27,19 +26,17 @@ const nitCommitCustom = jsonObject
     `Keys may not be empty or one of: ${[...reservedKeys].join(', ')}.`,
   )
 
+/** In characters. */
+export const inputLengths = { commitMessage: 1_000, mimeType: 255, fileName: 255 } as const
+
 const metadata = {
-  caption: text(metadataLengths.caption),
-  headline: text(metadataLengths.headline),
-  tag: text(metadataLengths.tag),
-  publicAccess: z.boolean({ error: 'Expected true or false.' }),
+  ...metadataInputs,
   nitCommitCustom,
-  signedMetadata: jsonText(metadataBytes.signedMetadata),
-  signature: jsonText(metadataBytes.signature),
-  commitMessage: text(metadataLengths.commitMessage),
+  commitMessage: text(inputLengths.commitMessage),
   maxCost,
 }
 
-const given = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.object(shape).partial()
+const given = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.strictObject(shape).partial()
 
 /** It becomes a header when the file is read. */
 const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$/.test(text)
@@ -49,8 +46,8 @@ export const mimeTypeOf = (text: string) => (isMimeType(text) ? text : 'applicat
 
 export const registerInput = given({
   ...metadata,
-  assetFileMimeType: text(metadataLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
-  meta: jsonText(metadataBytes.meta),
+  assetFileMimeType: text(inputLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
+  ...registrationInputs,
 })
 
 /** Only what is given changes. */
@@ -59,7 +56,7 @@ export const updateInput = given(metadata)
 /** The name a file keeps: without any path that a caller sent along. */
 export const fileNameOf = (name: string | undefined) => {
   const base = (name ?? '').replace(/\p{C}/gu, '').split(/[\\/]/).at(-1) ?? ''
-  return [...base].slice(0, metadataLengths.fileName).join('') || 'file'
+  return [...base].slice(0, inputLengths.fileName).join('') || 'file'
 }
 
 export const filterInput = given({
@@ -71,4 +68,5 @@ export const filterInput = given({
 
 export type RegisterInput = z.input<typeof registerInput>
 export type UpdateInput = z.input<typeof updateInput>
+export type UpdateFields = z.output<typeof updateInput>
 export type AssetFilter = z.input<typeof filterInput>

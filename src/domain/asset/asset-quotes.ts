@@ -1,20 +1,19 @@
 /** Dry runs of what an asset's commits cost, and receipts for those that were charged. */
 import type { Asset } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from '../actor.ts'
-import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { DomainError, notFound } from '../errors.ts'
 import { inspect } from '../input.ts'
-import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
+import { assertMayOnAsset, assertUserMay, visibleAssets } from '../policy.ts'
 import type { ContentStore, Database } from '../ports.ts'
 import { numeric, statement, uuid } from '../sql.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { spendableSql } from '../wallet/points-sql.ts'
 import { commitCost, type Pricing } from '../wallet/pricing.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
-import { assertHead, changeOf, duplicate } from './asset-change.ts'
-import { assertCustomFits, type RegisterInput, registerInput, type UpdateInput, updateInput } from './asset-input.ts'
+import { assertNew, judgeUpdate } from './asset-guards.ts'
+import { type RegisterInput, registerInput, type UpdateInput, updateInput } from './asset-input.ts'
 import type { AssetToUpdate } from './asset-selection.ts'
 import type { AssetQuery } from './asset-service.ts'
-import { findRegistered } from './asset-statements.ts'
 import type { IncomingFile } from './uploads.ts'
 
 interface Dependencies {
@@ -60,14 +59,6 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
   const cost = commitCost(pricing)
   const fundsOf = ({ id }: UserActor) => wallets.of(id)
 
-  /** Raises what reading the file raises, VALIDATION_FAILED, DUPLICATE_ASSET. */
-  async function assertNew(file: IncomingFile) {
-    const { cid, size } = await contentStore.identifyFile(file.open())
-    if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
-    const [found] = await database.query(findRegistered, { nid: cid })
-    if (found!.is_registered) throw duplicate(cid)
-  }
-
   async function receipt(actor: Actor, commitId: string | undefined): Promise<Quote> {
     assertUser(actor)
     if (commitId === undefined) return receiptOf(nothingToPay, { points: '0', num: '0' }, await fundsOf(actor))
@@ -86,10 +77,10 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
       file: (() => Promise<IncomingFile>) | undefined,
       rawInput: RegisterInput,
     ): Promise<Quote> {
-      assertMay(actor, 'asset:register')
-      assertUser(actor)
+      assertUserMay(actor, 'asset:register')
       const { data, refusals } = inspect(registerInput, rawInput)
-      if (file) refusals.push(...(await refusalsIn(async () => assertNew(await file()))))
+      const identify = async (incoming: IncomingFile) => contentStore.identifyFile(incoming.open())
+      if (file) refusals.push(...(await refusalsIn(async () => assertNew(database, await identify(await file())))))
       const funds = await fundsOf(actor)
       return quoteOf(cost, funds, [...refusals, ...refusalsOf('commit', cost, { funds, maxCost: data.maxCost })])
     },
@@ -103,20 +94,14 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
       { nid, expectedHead, ...rawInput }: UpdateInput & { nid: string; expectedHead?: string | undefined },
       query: AssetQuery = {},
     ): Promise<{ asset: Asset; quote: Quote }> {
-      assertMay(actor, 'asset:update')
-      assertUser(actor)
+      assertUserMay(actor, 'asset:update')
       const loaded = await load(nid, query)
       assertMayOnAsset(actor, 'asset:update', loaded)
       const asset: AssetToUpdate = loaded
       const { data, refusals } = inspect(updateInput, rawInput)
-      const { maxCost, commitMessage: _, ...given } = data
-      const { after, isNothing } = changeOf(asset, given)
-      // What is not good would have changed something.
-      const due = isNothing && refusals.length === 0 ? nothingToPay : cost
-      refusals.push(...(await refusalsIn(() => assertHead(asset, expectedHead))))
-      refusals.push(...(await refusalsIn(() => assertCustomFits(after.custom))))
       const funds = await fundsOf(actor)
-      const quote = quoteOf(due, funds, [...refusals, ...refusalsOf('commit', due, { funds, maxCost })])
+      const judged = judgeUpdate(asset, data, { cost, funds, expectedHead, hasBadFields: refusals.length > 0 })
+      const quote = quoteOf(judged.cost, funds, [...refusals, ...judged.refusals])
       return { asset: asset as unknown as Asset, quote }
     },
 

@@ -1,20 +1,15 @@
 /** What an update must know of an asset, read together with what its caller wants to see. */
 import type { Prisma } from '../../platform/prisma/client.ts'
+import { metadataSelection } from './metadata.ts'
 
 export const updateSelection = {
   id: true,
   nid: true,
   ownerId: true,
-  publicAccess: true,
   mimeType: true,
   sha256: true,
   uploadedAt: true,
-  caption: true,
-  headline: true,
-  tag: true,
-  custom: true,
-  signedMetadata: true,
-  signature: true,
+  ...metadataSelection,
   headSequence: true,
   headCommitId: true,
   creator: { select: { username: true, wallet: { select: { address: true } } } },

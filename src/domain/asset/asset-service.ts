@@ -1,13 +1,13 @@
 /** Registering, changing, reading and deleting assets. Contract: `/api/v3/assets/` and the asset parts of the schema. */
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
-import { type Actor, assertUser, type UserActor } from '../actor.ts'
-import { authenticationFailed, DomainError, notFound, validationFailed } from '../errors.ts'
+import type { Actor, UserActor } from '../actor.ts'
+import { authenticationFailed, DomainError, notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { assertOffset, type Cuttable, readOf } from '../page.ts'
-import { assertMay, assertMayOnAsset, visibleAssets } from '../policy.ts'
+import { assertMayOnAsset, assertUserMay, visibleAssets } from '../policy.ts'
 import {
   type Chain,
   type ContentStore,
@@ -19,22 +19,23 @@ import {
 import type { FundsService } from '../wallet/funds.ts'
 import { commitCost, type Pricing } from '../wallet/pricing.ts'
 import { refusalsOf, shortfallOf } from '../wallet/quote.ts'
-import { assertHead, changeOf, duplicate } from './asset-change.ts'
+import { assertNew, duplicate, judgeUpdate } from './asset-guards.ts'
 import {
   type AssetFilter,
-  assertCustomFits,
   fileNameOf,
   filterInput,
   mimeTypeOf,
   type RegisterInput,
   registerInput,
+  type UpdateFields,
   type UpdateInput,
   updateInput,
 } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
 import { type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
-import { deleteAsset, findOwner, findRegistered, insertAsset, metadataOf, updateAsset } from './asset-statements.ts'
-import { type Changes, compare, type Metadata, mergeCustom, nothing, writeTree } from './asset-tree.ts'
+import { deleteAsset, findOwner, insertAsset, updateAsset } from './asset-statements.ts'
+import { type Changes, compare, mergeCustom, writeTree } from './asset-tree.ts'
+import { type Metadata, nothing, parametersOf } from './metadata.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
@@ -86,7 +87,7 @@ export function createAssetService(deps: Dependencies) {
   }
 
   /** What a commit writes about itself: author, message, changes, and the tree with its identity. */
-  function commitOf(actor: UserActor, message: string, changes: Changes, tree: string) {
+  function commitOf(actor: UserActor, message = '', changes: Changes, tree: string) {
     const { cid: treeCid, sha256: treeSha256 } = contentStore.describe(Buffer.from(tree))
     return { user: actor.id, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
   }
@@ -106,21 +107,21 @@ export function createAssetService(deps: Dependencies) {
 
   /**
    * One try of an update on the asset as it is now. Undefined: somebody else was quicker, or the wallet cannot pay.
-   * Raises VALIDATION_FAILED, PRICE_EXCEEDS_MAX_COST.
+   * Raises CONFLICT, VALIDATION_FAILED, PRICE_EXCEEDS_MAX_COST.
    */
   async function tryUpdate(
     actor: UserActor,
     asset: AssetToUpdate,
-    { commitMessage = '', maxCost, ...given }: ReturnType<typeof updateInput.parse>,
+    input: UpdateFields,
+    expectedHead: string | undefined,
     attempt: Attempt,
   ): Promise<{ asset: AssetToUpdate; commitId?: string } | undefined> {
-    const { after, changes, isNothing } = changeOf(asset, given)
-    assertCustomFits(after.custom)
+    const { after, changes, isNothing, refusals } = judgeUpdate(asset, input, { cost, expectedHead })
+    if (refusals[0]) throw refusals[0]
     if (isNothing) {
       await idempotency.remember(attempt, asset.nid)
       return { asset }
     }
-    assertAgreed(maxCost)
     const tree = writeTree({
       ...asset,
       ...after,
@@ -128,10 +129,10 @@ export function createAssetService(deps: Dependencies) {
       creatorAddress: asset.creator.wallet!.address,
     })
     const [written] = await database.query(updateAsset, {
-      ...commitOf(actor, commitMessage, changes, tree),
+      ...commitOf(actor, input.commitMessage, changes, tree),
       ...fees,
       ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
-      ...metadataOf(after),
+      ...parametersOf(after),
       ...markOf(attempt),
     })
     if (!written) return undefined
@@ -229,8 +230,7 @@ export function createAssetService(deps: Dependencies) {
       attempt: Attempt,
       { dryRun, declaredBytes }: { dryRun: boolean; declaredBytes: number },
     ): Promise<void> {
-      assertMay(actor, 'asset:register')
-      assertUser(actor)
+      assertUserMay(actor, 'asset:register')
       await limits.assertOpen(registrations, actor.id)
       uploads.assertRoom(actor, declaredBytes)
       if (!dryRun) await assertWorthReading(actor, attempt)
@@ -247,8 +247,7 @@ export function createAssetService(deps: Dependencies) {
       rawInput: RegisterInput,
       attempt: Attempt,
     ): Promise<string> {
-      assertMay(actor, 'asset:register')
-      assertUser(actor)
+      assertUserMay(actor, 'asset:register')
       const input = parse(registerInput, rawInput)
       const isRetry = await assertWorthReading(actor, attempt, input.maxCost)
       await limits.take(registrations, actor.id)
@@ -276,16 +275,14 @@ export function createAssetService(deps: Dependencies) {
       attempt: Attempt,
       query: AssetQuery = {},
     ): Promise<{ asset: Asset; commitId?: string | undefined }> {
-      assertMay(actor, 'asset:update')
-      assertUser(actor)
+      assertUserMay(actor, 'asset:update')
       const input = parse(updateInput, rawInput)
       let updated: Awaited<ReturnType<typeof tryUpdate>>
       await idempotency.once(actor, attempt, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
         for (const start = performance.now(); performance.now() - start < PATIENCE; ) {
           const asset = await load(nid, query)
           assertMayOnAsset(actor, 'asset:update', asset)
-          assertHead(asset, expectedHead)
-          updated = await tryUpdate(actor, asset, input, attempt)
+          updated = await tryUpdate(actor, asset, input, expectedHead, attempt)
           if (updated) return nid
           const [refusal] = refusalsOf('commit', cost, { funds: await currentFunds(actor) })
           if (refusal) throw refusal
@@ -341,7 +338,6 @@ export function createAssetService(deps: Dependencies) {
     input: ReturnType<typeof registerInput.parse>,
     attempt: Attempt,
   ): Promise<string> {
-    if (stored.size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
     const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
     const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
     return idempotency.once(actor, attempt, 'registerAsset', { ...facts, nid: stored.cid }, () =>
@@ -355,12 +351,10 @@ export function createAssetService(deps: Dependencies) {
     given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
     attempt: Attempt,
   ): Promise<string> {
-    const [found] = await database.query(findRegistered, { nid: file.cid })
-    if (found!.is_registered) throw duplicate(file.cid)
-    const { nitCommitCustom = {}, commitMessage = '', meta = null, maxCost, mimeType, fileName, ...rest } = given
+    const uploadedAt = await assertNew(database, file)
+    const { nitCommitCustom = {}, commitMessage, meta = null, maxCost, mimeType, fileName, ...rest } = given
     assertAgreed(maxCost)
     const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
-    const uploadedAt = found!.now
     const tree = writeTree({
       ...metadata,
       nid: file.cid,
@@ -375,7 +369,7 @@ export function createAssetService(deps: Dependencies) {
         ...commitOf(actor, commitMessage, compare(nothing, metadata), tree),
         ...fees,
         ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
-        ...metadataOf(metadata),
+        ...parametersOf(metadata),
         ...{ meta, uploadedAt },
         ...markOf(attempt),
       })

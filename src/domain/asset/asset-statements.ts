@@ -3,8 +3,15 @@ import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { bigint, boolean, int, orNull, statement, text, timestamp, uuid } from '../sql.ts'
 import { charged, chargeSql } from '../wallet/charge-sql.ts'
-import type { Metadata } from './asset-tree.ts'
 import { COMMITS_AT_ONCE } from './erasure-statements.ts'
+import {
+  assignMetadataSql,
+  eraseMetadataSql,
+  metadataColumnsSql,
+  metadataParameters,
+  metadataValuesSql,
+  registrationParameters,
+} from './metadata.ts'
 import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
 
 /** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
@@ -29,22 +36,6 @@ export const findRegistered = statement(
 
 /** The author's commit, `changes` as JSON text. */
 const commit = { user: uuid, message: text, changes: text, tree: text, treeCid: text, treeSha256: text }
-
-/** What an asset says of itself, `custom` as JSON text. */
-const metadata = {
-  caption: text,
-  headline: text,
-  tag: text,
-  publicAccess: boolean,
-  custom: text,
-  signedMetadata: orNull(text),
-  signature: orNull(text),
-}
-
-/** What this is given. */
-export const metadataOf = ({ custom, caption, headline, tag, publicAccess, signedMetadata, signature }: Metadata) => ({
-  ...{ caption, headline, tag, publicAccess, custom: JSON.stringify(custom), signedMetadata, signature },
-})
 
 /** Commit, relay row and event of the asset that the part `changed` tells. */
 const commitSql = (sequence: string) => `
@@ -73,7 +64,15 @@ const commitSql = (sequence: string) => `
 export const updateAsset = statement(
   'asset_update',
   {
-    parameters: { ...commit, ...charged, asset: uuid, nid: text, headSequence: int, ...metadata, ...remembered },
+    parameters: {
+      ...commit,
+      ...charged,
+      asset: uuid,
+      nid: text,
+      headSequence: int,
+      ...metadataParameters,
+      ...remembered,
+    },
     columns: { commit_id: uuid, updated_at: timestamp },
   },
   `with target as (
@@ -81,9 +80,7 @@ export const updateAsset = statement(
    ),
    ${chargeSql({ from: 'target', payer: '$user' })},
    changed as (
-     update assets a set caption = $caption, headline = $headline, tag = $tag, public_access = $publicAccess,
-       custom = $custom::jsonb, signed_metadata = $signedMetadata, signature = $signature,
-       head_sequence = $headSequence + 1, head_commit_id = charge.commit_id, updated_at = now()
+     update assets a set ${assignMetadataSql}, head_sequence = $headSequence + 1, head_commit_id = charge.commit_id, updated_at = now()
      from charge where a.id = $asset
      returning a.id, a.head_commit_id as commit_id, a.updated_at
    ),
@@ -104,8 +101,7 @@ export const insertAsset = statement(
       mimeType: text,
       fileSize: bigint,
       sha256: text,
-      ...metadata,
-      meta: orNull(text),
+      ...registrationParameters,
       uploadedAt: timestamp,
       ...remembered,
     },
@@ -114,12 +110,10 @@ export const insertAsset = statement(
   `with payer as (select user_id from wallets where user_id = $user),
    ${chargeSql({ from: 'payer', payer: 'payer.user_id' })},
    changed as (
-     insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, caption, headline, tag,
-       public_access, custom, meta, signed_metadata, signature, head_sequence, head_commit_id, uploaded_at, updated_at,
-       thumbnail_asked)
-     select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, $caption, $headline, $tag,
-       $publicAccess, $custom::jsonb, $meta, $signedMetadata, $signature, 1, charge.commit_id, $uploadedAt, $uploadedAt,
-       true
+     insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, ${metadataColumnsSql},
+       head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_asked)
+     select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, ${metadataValuesSql},
+       1, charge.commit_id, $uploadedAt, $uploadedAt, true
      from charge returning id, nid
    ),
    ${commitSql('1')},
@@ -143,8 +137,7 @@ export const insertAsset = statement(
  */
 export const emptyAssetsSql = (condition: string) => `
    gone as (
-     update assets set deleted_at = now(), updated_at = now(), caption = '', headline = '', tag = '', custom = '{}', meta = null,
-       signed_metadata = null, signature = null, file_name = '', public_access = false, thumbnail_cid = null
+     update assets set deleted_at = now(), updated_at = now(), ${eraseMetadataSql}, file_name = '', thumbnail_cid = null
      where ${condition} and deleted_at is null returning id, nid, owner_id
    ),
    erased as (

@@ -1,9 +1,9 @@
 /** A user's feed: everything that happened to what is theirs, in order. Contract: `events` in the schema, `/api/v3/events/`. */
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
-import { type Actor, assertUser } from '../actor.ts'
+import type { Actor } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
-import { assertMay, canSeeAsset } from '../policy.ts'
+import { assertUserMay, canSeeAsset } from '../policy.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import { createEventData } from './event-data.ts'
@@ -75,8 +75,7 @@ export function createEventService({ database, notices, actionArgs, streamLimits
   return {
     /** The actor's own events, oldest first; newest first when inverted. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
     async list(actor: Actor, { after, before, limit, inverted }: EventPage): Promise<EventRecord[]> {
-      assertMay(actor, 'event:read')
-      assertUser(actor)
+      assertUserMay(actor, 'event:read')
       const [gt, lt] = await Promise.all([bound(actor.id, 'after', after), bound(actor.id, 'before', before)])
       const sequence = { ...(gt !== undefined && { gt }), ...(lt !== undefined && { lt }) }
       const events = await database.read.event.findMany({
@@ -104,8 +103,7 @@ export function createEventService({ database, notices, actionArgs, streamLimits
      * now on. Ends when the session does. Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED, VALIDATION_FAILED, THROTTLED.
      */
     async follow(actor: Actor, after: string | undefined): Promise<AsyncIterableIterator<EventRecord>> {
-      assertMay(actor, 'event:read')
-      assertUser(actor)
+      assertUserMay(actor, 'event:read')
       const ownerId = actor.id
       return count(actor, async (take) => {
         const place = await take({ ownerId, wants: () => true }, 'drop')

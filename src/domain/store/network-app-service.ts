@@ -1,6 +1,6 @@
 /** Paid actions, as administrators keep them. Contract: `/api/v3/store/network-apps/` and the app parts of the schema. */
 import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
-import { type Actor, assertUser } from '../actor.ts'
+import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
@@ -8,7 +8,7 @@ import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
-import { assertMay, canAdminister } from '../policy.ts'
+import { assertMay, assertUserMay, canAdminister } from '../policy.ts'
 import { type Database, type KeyVault, type Safe, violatedConstraint } from '../ports.ts'
 import {
   type CreateNetworkAppInput,
@@ -157,8 +157,7 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
      * signs nothing any more.
      */
     async create(actor: Actor, rawInput: CreateNetworkAppInput, attempt: Attempt): Promise<WithSecret> {
-      assertMay(actor, 'store:administer')
-      assertUser(actor)
+      assertUserMay(actor, 'store:administer')
       const input = parse(inputs.create, rawInput)
       const { name, price, webhookUrl, deliveryFailurePolicy } = input
       attempt.isSecret = webhookUrl !== undefined

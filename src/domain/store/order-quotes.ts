@@ -4,7 +4,7 @@ import { type Actor, assertUser, type UserActor } from '../actor.ts'
 import { notFound } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { inspect } from '../input.ts'
-import { assertMay, assertTrusted } from '../policy.ts'
+import { assertTrusted, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf } from '../wallet/quote.ts'
@@ -30,8 +30,7 @@ export function createOrderQuotes({
      * price of an app that is not there is 0. Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT.
      */
     async quoteCreation(actor: Actor, rawInput: CreateOrderInput): Promise<Quote> {
-      assertMay(actor, 'order:create')
-      assertUser(actor)
+      assertUserMay(actor, 'order:create')
       assertTrusted(actor, { needed: true })
       const { data, refusals } = inspect(createOrderInput, rawInput)
       const { networkApp, maxCost } = data
@@ -47,8 +46,7 @@ export function createOrderQuotes({
      * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND.
      */
     async quotePayment(actor: Actor, id: string, rawInput: { maxCost?: string | undefined }): Promise<Quote> {
-      assertMay(actor, 'order:pay')
-      assertUser(actor)
+      assertUserMay(actor, 'order:pay')
       assertTrusted(actor, { needed: true })
       const { data, refusals } = inspect(payInput, rawInput)
       const uuid = fromId(id, 'order')?.uuid

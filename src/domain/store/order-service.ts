@@ -1,13 +1,13 @@
 /** Buying network apps: orders, their payment and their end. Contract: `/api/v3/store/network-app-orders/`. */
 import type { Order, Prisma } from '../../platform/prisma/client.ts'
-import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
 import { type Cuttable, readOf } from '../page.ts'
-import { assertMay, assertTrusted, visibleOrders } from '../policy.ts'
+import { assertMay, assertTrusted, assertUserMay, visibleOrders } from '../policy.ts'
 import type { Database, FeedNotices, Log } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'
@@ -86,8 +86,7 @@ export function createOrderService({
      * TOO_MANY_OPEN_ORDERS.
      */
     async create(actor: Actor, rawInput: CreateOrderInput, attempt: Attempt): Promise<Order> {
-      assertMay(actor, 'order:create')
-      assertUser(actor)
+      assertUserMay(actor, 'order:create')
       assertTrusted(actor, { needed: true })
       const { networkApp, actionArgs, maxCost } = parse(createOrderInput, rawInput)
       const appId = fromId(networkApp, 'app')?.uuid ?? null
@@ -130,8 +129,7 @@ export function createOrderService({
       rawInput: { maxCost?: string | undefined },
       attempt: Attempt,
     ): Promise<{ order: Order; isCharged: boolean }> {
-      assertMay(actor, 'order:pay')
-      assertUser(actor)
+      assertUserMay(actor, 'order:pay')
       assertTrusted(actor, { needed: true })
       const { maxCost } = parse(payInput, rawInput)
       const uuid = uuidOf(id)
@@ -156,8 +154,7 @@ export function createOrderService({
 
     /** Withdraws an open order. Raises NOT_AUTHENTICATED, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER. */
     async cancel(actor: Actor, id: string, attempt: Attempt): Promise<Order> {
-      assertMay(actor, 'order:cancel')
-      assertUser(actor)
+      assertUserMay(actor, 'order:cancel')
       const uuid = uuidOf(id)
       let gone: OrderRow | undefined
       await idempotency.once(actor, attempt, 'cancelOrder', { id }, async () => {

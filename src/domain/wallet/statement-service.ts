@@ -1,8 +1,8 @@
 /** The statement of a wallet: its transfers with the balance after each. Contract: `transfers`, `GET /api/v3/wallet/transfers/`. */
-import { type Actor, assertUser } from '../actor.ts'
+import type { Actor } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
-import { assertMay } from '../policy.ts'
+import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import { int, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { describeReference, type TransferKind } from './transfer-kind.ts'
@@ -135,8 +135,7 @@ export function createStatementService({ database }: { database: Database }) {
       actor: Actor,
       { limit, offset = 0, after, before, inverted = false }: StatementPage,
     ): Promise<StatementLine[]> {
-      assertMay(actor, 'transfer:read')
-      assertUser(actor)
+      assertUserMay(actor, 'transfer:read')
       const bounds = { olderThan: uuidOf('after', after), newerThan: uuidOf('before', before) }
       const rows = await database.query(inverted ? readUp : readDown, { user: actor.id, ...bounds, limit, offset })
       return rows.map(present)
@@ -151,8 +150,7 @@ export function createStatementService({ database }: { database: Database }) {
 
     /** How many there are in all. Raises NOT_AUTHENTICATED. */
     async count(actor: Actor): Promise<number> {
-      assertMay(actor, 'transfer:read')
-      assertUser(actor)
+      assertUserMay(actor, 'transfer:read')
       const [row] = await database.query(countTransfers, { user: actor.id })
       return row?.count ?? 0
     },

@@ -17,7 +17,7 @@ export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   const result: Record<string, unknown> = {}
   for (const { name, at, decode } of shape.fields) {
     const value = row[at]
-    result[name] = decode === undefined || value === null ? value : decode(value as never)
+    result[name] = decode === undefined || value === null ? value : decode(value as string)
   }
   for (const { name, presentAt, shape: one } of shape.ones) {
     result[name] = presentAt !== undefined && row[presentAt] !== true ? null : decodeRow(one, row)

@@ -6,8 +6,8 @@ import { unsupported } from './shape.ts'
 /** A value of an argument as a parameter. Raises `unsupported` for what Prisma would refuse or read in its own way. */
 export type Encode = (value: unknown) => unknown
 
-/** A value of the JSON that PostgreSQL answers with, never null, as Prisma gives it. */
-export type Decode = (value: never) => unknown
+/** A text of the JSON that PostgreSQL answers with, as Prisma gives it. */
+export type Decode = (text: string) => unknown
 
 const encoders: Record<string, Encode> = {
   String: (value) => (typeof value === 'string' ? value : refuse()),
@@ -65,11 +65,11 @@ const decoders: Record<string, Decode | undefined> = {
   Int: undefined,
   Json: undefined,
   Enum: undefined,
-  BigInt: (text: string) => BigInt(text),
-  Decimal: (text: string) => new Prisma.Decimal(text),
+  BigInt,
+  Decimal: (text) => new Prisma.Decimal(text),
   DateTime: decodeDate,
   // Not a Buffer, and not a view of the pool that Buffers share.
-  Bytes: (hex: string) => new Uint8Array(Buffer.from(hex, 'hex')),
+  Bytes: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
 }
 
 /** Undefined: as JSON has it. Raises `unsupported`. */

@@ -258,9 +258,9 @@ export type RegisterAssetInput = {
   assetFile: unknown;
   /** MIME type; that of the upload when left out. */
   assetFileMimeType?: string | null | undefined;
-  /** Brief description, at most 4000 characters. */
+  /** Brief description, at most 4,000 characters. */
   caption?: string | null | undefined;
-  /** What you say about this change. */
+  /** What you say about this change, at most 1000 characters. */
   commitMessage?: string | null | undefined;
   /** Checks everything and answers the quote; nothing is written or charged, and no key is used up. */
   dryRun?: boolean | null | undefined;
@@ -268,17 +268,17 @@ export type RegisterAssetInput = {
   headline?: string | null | undefined;
   /** Refuses a higher total with PRICE_EXCEEDS_MAX_COST. */
   maxCost?: string | null | undefined;
-  /** JSON text kept as it is, at most 64 KB. */
+  /** What the device recorded with the file: JSON text kept as it was sent, at most 64 KB. */
   meta?: string | null | undefined;
   /** Custom fields of the asset tree. Keys are free; one that the tree has already, such as assetCreator or license, wins there, but for those that identify the file: assetCid, assetSha256, encodingFormat, assetTimestampCreated. At most 10 KB and 16 levels deep. */
   nitCommitCustom?: Record<string, unknown> | null | undefined;
   /** Whether everybody may see it. */
   publicAccess?: boolean | null | undefined;
-  /** JSON text kept as it is, at most 32 KB. */
+  /** Signatures of that metadata: JSON text kept as it was sent, at most 32 KB. */
   signature?: string | null | undefined;
-  /** JSON text kept as it is, at most 32 KB. */
+  /** The metadata that was signed: JSON text kept as it was sent, at most 32 KB. */
   signedMetadata?: string | null | undefined;
-  /** Tag to find it by. */
+  /** Tag to find it by, at most 255 characters. */
   tag?: string | null | undefined;
 };
 
@@ -375,9 +375,9 @@ export type TransferKind =
 
 /** Only what is given changes. */
 export type UpdateAssetMetadataInput = {
-  /** Brief description, at most 4000 characters. */
+  /** Brief description, at most 4,000 characters. */
   caption?: string | null | undefined;
-  /** What you say about this change. */
+  /** What you say about this change, at most 1000 characters. */
   commitMessage?: string | null | undefined;
   /** Checks everything and answers the quote; nothing is written or charged, and no key is used up. */
   dryRun?: boolean | null | undefined;
@@ -393,11 +393,11 @@ export type UpdateAssetMetadataInput = {
   nitCommitCustom?: Record<string, unknown> | null | undefined;
   /** Whether everybody may see it. */
   publicAccess?: boolean | null | undefined;
-  /** JSON text kept as it is, at most 32 KB. */
+  /** Signatures of that metadata: JSON text kept as it was sent, at most 32 KB. */
   signature?: string | null | undefined;
-  /** JSON text kept as it is, at most 32 KB. */
+  /** The metadata that was signed: JSON text kept as it was sent, at most 32 KB. */
   signedMetadata?: string | null | undefined;
-  /** Tag to find it by. */
+  /** Tag to find it by, at most 255 characters. */
   tag?: string | null | undefined;
 };
 

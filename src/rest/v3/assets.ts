@@ -1,4 +1,14 @@
+import {
+  type GivenValues,
+  type MetadataField,
+  type MetadataName,
+  metadataFields,
+  ofEach,
+  type RegistrationName,
+  registrationFields,
+} from '../../domain/asset/metadata.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
+import type { Fields } from '../fields.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { linksOf, pageOf, presentPage } from '../pagination.ts'
@@ -7,15 +17,14 @@ import { presentAsset } from './present-asset.ts'
 import { presentCommit } from './present-commit.ts'
 import { presentQuote } from './present-quote.ts'
 
+/** What a body gives of these fields. */
+const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
+  ofEach<{ [Key in Name]: GivenValues[Key] | undefined }>(fields, ({ kind, column }) => body[kind](column))
+
 /** What POST and PATCH read alike. */
 const metadataFrom = ({ body, dryRun }: RestRequest) => ({
-  caption: body.text('caption'),
-  headline: body.text('headline'),
-  tag: body.text('tag'),
-  publicAccess: body.flag('public_access'),
+  ...valuesOf<MetadataName>(body, metadataFields),
   nitCommitCustom: body.object('nit_commit_custom'),
-  signedMetadata: body.json('signed_metadata'),
-  signature: body.json('signature'),
   commitMessage: body.text('commit_message'),
   maxCost: body.amount('max_cost'),
   dryRun,
@@ -52,7 +61,7 @@ const register = defineRoute({
       ...metadataFrom(request),
       assetFile: request.body.upload('asset_file'),
       assetFileMimeType: request.body.text('asset_file_mime_type') || undefined,
-      meta: request.body.json('meta'),
+      ...valuesOf<RegistrationName>(request.body, registrationFields),
     },
     dryRun: request.dryRun,
   }),

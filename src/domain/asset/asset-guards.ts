@@ -1,0 +1,67 @@
+/** What commits make of an asset, what they cost, and what stands in their way: the same for the real call and its dry run. */
+import { DomainError, validationFailed } from '../errors.ts'
+import { toId } from '../ids.ts'
+import type { Database, StoredFile } from '../ports.ts'
+import { type Cost, type Funds, nothingToPay, refusalsOf } from '../wallet/quote.ts'
+import { refusalsOfCustom, type UpdateFields } from './asset-input.ts'
+import type { AssetToUpdate } from './asset-selection.ts'
+import { findRegistered } from './asset-statements.ts'
+import { type Changes, compare, mergeCustom } from './asset-tree.ts'
+import { type Metadata, metadataOf } from './metadata.ts'
+
+export interface UpdateJudgement {
+  after: Metadata
+  changes: Changes
+  /** Whether nothing changes: then nothing is committed, and nothing is charged. */
+  isNothing: boolean
+  cost: Cost
+  /** Everything that stands in the way; the real call raises the first of it. */
+  refusals: DomainError[]
+}
+
+interface Terms {
+  /** Of a commit. */
+  cost: Cost
+  /** Whether the wallet must hold what it costs; the statement that charges decides in the end. */
+  funds?: Funds
+  /** The newest commit that the writer saw. */
+  expectedHead?: string | undefined
+  /** Whether fields were given that are not good: they would have changed something. */
+  hasBadFields?: boolean
+}
+
+/** What an update would make of the asset as it is. */
+export function judgeUpdate(asset: AssetToUpdate, given: Partial<UpdateFields>, terms: Terms): UpdateJudgement {
+  const { nitCommitCustom = {}, commitMessage: _, maxCost, ...fields } = given
+  const before = metadataOf(asset)
+  const after: Metadata = { ...before, ...fields, custom: mergeCustom(before.custom, nitCommitCustom) }
+  const changes = compare(before, after)
+  const isNothing = Object.keys(changes).length === 0
+  const cost = isNothing && !terms.hasBadFields ? nothingToPay : terms.cost
+  const refusals = [
+    ...refusalsOfHead(asset, terms.expectedHead),
+    ...refusalsOfCustom(after.custom),
+    ...refusalsOf('commit', cost, { maxCost, ...(terms.funds && { funds: terms.funds }) }),
+  ]
+  return { after, changes, isNothing, cost, refusals }
+}
+
+function refusalsOfHead({ headCommitId }: AssetToUpdate, expectedHead: string | undefined): DomainError[] {
+  const head = toId('commit', headCommitId)
+  if (expectedHead === undefined || expectedHead === '*' || expectedHead === head) return []
+  return [new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })]
+}
+
+export const duplicate = (nid: string) =>
+  new DomainError('DUPLICATE_ASSET', 'This file is registered already.', { details: [{ id: nid, cid: nid }] })
+
+/** Returns what time it is in the database. Raises VALIDATION_FAILED for an empty file, DUPLICATE_ASSET. */
+export async function assertNew(
+  { query }: Pick<Database, 'query'>,
+  { cid, size }: Pick<StoredFile, 'cid' | 'size'>,
+): Promise<Date> {
+  if (size === 0) throw validationFailed({ assetFile: ['The submitted file is empty.'] })
+  const [found] = await query(findRegistered, { nid: cid })
+  if (found!.is_registered) throw duplicate(cid)
+  return found!.now
+}

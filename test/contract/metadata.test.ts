@@ -1,0 +1,81 @@
+/** Every field of the tables of metadata is there wherever metadata is: in both interfaces, in commits, trees and exports. */
+import { expect, it } from 'vitest'
+import {
+  type MetadataField,
+  type MetadataName,
+  metadataFields,
+  registrationFields,
+} from '../../src/domain/asset/metadata.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { sampleMetadata, sampleOf } from '../support/metadata.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const user = await app.newUser({ num: '100' })
+
+const fields = Object.entries<MetadataField>(metadataFields)
+const allFields = [...fields, ...Object.entries<MetadataField>(registrationFields)]
+const named = (entries: [string, MetadataField][]) => entries.map(([name, field]) => ({ name, ...field }))
+
+const schema = expectOk(
+  await app.graphql(`{ __schema { types { name
+    fields { name description } inputFields { name description } } } }`),
+).__schema.types as { name: string; fields: Described[] | null; inputFields: Described[] | null }[]
+interface Described {
+  name: string
+  description: string
+}
+const described = (type: string, field: string) => {
+  const { fields, inputFields } = schema.find(({ name }) => name === type)!
+  return (fields ?? inputFields)!.find(({ name }) => name === field)?.description
+}
+
+const given = sampleMetadata((column) => `${column} at first`)
+const registered = await user.register(given)
+const read = async (name: string, id: string) =>
+  expectOk(await user.graphql(`query ($id: ID!) { asset(id: $id) { ${name} } }`, { id })).asset[name]
+
+it.each(named(allFields))('$name: both interfaces take it and tell it', async ({ name, kind, column, description }) => {
+  expect([described('Asset', name), described('RegisterAssetInput', name)]).toEqual([description, description])
+  const value = kind === 'flag' ? false : given[column]
+  expect(await read(name, registered.id)).toBe(value)
+  // JSON texts are shown in the forms that old callers know.
+  const told = kind === 'json' ? JSON.stringify(registered) : registered[column]
+  if (kind === 'json') expect(told.replaceAll('\\', '')).toContain(value)
+  else expect(told).toBe(value)
+})
+
+it.each(named(fields))(
+  '$name: an update changes it, and its commit tells what it was',
+  async ({ name, kind, column, ...field }) => {
+    expect(described('UpdateAssetMetadataInput', name)).toBe(field.description)
+    const { id } = await user.register(given)
+    const before = await read(name, id)
+    const text = sampleOf({ ...field, kind, column } as MetadataField, `${column} after`)
+    const after = kind === 'flag' ? true : text
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { multipart: { [column]: text } }))
+    expect(await read(name, id)).toBe(after)
+    const { commits } = expectOk(await user.rest('GET', `assets/${id}/history/`))
+    expect(commits[1].changes).toEqual({ [column]: [before, after] })
+  },
+)
+
+it('the tree has those fields that have a name there', async () => {
+  const { id } = await user.register(given)
+  const [commit] = await app.sql<{ tree: string }>(
+    'select tree from commits c join assets a on a.id = c.asset_id where a.nid = $1',
+    [id],
+  )
+  const tree = JSON.parse(commit!.tree)
+  for (const [name, { treeName, column }] of fields) {
+    if (treeName) expect(tree[treeName], name).toBe(given[column])
+    else expect(JSON.stringify(tree), name).not.toContain(`${column} at first`)
+  }
+})
+
+it('an export has every field, by the names of GraphQL', async () => {
+  const { assets } = expectOk(await user.rest('GET', 'auth/users/me/export/'))
+  const asset = assets.find(({ nid }: { nid: string }) => nid === registered.id)
+  for (const [name, { kind, column }] of allFields)
+    expect(asset[name as MetadataName], name).toBe(kind === 'flag' ? false : given[column])
+})
