@@ -1,7 +1,7 @@
 /** F32: bodies that break off, dribble, lie or overflow leave nothing behind, and nobody else notices them. */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { findFreePort } from '../src/platform/child-process.ts'
+import { findFreePort } from '../src/platform/embedded/child-process.ts'
 import { routes } from '../src/rest/routes.ts'
 import { brokenBodies } from './harness/broken-body.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'

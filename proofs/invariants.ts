@@ -5,7 +5,7 @@
 import { checkInvariants } from '../src/domain/invariants.ts'
 import { int, statement } from '../src/domain/sql.ts'
 import { insertGrant } from '../src/domain/wallet/grant-statements.ts'
-import { createDatabase } from '../src/platform/database.ts'
+import { createDatabase } from '../src/platform/database/database.ts'
 import { nothingAcknowledged, openAccount, updateCall } from './harness/callers.ts'
 import { persist, tryOnce } from './harness/client.ts'
 import { confirmOnce } from './harness/confirms.ts'

@@ -55,8 +55,8 @@ import { createPricing } from './domain/wallet/pricing.ts'
 import { createStatementService } from './domain/wallet/statement-service.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import { createGate } from './platform/gate.ts'
-import { createSeal } from './platform/seal.ts'
-import { createUploadFolder } from './platform/upload-folder.ts'
+import { createUploadFolder } from './platform/http/upload-folder.ts'
+import { createSeal } from './platform/vault/seal.ts'
 
 export interface ServiceDependencies {
   config: Config

@@ -5,7 +5,7 @@
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { createHttpServer, type Door } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'

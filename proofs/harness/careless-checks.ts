@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createLimits } from '../../src/domain/limits.ts'
 import { int, statement, text } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
 
 const COUNT = 5

@@ -1,7 +1,7 @@
 /** Custody as it must not be: nothing binds a ciphertext to its owner or its purpose. */
 import { randomBytes } from 'node:crypto'
 import type { Custody, KeyVault } from '../../src/domain/ports.ts'
-import { seal, unseal } from '../../src/platform/aes-gcm.ts'
+import { seal, unseal } from '../../src/platform/vault/aes-gcm.ts'
 
 interface Dependencies {
   vault: KeyVault

@@ -1,7 +1,7 @@
 /** Confirms through both doors, and what an order looks like afterwards. Product and known-bad variants are judged alike. */
 import { isDeepStrictEqual } from 'node:util'
 import { arrayOf, boolean, int, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { type Call, jsonBody, tryOnce } from './client.ts'
 import type { Random } from './random.ts'
 import { orderUuid, type Store } from './store.ts'

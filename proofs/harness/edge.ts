@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { arrayOf, boolean, float, nothing, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { runSql } from './run-sql.ts'
 import { orderUuid } from './store.ts'
 

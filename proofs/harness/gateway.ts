@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findFreePort } from '../../src/platform/child-process.ts'
+import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import type { ProofContext } from './proof.ts'
 import { until } from './wait.ts'
 

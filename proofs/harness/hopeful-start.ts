@@ -10,7 +10,7 @@ import { findSetting } from '../../src/chain/registry-statements.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
 import { int, statement, text, timestamp } from '../../src/domain/sql.ts'
-import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
+import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
 import type { Installation } from './installation.ts'
 import { silent } from './parts.ts'
 

@@ -1,7 +1,7 @@
 /** What there is, in the database, the books and on the chain, against what callers were told. */
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
 import { arrayOf, bigint, boolean, int, type Statement, statement, text } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import type { Acknowledged } from './callers.ts'
 import type { Parts } from './parts.ts'
 import { describeTally, tally } from './tally.ts'

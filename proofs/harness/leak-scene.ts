@@ -1,8 +1,8 @@
 /** A service whose every part was given a secret that can be recognised. */
 import { randomBytes } from 'node:crypto'
 import { createRelayAccount } from '../../src/chain/keys.ts'
-import { createCustody } from '../../src/platform/custody.ts'
-import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
+import { createCustody } from '../../src/platform/vault/custody.ts'
+import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
 import type { Canary } from './canaries.ts'
 import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
 import { createGateway, type Gateway } from './gateway.ts'

@@ -3,7 +3,7 @@
  * transaction, so that it sees what the write sees.
  */
 import { statement, text } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 
 const install = [
   'create table proof_unfenced (at timestamptz default clock_timestamp(), session text, what text)',

@@ -1,7 +1,7 @@
 /** Accounts in the middle of their work, and everything that is asked of them while they leave. */
 import { toId } from '../../src/domain/ids.ts'
 import { boolean, statement, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'
 import { type Answer, type Call, jsonBody, tryOnce, type Watch } from './client.ts'
 import { confirmOnce, type DoorName } from './confirms.ts'

@@ -1,6 +1,6 @@
 /** The life of an installation, and copies of all its parts at some moments of it. */
 import { join } from 'node:path'
-import { developmentKey } from '../../src/platform/embedded-anvil.ts'
+import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { jsonBody, tryOnce } from './client.ts'
 import { copyParts, type Installation, openInstallation } from './installation.ts'

@@ -1,6 +1,6 @@
 /** Accounts at the front door: who signs up, signs in, and loses a password. */
 import { int, statement } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { MailServer } from './mail-server.ts'

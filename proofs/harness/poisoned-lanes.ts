@@ -1,7 +1,7 @@
 /** The queues, the relay and the lists of a gateway that runs, each with items that can never succeed. */
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { arrayOf, float, int, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { QueueName } from '../../src/platform/jobs.ts'
+import type { QueueName } from '../../src/platform/jobs/jobs.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { type Call, jsonBody, tryOnce } from './client.ts'
 import type { Command } from './operator.ts'

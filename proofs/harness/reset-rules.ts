@@ -1,6 +1,6 @@
 /** What a reset token is good for, tried at the front door; and the same with the database's note of it undone. */
 import { bytes, float, statement, text } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import type { Got } from './transcript.ts'
 
 interface Link {

@@ -1,6 +1,6 @@
 /** Uses of a mailed token through all three doors, and what an account looks like afterwards. Product and known-bad variants are judged alike. */
 import { float, int, statement, text, uuid } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import type { Link } from './mail-server.ts'
 import type { Random } from './random.ts'

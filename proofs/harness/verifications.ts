@@ -1,7 +1,7 @@
 /** How many wrong guesses were really looked at, as argon2 saw it. */
 import { readFile } from 'node:fs/promises'
 import { statement, text } from '../../src/domain/sql.ts'
-import type { ConnectedDatabase } from '../../src/platform/database.ts'
+import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 
 /** The environment of a gateway that writes its verifications to this file. */
 export const countingEnv = (path: string) => ({

@@ -3,7 +3,7 @@
  * must know what was answered and what was not.
  */
 import { unavailable } from '../domain/errors.ts'
-import { askLocalSocket, socketPathOf } from '../platform/local-socket.ts'
+import { askLocalSocket, socketPathOf } from '../platform/embedded/local-socket.ts'
 
 /** The node understood and said no. */
 export class RpcError extends Error {

@@ -18,7 +18,7 @@ async function readJobs(retry: true | string | undefined) {
   if (typeof retry === 'string' && !UUID.test(retry)) {
     throw new CommanderError(WRONG_USAGE, 'annal.jobs', 'Give the id of a job as `annal jobs` shows it.')
   }
-  const { countDead, countWaiting, findDead, retryJobs } = await import('../platform/job-statements.ts')
+  const { countDead, countWaiting, findDead, retryJobs } = await import('../platform/jobs/job-statements.ts')
   const { findSetbacks, retrySetbacks } = await import('../domain/sweep/setback-statements.ts')
   return withInstallation(async ({ database }) => {
     const [due] = retry ? await database.query(retryJobs, { job: retry === true ? null : retry }) : []

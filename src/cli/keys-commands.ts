@@ -83,7 +83,7 @@ What it wrapped stays shut: commits of those accounts wait for three days and ar
 Should the key be found again, it opens everything as before.`,
     )
     .action(async (key: string) => {
-      const { giveKeyUp } = await import('../platform/vault-identity.ts')
+      const { giveKeyUp } = await import('../platform/vault/vault-identity.ts')
       await withInstallation(async ({ database, keyRing }) => {
         const { current, earlier } = await keyRing.ids()
         if ([current, ...earlier].includes(key)) throw new DomainError('CONFLICT', `The vault holds the key ${key}.`)

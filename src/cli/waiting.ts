@@ -4,7 +4,7 @@ import { toId } from '../domain/ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants.ts'
 import type { Database } from '../domain/ports.ts'
 import { findSetbacks } from '../domain/sweep/setback-statements.ts'
-import { findDead } from '../platform/job-statements.ts'
+import { findDead } from '../platform/jobs/job-statements.ts'
 
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
   const commits = (await query(findWaiting)).map(({ commit_id, nid, attempts, next_attempt_at, trouble }) => ({

@@ -56,7 +56,7 @@ const internalAddress = 'domain/store/internal-address\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 /** Which language somebody is written to in is decided once, for pages and mails. */
 const language = 'domain/language\\.ts'
-const localSocket = 'platform/local-socket\\.ts'
+const localSocket = 'platform/embedded/local-socket\\.ts'
 
 const rules: Record<string, Rule> = {
   domain: {
@@ -151,7 +151,7 @@ const exceptions: Record<string, { may: RegExp; because: string }> = {
   'graphql/builder.ts': { may: prismaTypes, because: 'Pothos reads the data model.' },
   'chain/compile.ts': { may: /^solc$/, because: 'A build step.' },
   'rest/codegen.ts': { may: /^@graphql-codegen\/cli$/, because: 'A build step.' },
-  'platform/migrate-cli.ts': {
+  'platform/database/migrate-cli.ts': {
     may: /^config\.ts$/,
     because: 'A command of its own, which reads the configuration as main does.',
   },

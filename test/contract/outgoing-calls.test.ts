@@ -32,7 +32,7 @@ const ways: Record<string, Way> = {
 }
 
 /** Connections that stay open while the service runs: a silent one must be noticed. */
-const lasting = ['platform/database.ts', 'platform/event-notices.ts', 'chain/lease.ts']
+const lasting = ['platform/database/database.ts', 'platform/database/event-notices.ts', 'chain/lease.ts']
 
 /** The text of a call, to its closing bracket. */
 function callAt(text: string, start: number): string {
@@ -75,18 +75,18 @@ it('there is no other way out of the process than these', () => {
   expect(importers.sort()).toMatchInlineSnapshot(`
     [
       "kubo-rpc-client: files/kubo-store.ts",
-      "node:net: platform/local-socket.ts",
+      "node:net: platform/embedded/local-socket.ts",
       "nodemailer: delivery/mailer.ts",
-      "pg-boss: platform/jobs.ts",
+      "pg-boss: platform/jobs/jobs.ts",
       "pg: chain/lease.ts",
-      "pg: platform/assert-own-sessions.ts",
-      "pg: platform/database.ts",
-      "pg: platform/embedded-postgres.ts",
-      "pg: platform/event-notices.ts",
-      "pg: platform/migration-lock.ts",
-      "pg: platform/migrations.ts",
+      "pg: platform/database/assert-own-sessions.ts",
+      "pg: platform/database/database.ts",
+      "pg: platform/database/event-notices.ts",
+      "pg: platform/database/migration-lock.ts",
+      "pg: platform/database/migrations.ts",
+      "pg: platform/database/schema-engine.ts",
+      "pg: platform/embedded/embedded-postgres.ts",
       "pg: platform/reads/reads.ts",
-      "pg: platform/schema-engine.ts",
       "undici: delivery/guarded-connector.ts",
       "undici: delivery/webhook-sender.ts",
     ]

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
-import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
+import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'

@@ -1,8 +1,8 @@
 /** A mail server that is away for long. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findDead, retryJobs } from '../../src/platform/job-statements.ts'
-import { startJobs } from '../../src/platform/jobs.ts'
+import { findDead, retryJobs } from '../../src/platform/jobs/job-statements.ts'
+import { startJobs } from '../../src/platform/jobs/jobs.ts'
 import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'

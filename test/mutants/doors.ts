@@ -103,7 +103,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/slow-readers.ts',
+    'src/platform/http/slow-readers.ts',
     ['platform/slow-readers.test.ts'],
     [
       [
@@ -121,7 +121,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/body-room.ts',
+    'src/platform/http/body-room.ts',
     ['parity/crowded-bodies.test.ts'],
     [
       [
@@ -194,7 +194,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/request-body.ts',
+    'src/platform/http/request-body.ts',
     ['rest/bodies.test.ts', 'rest/broken-bodies.test.ts'],
     [
       [
@@ -206,7 +206,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/migrations.ts',
+    'src/platform/database/migrations.ts',
     ['server/migrations.test.ts'],
     [
       [
@@ -218,7 +218,7 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/vault-identity.ts',
+    'src/platform/vault/vault-identity.ts',
     ['server/vault-identity.test.ts'],
     [
       [

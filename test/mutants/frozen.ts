@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const frozen: Mutant[] = [
   ...mutantsOf(
-    'src/platform/database.ts',
+    'src/platform/database/database.ts',
     ['platform/frozen-transaction.test.ts'],
     [
       [
@@ -38,7 +38,7 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/migration-lock.ts',
+    'src/platform/database/migration-lock.ts',
     ['server/frozen-migrator.test.ts'],
     [
       [
@@ -56,7 +56,7 @@ export const frozen: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/child-process.ts',
+    'src/platform/embedded/child-process.ts',
     ['server/embedded.test.ts'],
     [
       [

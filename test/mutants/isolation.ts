@@ -85,7 +85,7 @@ export const isolation: Mutant[] = [
       `sent.catch(dropIfRefused(log, id))`,
     ],
   ]),
-  ...mutantsOf('src/platform/jobs.ts', MAILS, [
+  ...mutantsOf('src/platform/jobs/jobs.ts', MAILS, [
     [
       'isolation.told-hourly',
       'A job that fails again and again is told of once an hour.',
@@ -99,7 +99,7 @@ export const isolation: Mutant[] = [
       `const isHopeless = false`,
     ],
   ]),
-  ...mutantsOf('src/platform/job-statements.ts', MAILS, [
+  ...mutantsOf('src/platform/jobs/job-statements.ts', MAILS, [
     [
       'isolation.letters-end',
       'A dead letter loses its addresses after a month.',
@@ -212,7 +212,7 @@ export const isolation: Mutant[] = [
       `if (isShared) await Promise.resolve()`,
     ],
   ]),
-  ...mutantsOf('src/platform/upload-folder.ts', STUCK, [
+  ...mutantsOf('src/platform/http/upload-folder.ts', STUCK, [
     [
       'isolation.stuck-upload',
       'An upload that cannot be removed keeps no other from it.',
@@ -220,7 +220,7 @@ export const isolation: Mutant[] = [
       ``,
     ],
   ]),
-  ...mutantsOf('src/platform/redact-dead-letters.ts', MAILS, [
+  ...mutantsOf('src/platform/jobs/redact-dead-letters.ts', MAILS, [
     [
       'isolation.letters-portions',
       'Dead letters are redacted in portions.',

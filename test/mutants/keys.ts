@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const keys: Mutant[] = [
   ...mutantsOf(
-    'src/platform/lasting-file.ts',
+    'src/platform/vault/lasting-file.ts',
     ['platform/lasting-file.test.ts'],
     [
       ['keys.flush-file', 'A key file is on the disk before anybody relies on it.', `, flush: true }`, ` }`],
@@ -19,7 +19,7 @@ export const keys: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/aes-gcm.ts',
+    'src/platform/vault/aes-gcm.ts',
     ['platform/key-vault.test.ts'],
     [
       [
@@ -31,7 +31,7 @@ export const keys: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/key-ring.ts',
+    'src/platform/vault/key-ring.ts',
     ['platform/key-vault.test.ts', 'domain/key-rotation.test.ts'],
     [
       [
@@ -49,7 +49,7 @@ export const keys: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/platform/vault-identity.ts',
+    'src/platform/vault/vault-identity.ts',
     ['server/vault-identity.test.ts'],
     [
       [

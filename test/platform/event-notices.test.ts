@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createEventNotices } from '../../src/platform/event-notices.ts'
+import { createEventNotices } from '../../src/platform/database/event-notices.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()

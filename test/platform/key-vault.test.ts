@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
 import type { SealedKey } from '../../src/domain/ports.ts'
-import { createCustody } from '../../src/platform/custody.ts'
-import { createLocalKeyVault } from '../../src/platform/local-key-vault.ts'
-import { createSafe } from '../../src/platform/safe.ts'
+import { createCustody } from '../../src/platform/vault/custody.ts'
+import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
+import { createSafe } from '../../src/platform/vault/safe.ts'
 import { eventually } from '../support/eventually.ts'
 
 let root: string
@@ -32,7 +32,7 @@ const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterpar
 /** As it was wrapped before there were counterparts. */
 async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Promise<SealedKey & { address: string }> {
   const { address, privateKey } = createKeyPair()
-  const { seal } = await import('../../src/platform/aes-gcm.ts')
+  const { seal } = await import('../../src/platform/vault/aes-gcm.ts')
   const dataKey = randomBytes(32)
   const { keyId, wrapped } = await vault.wrap(dataKey, `${id}\ndata-key\nv1`)
   const sealedPrivateKey = seal(dataKey, privateKey, `${id}\nprivate-key\nv1`)

@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
 import { createUploads } from '../../src/domain/asset/uploads.ts'
 import { DomainError } from '../../src/domain/errors.ts'
-import { readForm } from '../../src/platform/read-form.ts'
-import { readText } from '../../src/platform/read-text.ts'
-import { createUploadFolder } from '../../src/platform/upload-folder.ts'
+import { readForm } from '../../src/platform/http/read-form.ts'
+import { readText } from '../../src/platform/http/read-text.ts'
+import { createUploadFolder } from '../../src/platform/http/upload-folder.ts'
 import { readMultipart } from '../../src/rest/read-multipart.ts'
 
 const MAX_FILE_BYTES = 1_000

@@ -1,7 +1,7 @@
 import { readdir, utimes } from 'node:fs/promises'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Jobs, startJobs } from '../../src/platform/jobs.ts'
+import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { newPicture } from '../support/pictures.ts'

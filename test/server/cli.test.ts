@@ -9,8 +9,8 @@ import type { ChainCommit } from '../../src/chain/registry.ts'
 import { verifyHistory } from '../../src/chain/verify.ts'
 import type { CommitData } from '../../src/domain/asset/commit-data.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { prepareDatabase } from '../../src/platform/prepare-database.ts'
+import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 import { type CommandOptions, runAnnal } from '../support/annal-command.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

@@ -6,7 +6,7 @@ import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import type { Rpc } from '../../src/chain/rpc.ts'
 import { connectChain } from '../../src/installation.ts'
-import { developmentKey } from '../../src/platform/embedded-anvil.ts'
+import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 

@@ -1,6 +1,6 @@
 /** A process that starts an embedded part, says where it is, and holds it until it is told to end, or is killed. */
-import { startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
-import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
+import { startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
+import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 
 const [part, dir = ''] = process.argv.slice(2)
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }

@@ -12,10 +12,10 @@ import { Wallet } from 'ethers'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createRpc } from '../../src/chain/rpc.ts'
-import { waitFor } from '../../src/platform/child-process.ts'
-import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded-anvil.ts'
-import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { createRunner, ensureCluster, findBinaries } from '../../src/platform/postgres-cluster.ts'
+import { waitFor } from '../../src/platform/embedded/child-process.ts'
+import { developmentKey, startEmbeddedAnvil } from '../../src/platform/embedded/embedded-anvil.ts'
+import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
+import { createRunner, ensureCluster, findBinaries } from '../../src/platform/embedded/postgres-cluster.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 

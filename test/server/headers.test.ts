@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createHttpServer } from '../../src/platform/http-server.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from '../support/at-end.ts'
 import { createTestApp } from '../support/test-app.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { createHttpServer, type HttpServer } from '../../src/platform/http-server.ts'
+import { createHttpServer, type HttpServer } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { createTestLog } from '../support/test-log.ts'
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { invariants } from '../../src/domain/invariants.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { applyMigrations } from '../../src/platform/migrations.ts'
+import { applyMigrations } from '../../src/platform/database/migrations.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 const MIGRATION = '20261121182500_keep_remainders'

@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { applyMigrations, assertMigrated, createMigration, diffMigrations } from '../../src/platform/migrations.ts'
+import {
+  applyMigrations,
+  assertMigrated,
+  createMigration,
+  diffMigrations,
+} from '../../src/platform/database/migrations.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 

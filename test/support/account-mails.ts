@@ -1,6 +1,6 @@
 /** The service with its account mails under way to a mail server of our own. */
 
-import { startJobs } from '../../src/platform/jobs.ts'
+import { startJobs } from '../../src/platform/jobs/jobs.ts'
 import { atEnd } from './at-end.ts'
 import { eventually } from './eventually.ts'
 import { type ParsedMail, parseMail } from './parse-mail.ts'

@@ -2,7 +2,7 @@
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { connectChain, openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { createHttpServer, type Door } from '../../src/platform/http/http-server.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { presentError } from '../../src/rest/status.ts'
 

@@ -1,7 +1,7 @@
 /** Another process of the same installation, in all but the process: connections, listeners, services and port of its own. */
 import { createApp } from '../../src/app.ts'
 import { openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type Door } from '../../src/platform/http-server.ts'
+import { createHttpServer, type Door } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import type { TestApp } from './test-app.ts'
 

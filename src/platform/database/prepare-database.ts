@@ -1,4 +1,4 @@
-import { installJobs } from './jobs.ts'
+import { installJobs } from '../jobs/jobs.ts'
 import { applyMigrations } from './migrations.ts'
 
 /**

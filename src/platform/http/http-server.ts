@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { DomainError } from '../domain/errors.ts'
-import type { Log } from '../domain/ports.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { Log } from '../../domain/ports.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 export interface Door {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { storageFailure } from '../domain/errors.ts'
-import type { HeldFile, UploadFolder } from '../domain/ports.ts'
+import { storageFailure } from '../../domain/errors.ts'
+import type { HeldFile, UploadFolder } from '../../domain/ports.ts'
 
 const READ_BYTES = 65_536
 

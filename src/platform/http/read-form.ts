@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { sharedBodyRoom } from './body-room.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../../domain/ports.ts'
 
 export interface Repetition {
   /** Tells a run that is under way to end, and waits for it. */

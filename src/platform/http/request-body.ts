@@ -1,6 +1,6 @@
 /** What reading any request's body needs. */
 import type { IncomingMessage } from 'node:http'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError } from '../../domain/errors.ts'
 
 /**
  * Tells once when a body will never be whole, also when that has happened already: a caller who went away is told of by one

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { DomainError, unavailable } from '../domain/errors.ts'
-import type { PictureMaker } from '../domain/ports.ts'
-import { createBoundedQueue } from './bounded-queue.ts'
+import { DomainError, unavailable } from '../../domain/errors.ts'
+import type { PictureMaker } from '../../domain/ports.ts'
+import { createBoundedQueue } from '../bounded-queue.ts'
 
 const NAME = 'Reading pictures'
 const PROGRAM = fileURLToPath(new URL('picture-process.ts', import.meta.url))

@@ -2,7 +2,7 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../../domain/ports.ts'
 import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import {
   type Credentials,

@@ -1,5 +1,5 @@
 /** Texts at rest under one key: no data key of their own, because they are many and soon gone. */
-import type { Seal } from '../domain/ports.ts'
+import type { Seal } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 /** `key`: 32 bytes. */

@@ -2,7 +2,7 @@
  * What all requests together hold in memory of bodies that are not whole yet. Nobody is kept out by those who send slowly: above
  * the bound whoever holds most for longest is refused.
  */
-import { DomainError } from '../domain/errors.ts'
+import { DomainError } from '../../domain/errors.ts'
 
 /** Bytes. */
 const MOST = 64_000_000

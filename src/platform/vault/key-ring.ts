@@ -17,8 +17,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { DomainError, LostKeyError } from '../domain/errors.ts'
-import type { KeyRing } from '../domain/ports.ts'
+import { DomainError, LostKeyError } from '../../domain/errors.ts'
+import type { KeyRing } from '../../domain/ports.ts'
 import { createFile, removeFile, replaceFile } from './lasting-file.ts'
 
 export interface RingKey {

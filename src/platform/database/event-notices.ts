@@ -4,8 +4,8 @@
  * triggers on the tables themselves, so that no statement can forget it.
  */
 import pg from 'pg'
-import type { Database, Ear, FeedNotices, Log } from '../domain/ports.ts'
-import { nothing, statement, text } from '../domain/sql.ts'
+import type { Database, Ear, FeedNotices, Log } from '../../domain/ports.ts'
+import { nothing, statement, text } from '../../domain/sql.ts'
 
 export interface OpenNotices extends FeedNotices {
   /** Sends what is due and lets go of the connection. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Log } from '../domain/ports.ts'
+import type { Log } from '../../domain/ports.ts'
 import { isServerAlive, readLogTail, replaceFile, spawnServer, waitFor } from './child-process.ts'
 import { askLocalSocket } from './local-socket.ts'
 

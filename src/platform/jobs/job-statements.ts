@@ -1,5 +1,5 @@
 /** What operators see of the job queue, whose tables are the library's own. */
-import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../domain/sql.ts'
+import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../../domain/sql.ts'
 
 /** Facts of a payload that are identifiers and kinds, never an address or content. Of a dead letter they are all that stays. */
 const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId'] as const

@@ -1,8 +1,8 @@
 /** `npm run migrate` applies the migrations; `npm run migrate:new -- <name>` writes the next one from schema.prisma. */
-import { readConfig } from '../config.ts'
-import type { Log } from '../domain/ports.ts'
-import { startEmbeddedPostgres } from './embedded-postgres.ts'
-import { createLog } from './log.ts'
+import { readConfig } from '../../config.ts'
+import type { Log } from '../../domain/ports.ts'
+import { startEmbeddedPostgres } from '../embedded/embedded-postgres.ts'
+import { createLog } from '../log.ts'
 import { createMigration } from './migrations.ts'
 import { prepareDatabase } from './prepare-database.ts'
 

@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
-import { HopelessError } from '../domain/errors.ts'
-import type { Log } from '../domain/ports.ts'
+import { HopelessError } from '../../domain/errors.ts'
+import type { Log } from '../../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { makeLastAttempt, subjectOf } from './job-statements.ts'
 import { redactDeadLetters } from './redact-dead-letters.ts'

@@ -8,8 +8,8 @@ import pg from 'pg'
 import { type MigrationLock, SILENCE, takeMigrationLock } from './migration-lock.ts'
 import { withSchemaEngine } from './schema-engine.ts'
 
-const schemaFile = fileURLToPath(new URL('../../prisma/schema.prisma', import.meta.url))
-export const migrationsFolder = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
+const schemaFile = fileURLToPath(new URL('../../../prisma/schema.prisma', import.meta.url))
+export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
 /** Milliseconds. A migration itself, and waiting for another process that migrates and lives, takes as long as it takes. */
 const CONNECT_TIMEOUT = 5_000

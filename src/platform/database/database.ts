@@ -1,12 +1,12 @@
 /** The one way to PostgreSQL: a pool of `pg` connections, shared by named statements, fast reads and Prisma. */
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { DomainError, unavailable } from '../domain/errors.ts'
-import type { Database, Log } from '../domain/ports.ts'
-import { type Query, type Statement, statement, valuesOf } from '../domain/sql.ts'
-import { createGate } from './gate.ts'
-import { PrismaClient } from './prisma/client.ts'
-import { createReads } from './reads/reads.ts'
+import { DomainError, unavailable } from '../../domain/errors.ts'
+import type { Database, Log } from '../../domain/ports.ts'
+import { type Query, type Statement, statement, valuesOf } from '../../domain/sql.ts'
+import { createGate } from '../gate.ts'
+import { PrismaClient } from '../prisma/client.ts'
+import { createReads } from '../reads/reads.ts'
 import { watchWakes } from './wake-watch.ts'
 
 export interface ConnectedDatabase extends Database {

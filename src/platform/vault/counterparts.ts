@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LostKeyError } from '../domain/errors.ts'
+import { LostKeyError } from '../../domain/errors.ts'
 import { createFile, removeFile } from './lasting-file.ts'
 
 const BYTES = 32

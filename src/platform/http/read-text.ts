@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { type BodyRoom, sharedBodyRoom } from './body-room.ts'
 import { assertDeclared, onBroken, tooLarge } from './request-body.ts'
 

@@ -1,8 +1,8 @@
 /** The local key vault: keys in files or from the environment, and a counterpart for every owner. */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
-import { LostKeyError } from '../domain/errors.ts'
-import type { KeyRing, KeyVault } from '../domain/ports.ts'
+import { LostKeyError } from '../../domain/errors.ts'
+import type { KeyRing, KeyVault } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 import { createCounterparts } from './counterparts.ts'
 import { openKeyRing, type RingKey, readOrCreate } from './key-ring.ts'

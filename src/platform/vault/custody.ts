@@ -1,6 +1,6 @@
 /** Custodial key pairs: the private key is sealed under the user's own data key, and that is wrapped by the key vault. */
 import { randomBytes } from 'node:crypto'
-import type { Custody, KeyVault, KeyWrapping } from '../domain/ports.ts'
+import type { Custody, KeyVault, KeyWrapping } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 interface KeyPairs {

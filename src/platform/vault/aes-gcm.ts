@@ -1,6 +1,6 @@
 /** AES-256-GCM as everything here is sealed with: nonce, tag, ciphertext. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { LostKeyError } from '../domain/errors.ts'
+import { LostKeyError } from '../../domain/errors.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

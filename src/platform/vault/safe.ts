@@ -1,7 +1,7 @@
 /** Small secrets at rest, under the key vault. */
 import { randomBytes } from 'node:crypto'
-import { LostKeyError } from '../domain/errors.ts'
-import type { KeyVault, Safe, WrappedKey } from '../domain/ports.ts'
+import { LostKeyError } from '../../domain/errors.ts'
+import type { KeyVault, Safe, WrappedKey } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 /**
