@@ -1,4 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import { findMemoryFolder } from './test/support/memory-folder.ts'
+
+// Of this process, which starts the servers, and of those it starts for the tests. Who sets it has chosen.
+const memory = findMemoryFolder()
+if (memory) process.env.TMPDIR ??= memory
 
 export default defineConfig({
   test: {
