@@ -91,8 +91,8 @@ export const money: Mutant[] = [
       [
         'money.deposit-book',
         'A deposit is booked against where it came from.',
-        `(2, null, 'DEPOSITS', -credited.amount)`,
-        `(2, null, 'REVENUE', -credited.amount)`,
+        `{ book: 'DEPOSITS', currency`,
+        `{ book: 'REVENUE', currency`,
       ],
     ],
   ),

@@ -3,6 +3,7 @@ import type { SignedInUser } from '../actor.ts'
 import { auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, int, json, numeric, orNull, smallint, statement, text, textOf, uuid } from '../sql.ts'
+import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 import { byAddressSql } from './address-sql.ts'
 
@@ -79,7 +80,7 @@ export const insertUser = statement(
      select $user, $username, $email, $passwordHash, $username, $language, $referralCode, $role, $role = 'ADMIN',
        not $isToBeVerified
      where not ($isToBeVerified and exists (select from users where lower(email) = lower($email) and email_held))
-     returning id
+     returning id, uuidv7() as transfer_id
    ),
    opened as (
      insert into wallets (user_id, address, points) select id, $wallet, $points from created
@@ -88,15 +89,15 @@ export const insertUser = statement(
      insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
      select id, $version, $vaultKeyId, $wrappedDataKey, $sealedPrivateKey from created
    ),
-   moved as (
-     insert into transfers (reference) select 'sign-up:' || id from created where $points > 0 returning id
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select moved.id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from moved, created, lateral (values (1, created.id, null::book, $points), (2, null, 'PROMOTION', -$points))
-       as line (position, wallet_id, book, amount)
-   ),
+   ${postTransferSql({
+     from: 'created',
+     reference: `'sign-up:' || created.id`,
+     when: '$points > 0',
+     lines: [
+       { wallet: 'created.id', currency: 'POINTS', amount: '$points' },
+       { book: 'PROMOTION', currency: 'POINTS', amount: '-$points' },
+     ],
+   })},
    ${auditSql({ name: 'audited', from: 'created', user: 'id', action: 'account.created', address: '$address' })},
    ${accountMailSql({
      name: 'queued',

@@ -8,6 +8,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { sentBySql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, int, nothing, smallint, statement, text, uuid } from '../sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
+import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { nextTransferSql } from '../wallet/transfer-sql.ts'
 
 const user = { user: uuid }
@@ -110,20 +111,20 @@ export const emptyAssets = statement(
   `with ${emptyAssetsSql('owner_id = $user')} select from gone limit 0`,
 )
 
-/** The entries that take all a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
-export const forfeitSql = (from: string, reference: string) => `
-   moved as (
-     insert into transfers (id, reference) select transfer_id, ${reference} from ${from} where num > 0 or points > 0
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select transfer_id, line.position, line.wallet_id, line.book, line.currency, line.amount
-     from ${from}, lateral (values
-       (1, user_id, null::book, 'POINTS'::currency, -points), (2, user_id, null, 'NUM', -num),
-       (3, null, 'FORFEITED', 'POINTS', points), (4, null, 'FORFEITED', 'NUM', num)
-     ) as line (position, wallet_id, book, currency, amount)
-     where line.amount <> 0
-   )`
+/** The transfer of all that a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
+export const forfeitSql = (from: string, reference: string) =>
+  postTransferSql({
+    from,
+    reference,
+    when: '(num > 0 or points > 0)',
+    omitsZeros: true,
+    lines: [
+      { wallet: 'user_id', currency: 'POINTS', amount: '-points' },
+      { wallet: 'user_id', currency: 'NUM', amount: '-num' },
+      { book: 'FORFEITED', currency: 'POINTS', amount: 'points' },
+      { book: 'FORFEITED', currency: 'NUM', amount: 'num' },
+    ],
+  })
 
 /** Withdraws open orders, takes what the wallet holds, and closes it. */
 export const closeWallet = statement(

@@ -1,4 +1,5 @@
 import { statement, text, uuid } from '../sql.ts'
+import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { openTransferSql } from '../wallet/transfer-sql.ts'
 
 /**
@@ -36,19 +37,16 @@ export const failCommit = statement(
      returning w.user_id, w.event_sequence,
        ${openTransferSql({ wallet: 'w', change: 'new.points - old.points', undone: '(select distinct transfer_id from charge)' })}
    ),
-   refund as (
-     insert into transfers (id, reference)
-     select credited.transfer_id, 'refund:' || failed.commit_id from failed join credited on credited.user_id = failed.author_id
-     where exists (select from charge) returning id
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select refund.id, charge.position, charge.wallet_id, charge.book, charge.currency, -charge.amount from refund, charge
-   ),
+   ${postTransferSql({
+     from: 'failed join credited on credited.user_id = failed.author_id',
+     reference: `'refund:' || failed.commit_id`,
+     when: 'exists (select from charge)',
+     lines: 'select position, wallet_id, book, currency, -amount from charge',
+   })},
    told as (
      insert into events (owner_id, sequence, type, commit_id, transfer_id)
-     select failed.author_id, credited.event_sequence, 'commit.failed', failed.commit_id, refund.id
-     from failed join credited on credited.user_id = failed.author_id left join refund on true
+     select failed.author_id, credited.event_sequence, 'commit.failed', failed.commit_id, inserted_transfers.id
+     from failed join credited on credited.user_id = failed.author_id left join inserted_transfers on true
    )
    select commit_id from failed`,
 )

@@ -170,7 +170,7 @@ export const recordGivenUp = statement(
      from settled join network_apps a on a.id = settled.network_app_id
    ),
    ${refundSql({ from: 'refundable', news: 'news' })},
-   ${tellSql(`case news.type when 'order.refunded' then (select id from given_back) end`)},
+   ${tellSql(`case news.type when 'order.refunded' then (select id from inserted_transfers) end`)},
    mailed as materialized (
      select enqueue('mail', jsonb_build_object(
        'template', case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end, 'orderId', id)) from ended

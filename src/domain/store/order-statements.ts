@@ -15,6 +15,7 @@ import {
   uuid,
 } from '../sql.ts'
 import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
+import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { openedSql } from '../wallet/transfer-sql.ts'
 
 /** Orders that one statement ends or empties. */
@@ -206,22 +207,19 @@ export const payOrder = statement(
          at: 'split.at',
        })}
    ),
-   moved as (
-     insert into transfers (id, reference) select transfer_id, 'order:' || id from split
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select split.transfer_id, line.position, line.wallet_id, line.book, line.currency, line.amount
-     from split, lateral (values
-       (1, $buyer, null::book, 'POINTS'::currency, -split.points),
-       (2, $buyer, null, 'NUM', -split.num),
-       (3, split.owner_id, null, 'POINTS', split.points - split.points_share),
-       (4, split.owner_id, null, 'NUM', split.num - split.num_share),
-       (5, null, 'REVENUE', 'POINTS', split.points_share),
-       (6, null, 'REVENUE', 'NUM', split.num_share)
-     ) as line (position, wallet_id, book, currency, amount)
-     where line.amount <> 0
-   ),
+   ${postTransferSql({
+     from: 'split',
+     reference: `'order:' || id`,
+     omitsZeros: true,
+     lines: [
+       { wallet: '$buyer', currency: 'POINTS', amount: '-split.points' },
+       { wallet: '$buyer', currency: 'NUM', amount: '-split.num' },
+       { wallet: 'split.owner_id', currency: 'POINTS', amount: 'split.points - split.points_share' },
+       { wallet: 'split.owner_id', currency: 'NUM', amount: 'split.num - split.num_share' },
+       { book: 'REVENUE', currency: 'POINTS', amount: 'split.points_share' },
+       { book: 'REVENUE', currency: 'NUM', amount: 'split.num_share' },
+     ],
+   })},
    paid as (
      update orders o set status = case when split.calls then 'PENDING' else 'SUCCESS' end::order_status,
        points_paid = split.points, num_paid = split.num, transfer_id = split.transfer_id, paid_at = split.at,

@@ -5,6 +5,7 @@
  * The feeds that tell of it lie in the same wallets and get their positions here: a statement updates a row once.
  */
 import { overdueSql, useGrantsSql } from '../wallet/points-sql.ts'
+import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { openedSql } from '../wallet/transfer-sql.ts'
 
 export interface RefundParts {
@@ -14,7 +15,7 @@ export interface RefundParts {
   news: string
 }
 
-/** `feeds` tells the positions before the events, `(user_id, before)`; `given_back (id)` the refund. */
+/** `feeds` tells the positions before the events, `(user_id, before)`; `inserted_transfers (id)` the refund. */
 export const refundSql = ({ from, news }: RefundParts) => `
   changes as materialized (
     select user_id, sum(num) as num, sum(points) as points, sum(events)::int as events from (
@@ -42,20 +43,16 @@ export const refundSql = ({ from, news }: RefundParts) => `
       })},
       new.num - old.num - changes.num as lacking_num, new.points - old.points - changes.points as lacking_points
   ),
-  given_back as (
-    insert into transfers (id, reference) select opened.transfer_id, 'order-refund:' || ${from}.id from ${from}, opened returning id
-  ),
-  mirrored as (
-    insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-    select given_back.id, row_number() over (order by wallet_id, book, currency), wallet_id, book, currency, amount
-    from given_back, (
-      select wallet_id, book, currency, sum(amount) as amount from (
+  ${postTransferSql({
+    from: `${from}, opened`,
+    id: 'opened.transfer_id',
+    reference: `'order-refund:' || ${from}.id`,
+    lines: `select row_number() over (order by wallet_id, book, currency), wallet_id, book, currency, sum(amount) from (
         select user_id as wallet_id, null::book as book, 'NUM'::currency as currency, num as amount from feeds
         union all select user_id, null, 'POINTS', points from feeds
         union all select null, e.book, e.currency, -e.amount
           from entries e join ${from} on e.transfer_id = ${from}.transfer_id where e.book is not null
         union all select null, 'REVENUE', 'NUM', -lacking_num from feeds
         union all select null, 'REVENUE', 'POINTS', -lacking_points from feeds
-      ) as line group by wallet_id, book, currency having sum(amount) <> 0
-    ) as line
-  )`
+      ) as change group by wallet_id, book, currency having sum(amount) <> 0`,
+  })}`

@@ -4,6 +4,7 @@
  */
 import { numeric } from '../sql.ts'
 import { spendableSql } from './points-sql.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
 import { openTransferSql } from './transfer-sql.ts'
 
 export interface ChargeParts {
@@ -30,19 +31,16 @@ export const chargeSql = ({ from, payer }: ChargeParts) => `
     returning w.user_id, old.points - new.points as points, old.num - new.num as num, new.event_sequence as sequence,
       uuidv7() as commit_id, ${openTransferSql({ wallet: 'w', change: 'new.points - old.points' })}
   ),
-  moved as (
-    insert into transfers (id, reference) select transfer_id, 'commit:' || commit_id from charge
-  ),
-  booked as (
-    insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-    select charge.transfer_id, line.position, line.wallet_id, line.book, line.currency, line.amount
-    from charge, lateral (values
-      (1, charge.user_id, null::book, 'POINTS'::currency, -charge.points),
-      (2, charge.user_id, null, 'NUM', -charge.num),
-      (3, null, 'REVENUE', 'POINTS', least(charge.points, $fee)),
-      (4, null, 'REVENUE', 'NUM', $fee - least(charge.points, $fee)),
-      (5, null, 'GAS', 'POINTS', charge.points - least(charge.points, $fee)),
-      (6, null, 'GAS', 'NUM', charge.num - $fee + least(charge.points, $fee))
-    ) as line (position, wallet_id, book, currency, amount)
-    where line.amount <> 0
-  )`
+  ${postTransferSql({
+    from: 'charge',
+    reference: `'commit:' || commit_id`,
+    omitsZeros: true,
+    lines: [
+      { wallet: 'charge.user_id', currency: 'POINTS', amount: '-charge.points' },
+      { wallet: 'charge.user_id', currency: 'NUM', amount: '-charge.num' },
+      { book: 'REVENUE', currency: 'POINTS', amount: 'least(charge.points, $fee)' },
+      { book: 'REVENUE', currency: 'NUM', amount: '$fee - least(charge.points, $fee)' },
+      { book: 'GAS', currency: 'POINTS', amount: 'charge.points - least(charge.points, $fee)' },
+      { book: 'GAS', currency: 'NUM', amount: 'charge.num - $fee + least(charge.points, $fee)' },
+    ],
+  })}`

@@ -1,6 +1,7 @@
 import { eventSql } from '../event/event-sql.ts'
 import { arrayOf, int, numeric, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
 
 export const findScanned = statement(
   'deposits_scanned',
@@ -54,15 +55,14 @@ const creditSql = `
    credited as materialized (
      select fresh.*, before + rank as sequence, transfers[rank] as transfer_id from fresh join paid using (user_id)
    ),
-   moved as (
-     insert into transfers (id, reference) select transfer_id, 'deposit:' || hash || ':-1' from credited
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select credited.transfer_id, line.position, line.wallet_id, line.book, 'NUM', line.amount
-     from credited, lateral (values (1, credited.user_id, null::book, credited.amount), (2, null, 'DEPOSITS', -credited.amount))
-       as line (position, wallet_id, book, amount)
-   ),
+   ${postTransferSql({
+     from: 'credited',
+     reference: `'deposit:' || hash || ':-1'`,
+     lines: [
+       { wallet: 'credited.user_id', currency: 'NUM', amount: 'credited.amount' },
+       { book: 'DEPOSITS', currency: 'NUM', amount: '-credited.amount' },
+     ],
+   })},
    kept as (
      insert into deposits (transaction_hash, position, wallet_id, amount, block_number, block_hash)
      select hash, -1, user_id, amount, block_number, block_hash from fresh

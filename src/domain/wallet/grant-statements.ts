@@ -3,6 +3,7 @@ import { audited, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { boolean, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
 import { nextTransferSql } from './transfer-sql.ts'
 
 const grantColumns = {
@@ -63,15 +64,14 @@ export const insertGrant = statement(
      select user_id, $amount, case when $expiresAt is not null then $amount end, $reason, $actor, $expiresAt
      from raised returning id
    ),
-   moved as (
-     insert into transfers (id, reference) select raised.transfer_id, 'grant:' || granted.id from raised, granted
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select raised.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from raised, lateral (values (1, raised.user_id, null::book, $amount), (2, null, 'PROMOTION', -$amount))
-       as line (position, wallet_id, book, amount)
-   ),
+   ${postTransferSql({
+     from: 'raised, granted',
+     reference: `'grant:' || granted.id`,
+     lines: [
+       { wallet: 'raised.user_id', currency: 'POINTS', amount: '$amount' },
+       { book: 'PROMOTION', currency: 'POINTS', amount: '-$amount' },
+     ],
+   })},
    ${eventSql({ name: 'told', from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
    ${auditSql({
      name: 'audited',

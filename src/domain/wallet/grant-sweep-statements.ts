@@ -2,6 +2,7 @@
 import { eventSql } from '../event/event-sql.ts'
 import { int, statement, uuid } from '../sql.ts'
 import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
 
 const byEnd = placeSql('points_expire_at', 'user_id')
 
@@ -50,15 +51,14 @@ export const closeDueGrants = statement(
    opened as materialized (
      select taken.id, taken.remaining, user_id, before + rank as sequence, transfers[rank] as transfer_id from taken, lowered
    ),
-   moved as (
-     insert into transfers (id, reference) select transfer_id, 'grant-expiry:' || id from opened
-   ),
-   booked as (
-     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-     select opened.transfer_id, line.position, line.wallet_id, line.book, 'POINTS', line.amount
-     from opened, lateral (values (1, $user, null::book, -opened.remaining), (2, null, 'PROMOTION', opened.remaining))
-       as line (position, wallet_id, book, amount)
-   ),
+   ${postTransferSql({
+     from: 'opened',
+     reference: `'grant-expiry:' || opened.id`,
+     lines: [
+       { wallet: '$user', currency: 'POINTS', amount: '-opened.remaining' },
+       { book: 'PROMOTION', currency: 'POINTS', amount: 'opened.remaining' },
+     ],
+   })},
    used as (
      insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from opened
    ),
