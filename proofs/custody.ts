@@ -12,6 +12,7 @@ import { actionArgsContext } from '../src/domain/store/action-args.ts'
 import { createCustody } from '../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
 import { createSafe } from '../src/platform/vault/safe.ts'
+import { until } from '../test/support/eventually.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { createCarelessCustody } from './harness/careless-custody.ts'
 import { tryOnce } from './harness/client.ts'
@@ -19,7 +20,6 @@ import { dumpKeys, type KeyRow, openedBy, readKeys, readTexts, swaps, withFlippe
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { closeStore, openStore, type Store } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 const TEXT = 'a tree'
 const keyPairs = { createKeyPair, signText }

@@ -2,7 +2,7 @@
  * F01: one order is confirmed 200 times at once, through both doors of two gateways on one database, again and again.
  * It is charged once, its seller is told once, and every caller gets the same answer.
  */
-
+import { until } from '../test/support/eventually.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
 import {
   countVerdicts,
@@ -18,7 +18,6 @@ import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { startSink } from './harness/sink.ts'
 import { closeStore, openStore } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds. */
 const P99 = 1_000
@@ -48,10 +47,8 @@ export async function proveConfirmStorm(context: ProofContext): Promise<ProofRes
     if (all.atOnce < confirms / 2)
       reasons.push(`Round ${round} had only ${all.atOnce} confirms at once: it is invalid.`)
   }
-  await until(
-    'every order is delivered',
-    async () =>
-      (await readStandings(parts.database, orderIds)).every(({ status }) => status === 'SUCCESS') || undefined,
+  await until('every order is delivered', async () =>
+    (await readStandings(parts.database, orderIds)).every(({ status }) => status === 'SUCCESS'),
   )
   reasons.push(...(await judge(parts, orderIds, outcomes)))
   if (sink.heard.size !== rounds) reasons.push(`${sink.heard.size} different webhooks were heard, not ${rounds}.`)

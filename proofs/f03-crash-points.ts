@@ -1,11 +1,10 @@
 /** The moments of F03 at which a gateway is killed. Each is made visible from outside; the product has no hook for it. */
-
+import { until } from '../test/support/eventually.ts'
 import type { ChainProxy } from './harness/chain-proxy.ts'
 import type { Watch } from './harness/client.ts'
 import type { Gate, Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import type { Random } from './harness/random.ts'
-import { until } from './harness/wait.ts'
 
 /** Where a gateway stands still because the proof's own trigger holds its statement. */
 export const gates: Gate[] = [

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { statement, text } from '../src/domain/sql.ts'
 import { createDatabase } from '../src/platform/database/database.ts'
+import { until } from '../test/support/eventually.ts'
 import { gates, killAt, namedPoints, type Scene } from './f03-crash-points.ts'
 import { nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
 import { startChainProxy } from './harness/chain-proxy.ts'
@@ -16,7 +17,6 @@ import { countDatabase, idsOf, judgeChain, judgeDatabase, quiesce } from './harn
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { tally } from './harness/tally.ts'
-import { until } from './harness/wait.ts'
 
 const callers = 6
 const accountNames = ['alice', 'bob', 'carol']

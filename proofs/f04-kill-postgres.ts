@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { until } from '../test/support/eventually.ts'
 import { type DatabaseScene, openDatabaseScene } from './harness/database-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { until } from './harness/wait.ts'
 
 /** From the moment PostgreSQL takes connections to the first success. Milliseconds. */
 const BACK = 5_000
@@ -23,7 +23,7 @@ const takesConnections = async (url: string) => {
     await client.query('select 1')
     return true
   } catch {
-    return undefined
+    return false
   } finally {
     await client.end().catch(() => undefined)
   }
@@ -44,7 +44,7 @@ async function killPostmaster(dir: string, url: string): Promise<void> {
   const pid = Number((await readFile(join(dir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
   process.kill(pid, 'SIGKILL')
   // The harness starts it again by itself.
-  await until('PostgreSQL is gone', async () => ((await takesConnections(url)) ? undefined : true), 10_000)
+  await until('PostgreSQL is gone', async () => !(await takesConnections(url)), 10_000)
   await until('PostgreSQL is back', () => takesConnections(url), 60_000, 20)
 }
 

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { int, statement, text } from '../src/domain/sql.ts'
 import { payOrder } from '../src/domain/store/order-statements.ts'
 import { expireOrders } from '../src/domain/store/order-sweep-statements.ts'
+import { until } from '../test/support/eventually.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
 import {
   confirmOnce,
@@ -20,7 +21,6 @@ import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeStatements } from './harness/statements.ts'
 import { closeStore, openStore, orderUuid, type Store } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds. */
 const shifts = [600_000, -600_000]
@@ -146,7 +146,7 @@ async function holdOver(
     const confirms = Promise.all(ids.map(confirm))
     await until(`${ids.length} confirms wait for ${table}`, async () => {
       const [row] = await parts.database.query(findWaiting, { paying: payOrder.text })
-      return row?.count === ids.length || undefined
+      return row?.count === ids.length
     })
     await sleepUntil(parts.database, deadline, 0.05)
     await holder.query('rollback')
@@ -173,9 +173,8 @@ async function raceSweeper({ context, parts, store }: Scene) {
       return confirm(store, id, index)
     }),
   )
-  await until(
-    'every order that was not paid is ended',
-    async () => (await readStandings(parts.database, ids)).every(({ status }) => status !== 'CREATED') || undefined,
+  await until('every order that was not paid is ended', async () =>
+    (await readStandings(parts.database, ids)).every(({ status }) => status !== 'CREATED'),
   )
   isOver = true
   await Promise.all(sweepers)

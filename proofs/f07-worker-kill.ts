@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../src/domain/ids.ts'
 import { arrayOf, int, statement, text, timestamp, uuid } from '../src/domain/sql.ts'
+import { until } from '../test/support/eventually.ts'
 import { createGates, type Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
@@ -13,7 +14,6 @@ import type { Random } from './harness/random.ts'
 import { type Receiver, startReceiver } from './harness/receiver.ts'
 import { type App, addApp, type Delivery, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore, type Store } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds from a kill to the next call with what it interrupted. */
 const RESUME = 31_000
@@ -121,7 +121,7 @@ const anyReady = ({ gateways }: Store) =>
 
 /** Until all gateways are up again. */
 const restarted = ({ gateways }: Store) =>
-  until('all gateways are up', () => gateways.every((gateway) => gateway.isReady()) || undefined, 60_000)
+  until('all gateways are up', () => gateways.every((gateway) => gateway.isReady()), 60_000)
 
 async function sellSome({ store, apps, random, orderIds }: Scene): Promise<void> {
   const gateway = await anyReady(store)
@@ -137,7 +137,7 @@ async function killAt(scene: Scene, point: Point): Promise<boolean> {
   const isHeld = point !== 'random'
   hold(isHeld)
   await sellSome(scene)
-  if (isHeld) await until('calls are held', () => open() >= BATCH - 2 || undefined)
+  if (isHeld) await until('calls are held', () => open() >= BATCH - 2)
   // Sales come first: who waits at the gate has the buyer's wallet.
   if (isGate) {
     await gates.close('note')
@@ -279,7 +279,7 @@ async function killAllAtOnce(scene: Scene): Promise<string[]> {
   await restarted(store)
   hold(true)
   await sellSome(scene)
-  await until('calls are held', () => open() === BATCH || undefined)
+  await until('calls are held', () => open() === BATCH)
   const deliveries = await readDeliveries(parts.database, orderIds.slice(-BATCH))
   const ids = deliveries.map(({ id }) => id)
   const locked = new Set(

@@ -8,6 +8,7 @@ import { arrayOf, statement, uuid } from '../src/domain/sql.ts'
 import { createActionArgs } from '../src/domain/store/action-args.ts'
 import { createDeliveryService, deliveryLanes } from '../src/domain/store/delivery-service.ts'
 import { startJobs } from '../src/platform/jobs/jobs.ts'
+import { until } from '../test/support/eventually.ts'
 import { watchMemory } from './harness/memory.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { percentile } from './harness/percentile.ts'
@@ -15,7 +16,6 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { type Receiver, startReceiver } from './harness/receiver.ts'
 import { addApp, type Delivery, openSafe, passTime, readAttempts, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 const GOOD = 50
 /** Milliseconds from the event to the first attempt. */
@@ -49,7 +49,7 @@ export async function proveSinkHang(context: ProofContext): Promise<ProofResult>
     await sell(store, goodApp, events)
     await sell(store, goodApp, GOOD, 1)
   }
-  await until('the load in peace is delivered', () => good.calls.length >= told || undefined)
+  await until('the load in peace is delivered', () => good.calls.length >= told)
   const before = await peace.stop()
   const memory = watchMemory(pid)
   const hangingOrders = await sell(store, hangingApp, events)
@@ -57,7 +57,7 @@ export async function proveSinkHang(context: ProofContext): Promise<ProofResult>
   // What it called itself ended with it, before its time.
   const alone = Date.now()
   const goodOrders = await sell(store, goodApp, GOOD, 1)
-  await until('the good one was told', () => good.calls.length >= told + GOOD || undefined)
+  await until('the good one was told', () => good.calls.length >= told + GOOD)
 
   const hangingDeliveries = await readDeliveries(parts.database, hangingOrders)
   const findCut = () =>

@@ -4,13 +4,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { arrayOf, boolean, float, int, statement, text, uuid } from '../src/domain/sql.ts'
+import { until } from '../test/support/eventually.ts'
 import { residentMemory, watchMemory } from './harness/memory.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { answerWith, type Receiver, type Respond, startReceiver } from './harness/receiver.ts'
 import { type App, addApp, passTime, readAttempts, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore, type Store } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 /** Seconds from each failure to the next attempt: 0, 5 s, 5 m, 30 m, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h. */
 const SCHEDULE = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry.ts'
 import { findSetting } from '../src/chain/registry-statements.ts'
+import { until } from '../test/support/eventually.ts'
 import { killAtChain } from './f03-crash-points.ts'
 import { openCarelessAccount, sendCarelessly } from './harness/careless-relay.ts'
 import { losesReplies, withoutReceipts, withoutTraces } from './harness/chain-faults.ts'
@@ -12,7 +13,6 @@ import { startChainProxy } from './harness/chain-proxy.ts'
 import { type ChainScene, openChainScene, readStatuses } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'
-import { until } from './harness/wait.ts'
 
 /** The control: a relay that takes a new nonce after an error must be seen to put commits onto the chain twice. */
 async function catchCareless(context: ProofContext, { parts, rpc }: ChainScene): Promise<string[]> {
@@ -43,12 +43,7 @@ export async function proveReplyLost(context: ProofContext): Promise<ProofResult
 
   let lost = 0
   scene.disturb(losesReplies(context.random.fork('replies'), 0.5, (count) => (lost += count)))
-  await until(
-    'enough replies are lost',
-    () => (lost >= replies && acknowledged.commits.length >= commits ? true : undefined),
-    600_000,
-    100,
-  )
+  await until('enough replies are lost', () => lost >= replies && acknowledged.commits.length >= commits, 600_000, 100)
   scene.disturb(undefined)
   const afterReplies = await scene.untilIncluded(120_000)
   context.say(
@@ -76,7 +71,7 @@ export async function proveReplyLost(context: ProofContext): Promise<ProofResult
     else restart.catch(() => undefined)
     if ((kill + 1) % 10 === 0) context.say(`${kill + 1} of ${kills} kills`)
   }
-  await until('both gateways are up', () => (gateways.every((gateway) => gateway.isReady()) ? true : undefined), 60_000)
+  await until('both gateways are up', () => gateways.every((gateway) => gateway.isReady()), 60_000)
 
   // Who asks a gateway that is killed gets no answer.
   const judged = await scene.judgeAll([200, 0])

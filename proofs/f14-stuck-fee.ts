@@ -5,10 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { quantity } from '../src/chain/rpc.ts'
 import { int, numeric, orNull, statement } from '../src/domain/sql.ts'
+import { until } from '../test/support/eventually.ts'
 import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeReplacements, readSent } from './harness/sent-transactions.ts'
-import { until } from './harness/wait.ts'
 
 const GWEI = 1_000_000_000n
 const CAP = 100n
@@ -66,9 +66,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
 
   for (let round = 0; round < rounds; round += 1) {
     await mine(0)
-    await until('enough is sent and waits', async () =>
-      (await parts.database.query(countSent))[0]!.count >= 30 ? true : undefined,
-    )
+    await until('enough is sent and waits', async () => (await parts.database.query(countSent))[0]!.count >= 30)
     const offer = BigInt((await parts.database.query(highestOffer))[0]!.fee!)
     // Tenfold of what the base fee was: an offer is twice that and a tip.
     const fee = offer * 5n
@@ -87,9 +85,7 @@ export async function proveStuckFee(context: ProofContext): Promise<ProofResult>
 
   // Above the cap: what was sent waits, nothing is offered above it, and it goes on when the fee falls.
   await mine(0)
-  await until('enough is sent and waits', async () =>
-    (await parts.database.query(countSent))[0]!.count >= 30 ? true : undefined,
-  )
+  await until('enough is sent and waits', async () => (await parts.database.query(countSent))[0]!.count >= 30)
   const stop = holdBaseFee(scene, 2n * CAP * GWEI)
   await delay(15_000)
   const waiting = (await parts.database.query(countSent))[0]!.count

@@ -4,12 +4,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { int, statement } from '../src/domain/sql.ts'
+import { until } from '../test/support/eventually.ts'
 import { lagging } from './harness/chain-faults.ts'
 import { openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'
 import { createStatusWatch, watchStatuses } from './harness/status-watch.ts'
-import { until } from './harness/wait.ts'
 
 const CONFIRMATIONS = 12
 const DEPTHS = [1, 2, 4, 11]
@@ -44,12 +44,12 @@ export async function proveReorg(context: ProofContext): Promise<ProofResult> {
   const depths = Array.from({ length: rounds }, () => DEPTHS).flat()
   for (const depth of context.random.fork('depths').shuffle(depths)) {
     const goal = acknowledged.commits.length + Math.ceil(commits / DEPTHS.length)
-    await until('callers work', () => (acknowledged.commits.length >= goal ? true : undefined), 120_000)
+    await until('callers work', () => acknowledged.commits.length >= goal, 120_000)
     // The registry's own block stays, and something is lost.
     await until('the newest blocks hold commits', async () => {
       const newest = Number(await rpc.call<string>('eth_blockNumber'))
       if (newest < depth + 5) return undefined
-      return (await parts.database.query(countAbove, { block: newest - depth }))[0]!.count > 0 || undefined
+      return (await parts.database.query(countAbove, { block: newest - depth }))[0]!.count > 0
     })
     const before = watch.displaced
     await rpc.call('anvil_reorg', depth, [])

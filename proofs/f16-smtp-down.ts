@@ -3,6 +3,7 @@
  * password is answered as ever, and the mail arrives soon after the server is back, once.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '../test/support/eventually.ts'
 import { startCarelessAccounts } from './harness/careless-account.ts'
 import type { Exchange } from './harness/exchange.ts'
 import {
@@ -17,7 +18,6 @@ import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { askReset, forgetLimits, mailsAway, openGateways, type Person, signUp, stopGateways } from './harness/people.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds from the server's return to the last mail. */
 const ARRIVAL = 60_000
@@ -117,12 +117,9 @@ async function inTrouble(scene: Scene, trouble: Trouble, seconds: number) {
   if (mailServer.mails.length > taken) found.push(`Mails arrived at a server that is bad by "${trouble}".`)
   mailServer.mood = 'accept'
   const back = performance.now()
-  await until(
-    'the mails arrive',
-    () => mailServer.mails.length >= taken + people.length || undefined,
-    2 * ARRIVAL,
-    50,
-  ).catch((error: Error) => found.push(error.message))
+  await until('the mails arrive', () => mailServer.mails.length >= taken + people.length, 2 * ARRIVAL, 50).catch(
+    (error: Error) => found.push(error.message),
+  )
   // What a gateway still has in hand, and would send a second time, is away then.
   await mailsAway(parts.database, 2 * ARRIVAL)
   const mails = mailsOf(mailServer, 'password-reset', taken)

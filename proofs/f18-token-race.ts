@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { verify } from '@node-rs/argon2'
+import { until } from '../test/support/eventually.ts'
 import { createCarelessReset } from './harness/careless-reset.ts'
 import { exchange } from './harness/exchange.ts'
 import {
@@ -41,7 +42,6 @@ import {
   useToken,
   winnersOf,
 } from './harness/token-uses.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds that an old access token may live on, at whichever gateway. */
 const AFTERLIFE = 1_000
@@ -180,7 +180,7 @@ async function watchSession({ url }: { url: string }, token: string): Promise<nu
     async () => {
       const { status, sentAt } = await exchange({ method: 'GET', url: `${url}/api/v3/auth/users/me/`, token })
       if (status === 200) lastLetThrough = sentAt
-      return status === 401 || undefined
+      return status === 401
     },
     60_000,
     20,

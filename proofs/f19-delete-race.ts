@@ -9,6 +9,7 @@ import type { CommitData } from '../src/domain/asset/commit-data.ts'
 import { arrayOf, boolean, int, statement, text, uuid } from '../src/domain/sql.ts'
 import { createCustody } from '../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
+import { until } from '../test/support/eventually.ts'
 import { createCarelessDeletion } from './harness/careless-deletion.ts'
 import { jsonBody, tryOnce } from './harness/client.ts'
 import { judgeStandings, readStandings } from './harness/confirms.ts'
@@ -28,7 +29,6 @@ import { brokenInvariants, type Parts, silent, startParts } from './harness/part
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { startReceiver } from './harness/receiver.ts'
 import { closeStore, openStore, readWallet, type Store } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 const TEXT = 'a tree'
 const PRICE = '1'
@@ -170,7 +170,7 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   const reasons: string[] = []
   await until('every delivery is settled', async () => {
     const statuses = await Promise.all(leavers.map(({ id }) => database.query(findOrders, { buyer: id })))
-    return statuses.flat().every(({ status }) => status !== 'PENDING') || undefined
+    return statuses.flat().every(({ status }) => status !== 'PENDING')
   })
   const held = await Promise.all(leavers.map(({ id }) => readWallet(database, id)))
   const late = held.filter(({ points, num }) => Number(points) + Number(num) > 0).length
@@ -225,12 +225,7 @@ async function judgeChain(
   leavers: readonly Leaver[],
   all: readonly Departure[],
 ) {
-  await until(
-    'every commit is settled',
-    async () => ((await database.query(findOpen))[0]!.count === 0 ? true : undefined),
-    120_000,
-    100,
-  )
+  await until('every commit is settled', async () => (await database.query(findOpen))[0]!.count === 0, 120_000, 100)
   const known = new Map((await database.query(findSettings)).map(({ key, value }) => [key, value]))
   const address = known.get(registrySetting(Number(known.get('chain:id'))))
   if (!address) return ['There is no registry.']

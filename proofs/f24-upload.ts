@@ -1,6 +1,7 @@
 /** F24: uploads that lie, never end, are malformed or call themselves paths are refused soon, and cost memory and disk nothing. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { until } from '../test/support/eventually.ts'
 import { uploadFields } from './harness/broken-body.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'
 import { createGateway } from './harness/gateway.ts'
@@ -12,7 +13,6 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import type { Random } from './harness/random.ts'
 import { randomBytes } from './harness/random-bytes.ts'
 import { BOUNDARY, chunk, field, fileHead, formEnd, formType, type RawAnswer, rawCall } from './harness/raw-call.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds from the moment that something is known to be wrong. */
 const MOST_WAIT = 2_000
@@ -246,10 +246,9 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
     if (/html|svg|script/.test(shown)) reasons.push(`Bytes that call themselves ${type} are shown as ${shown}.`)
   }
 
-  await until(
-    'uploads are let go',
-    async () => (await holdingsOf(pid, join(dir, 'uploads'))).files.length === 0 || undefined,
-  ).catch(() => reasons.push('Uploads are left.'))
+  await until('uploads are let go', async () => (await holdingsOf(pid, join(dir, 'uploads'))).files.length === 0).catch(
+    () => reasons.push('Uploads are left.'),
+  )
   const strays = (await strayFiles(dir)).filter((path) => !straysBefore.includes(path))
   if (strays.length > 0) reasons.push(`Files are left outside the store: ${strays.slice(0, 5).join(', ')}.`)
   if (gateway.pid() !== pid || !gateway.isReady()) reasons.push('The gateway ended.')

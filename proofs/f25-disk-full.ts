@@ -8,6 +8,7 @@ import { createBlockDirectory } from '../src/files/block-directory.ts'
 import { describeDocument } from '../src/files/cids.ts'
 import { createContentStore } from '../src/files/content-store.ts'
 import type { ConnectedDatabase } from '../src/platform/database/database.ts'
+import { until } from '../test/support/eventually.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { holdingsOf } from './harness/holdings.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
@@ -16,7 +17,6 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import type { Random } from './harness/random.ts'
 import { randomBytes } from './harness/random-bytes.ts'
 import { mountSmallDisk } from './harness/small-disk.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds in which everybody is answered. */
 const MOST_WAIT = 10_000
@@ -170,7 +170,7 @@ export async function proveDiskFull(context: ProofContext): Promise<ProofResult>
     const accepted = all.filter(({ isAccepted }) => isAccepted).length
     if (assets !== accepted || Number(charged) !== accepted)
       reasons.push(`${what}: ${accepted} accepted, ${assets} there, ${charged} charged.`)
-    const isEmpty = async () => (await holdingsOf(pid, join(dir, 'uploads'))).files.length === 0 || undefined
+    const isEmpty = async () => (await holdingsOf(pid, join(dir, 'uploads'))).files.length === 0
     await until('uploads are let go', isEmpty, 10_000, 100).catch(() => reasons.push(`${what}: uploads are left.`))
     const alive = await fetch(`${gateway.url}/readyz`)
     if (alive.status !== 200) reasons.push(`${what}: /readyz says ${alive.status}.`)
@@ -203,7 +203,7 @@ export async function proveDiskFull(context: ProofContext): Promise<ProofResult>
 
   await until(
     'every commit is final',
-    async () => (await parts.database.query(countOpen))[0]!.count === 0 || undefined,
+    async () => (await parts.database.query(countOpen))[0]!.count === 0,
     120_000,
     200,
   )

@@ -6,13 +6,13 @@ import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '../test/support/eventually.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { startReceiver } from './harness/receiver.ts'
 import { addApp, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds. */
 const NOT_READY = 1_000
@@ -41,7 +41,7 @@ async function beginSlowly(url: string): Promise<SlowCaller> {
   })
   await once(socket, 'connect')
   socket.write(HEAD(host))
-  await until('the gateway reads', () => heard.includes('100 Continue') || undefined, 20_000, 10)
+  await until('the gateway reads', () => heard.includes('100 Continue'), 20_000, 10)
   const half = Math.floor(BODY.length / 2)
   socket.write(BODY.slice(0, half))
   return {
@@ -53,7 +53,7 @@ async function beginSlowly(url: string): Promise<SlowCaller> {
         await delay(SLOWNESS / rest.length)
       }
       const status = () => /HTTP\/1\.1 (?!100)(\d{3})/.exec(heard)?.[1]
-      await until('an answer or the end', () => status() ?? (socket.destroyed || undefined), 20_000, 10).catch(() => {})
+      await until('an answer or the end', () => status() ?? socket.destroyed, 20_000, 10).catch(() => {})
       return Number(status() ?? 0)
     },
     close: () => socket.destroy(),
@@ -111,7 +111,7 @@ export async function proveSigterm(context: ProofContext): Promise<ProofResult> 
   const apps = await Promise.all(Array.from({ length: Math.ceil(jobs / 4) }, () => addApp(parts, store, receiver.url)))
   const orderIds: string[] = []
   for (const app of apps) orderIds.push(...(await sell(store, app, 4)))
-  await until('calls are under way', () => held >= Math.min(jobs, orderIds.length) || undefined, 30_000)
+  await until('calls are under way', () => held >= Math.min(jobs, orderIds.length), 30_000)
 
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const begin = (url: string) => Promise.all(Array.from({ length: requests }, () => beginSlowly(url)))

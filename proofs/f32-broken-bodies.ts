@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findFreePort } from '../src/platform/embedded/child-process.ts'
 import { routes } from '../src/rest/routes.ts'
+import { until } from '../test/support/eventually.ts'
 import { brokenBodies } from './harness/broken-body.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'
 import { shareOfTurns, turnsOf } from './harness/cpu.ts'
@@ -14,7 +15,6 @@ import { signIn, signUp } from './harness/people.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { fileHead, formType, rawCall } from './harness/raw-call.ts'
-import { until } from './harness/wait.ts'
 
 /** Milliseconds. */
 const MOST_HEALTH = 200
@@ -66,7 +66,7 @@ async function leftByCareless(context: ProofContext): Promise<number> {
   // The same patience as for the gateway.
   await until(
     'nothing is left',
-    async () => (await holdingsOf(process.pid, folder)).files.length === 0 || undefined,
+    async () => (await holdingsOf(process.pid, folder)).files.length === 0,
     3_000,
     100,
   ).catch(() => undefined)

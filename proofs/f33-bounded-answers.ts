@@ -10,6 +10,7 @@ import { execute } from '@graphql-tools/executor'
 import { type ExecutionResult, parse } from 'graphql'
 import { statement, uuid } from '../src/domain/sql.ts'
 import { schema } from '../src/graphql/schema.ts'
+import { until } from '../test/support/eventually.ts'
 import { startService } from './harness/authz-service.ts'
 import { type Ask, dearest, withoutSizes } from './harness/dearest.ts'
 import { type Exchange, exchange } from './harness/exchange.ts'
@@ -20,7 +21,6 @@ import { signIn, signUp } from './harness/people.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { enrich } from './harness/riches.ts'
-import { until } from './harness/wait.ts'
 
 const MOST_BYTES = 10_000_000
 /** Milliseconds. */

@@ -5,12 +5,12 @@ import { closeSync, openSync } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { statement, text } from '../src/domain/sql.ts'
+import { until } from '../test/support/eventually.ts'
 import { updateCall } from './harness/callers.ts'
 import { persist, tryOnce } from './harness/client.ts'
 import type { FrozenScene } from './harness/frozen-scene.ts'
 import type { Gate } from './harness/gates.ts'
 import { freezeProcess, type Gateway } from './harness/gateway.ts'
-import { until } from './harness/wait.ts'
 
 /** Where a gateway stands still because the proof's own trigger holds its statement. */
 const heldAt = {
@@ -217,7 +217,7 @@ const rotating: Point = async (scene) => {
   await gates.close(inRotation)
   const rotation = annal(scene, ['keys', 'rotate'], url)
   try {
-    const look = async () => (await gates.findWaiting(inRotation))?.gateway === role || undefined
+    const look = async () => (await gates.findWaiting(inRotation))?.gateway === role
     await until(`${scene.name}: a rotation comes to a key`, look, patience)
     await freezeProcess(rotation)
   } finally {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { until } from '../test/support/eventually.ts'
 import { gates, points } from './f38-freeze-points.ts'
 import { judgeStandings, readStandings } from './harness/confirms.ts'
 import { type FrozenScene, openFrozenScene } from './harness/frozen-scene.ts'
@@ -18,7 +19,6 @@ import { installWitness, readUnfenced } from './harness/lease-witness.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { readDeliveries } from './harness/sales.ts'
-import { until } from './harness/wait.ts'
 
 /** Until work goes on elsewhere. Milliseconds. */
 const RESUMED = 30_000

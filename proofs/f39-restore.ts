@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toId } from '../src/domain/ids.ts'
 import { statement } from '../src/domain/sql.ts'
+import { until } from '../test/support/eventually.ts'
 import { tryOnce } from './harness/client.ts'
 import { hopefulStart } from './harness/hopeful-start.ts'
 import { copyParts, type Installation, kinds, openInstallation } from './harness/installation.ts'
@@ -23,7 +24,6 @@ import {
   leftOf,
   type Mixture,
 } from './harness/restored.ts'
-import { until } from './harness/wait.ts'
 
 const userId = (uuid: string) => toId('user', uuid)
 
@@ -125,7 +125,7 @@ async function judgeWebhooks({ receiver }: Story, installation: Installation) {
     'every webhook is delivered',
     async () => {
       const left = await installation.beside(({ database }) => database.query(findUndelivered))
-      return left.length === 0 || undefined
+      return left.length === 0
     },
     60_000,
     200,

@@ -6,6 +6,7 @@ import { checkInvariants } from '../src/domain/invariants.ts'
 import { int, statement } from '../src/domain/sql.ts'
 import { insertGrant } from '../src/domain/wallet/grant-statements.ts'
 import { createDatabase } from '../src/platform/database/database.ts'
+import { until } from '../test/support/eventually.ts'
 import { nothingAcknowledged, openAccount, updateCall } from './harness/callers.ts'
 import { persist, tryOnce } from './harness/client.ts'
 import { confirmOnce } from './harness/confirms.ts'
@@ -14,7 +15,6 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { runSql } from './harness/run-sql.ts'
 import { startSink } from './harness/sink.ts'
 import { closeStore, openStore } from './harness/store.ts'
-import { until } from './harness/wait.ts'
 
 interface Breach {
   /** Which invariant must notice. */
@@ -354,12 +354,7 @@ async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
     const { verdict } = await confirmOnce(store, 'REST', 0, id)
     if (verdict !== 'paid') throw new Error(`A confirm was answered with "${verdict}".`)
   }
-  await until(
-    'every commit is final',
-    async () => ((await parts.database.query(countOpen))[0]?.count === 0 ? true : undefined),
-    60_000,
-    100,
-  )
+  await until('every commit is final', async () => (await parts.database.query(countOpen))[0]?.count === 0, 60_000, 100)
   const [reason] = await closeStore(store)
   if (reason) throw new Error(reason)
 }

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { statement, text } from '../src/domain/sql.ts'
+import { until } from '../test/support/eventually.ts'
 import { createFinder } from './harness/canaries.ts'
 import { createGateway } from './harness/gateway.ts'
 import { growWithoutQueue, type Storm, storm } from './harness/hash-storm.ts'
@@ -14,7 +15,6 @@ import { dumpTables } from './harness/remains.ts'
 import { breakRules, judgeResets, type ResetScene } from './harness/reset-rules.ts'
 import { judgeSample, type SampleRules } from './harness/secret-samples.ts'
 import { createTranscript } from './harness/transcript.ts'
-import { until } from './harness/wait.ts'
 
 const ARGON2 = /^\$argon2id\$v=19\$m=65536,t=2,p=1\$([\w+/]{22})\$[\w+/]{43}$/
 /** Two hashes, and what five hundred connections take. */

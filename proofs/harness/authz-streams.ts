@@ -1,11 +1,11 @@
 /** What goes on for as long as somebody listens: asked for by everybody at once, then something happens. */
+import { until } from '../../test/support/eventually.ts'
 import type { RootCall } from './authz-documents.ts'
 import { addressOf, type Credentials, openStream, outcomeOf, refusalIn, type Told } from './authz-doors.ts'
 import type { Kind } from './authz-kinds.ts'
 import type { Person } from './authz-scene.ts'
 import type { RestCall } from './authz-values.ts'
 import { type Call, jsonBody, tryOnce } from './client.ts'
-import { until } from './wait.ts'
 
 /** What makes a subscription tell something: the owner does it. */
 export const triggers: Record<string, (owner: Person) => Call> = {
@@ -50,7 +50,7 @@ export async function subscribeAll(
     const isRefused = ({ stream }: (typeof streams)[number]) => stream.hasEnded() || stream.text().includes('"errors"')
     for (const each of streams.filter(({ isAllowed }) => !isAllowed)) {
       // Who is not refused listens, and is judged by what they hear.
-      await until(`${key} refuses ${each.kind}`, () => isRefused(each) || undefined, 2_000).catch(() => undefined)
+      await until(`${key} refuses ${each.kind}`, () => isRefused(each), 2_000).catch(() => undefined)
     }
     const done = await tryOnce(url, triggers[key]!(owner))
     if (!done || done.status >= 300) throw new Error(`${key} was not triggered: ${JSON.stringify(done)}`)
@@ -80,7 +80,7 @@ export async function streamRoute(
     const isRefused = stream.response.status >= 400
     await until(
       `${address} tells something`,
-      () => (isRefused ? stream.hasEnded() : stream.text().includes('data:')) || undefined,
+      () => (isRefused ? stream.hasEnded() : stream.text().includes('data:')),
       10_000,
     )
     return { outcome: refusalIn(stream.response, stream.text()), sent: `${method} ${address}`, text: stream.text() }

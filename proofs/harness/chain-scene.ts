@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { int, orNull, statement, text } from '../../src/domain/sql.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
+import { until } from '../../test/support/eventually.ts'
 import { type ChainProxy, type Fault, startChainProxy } from './chain-proxy.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
-import { until } from './wait.ts'
 import { startWork, type Work, type WorkOptions } from './work.ts'
 
 /** Anvil's second account, as everybody knows it. */
@@ -78,8 +78,7 @@ export async function openChainScene(context: ProofContext, options: ChainSceneO
     const [newest] = await parts.database.query(findNewest)
     await until(
       'everything that was accepted is included',
-      async () =>
-        (await parts.database.query(countWaiting, { newest: newest!.id }))[0]!.count === 0 ? true : undefined,
+      async () => (await parts.database.query(countWaiting, { newest: newest!.id }))[0]!.count === 0,
       longest,
       50,
     )

@@ -1,6 +1,6 @@
 /** A caller who never gives up: the same request with the same Idempotency-Key until it is answered. */
 import { request } from 'node:http'
-import { until } from './wait.ts'
+import { until } from '../../test/support/eventually.ts'
 
 export interface Call {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'

@@ -1,9 +1,8 @@
 /** Coins sent over the chain to one wallet, and what of them is in the books. */
-
 import { createRpc } from '../../src/chain/rpc.ts'
 import { numeric, statement, text, uuid } from '../../src/domain/sql.ts'
+import { until } from '../../test/support/eventually.ts'
 import type { Parts } from './parts.ts'
-import { until } from './wait.ts'
 
 /** Nobody has its key: the chain sends for it because it is told to. */
 const SENDER = `0x${'f0'.repeat(20)}`
@@ -62,7 +61,7 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
       await until(`the deposit ${transaction} is credited`, look, milliseconds, 100)
     },
     async judge() {
-      await until('every deposit is credited', async () => (await read()).length >= sent.size || undefined, 60_000, 100)
+      await until('every deposit is credited', async () => (await read()).length >= sent.size, 60_000, 100)
       const found = await read()
       const total = [...sent.values()].reduce((sum, coins) => sum + coins, 0)
       const [balance] = await database.query(findBalance, { user: userId })

@@ -1,9 +1,9 @@
 /** Trouble in the middle of requests that carry secrets: what is said of it is what tells too much. */
 import { boolean, int, statement } from '../../src/domain/sql.ts'
+import { until } from '../../test/support/eventually.ts'
 import type { Scene } from './leak-scene.ts'
 import { createDoors, type Story } from './leak-story.ts'
 import { runSql } from './run-sql.ts'
-import { until } from './wait.ts'
 
 const TABLES = [
   'access_tokens',
@@ -86,19 +86,14 @@ export async function disturb(scene: Scene, { session, email }: Story): Promise<
       const got = await rest('assets/', undefined, session, [], 'GET')
       if (got.status !== 200) return undefined
       const [asset] = got.json().results as { id: string }[]
-      return (await rest(`assets/${asset!.id}/`, { caption: 'z' }, session, [], 'PATCH')).status === 200 || undefined
+      return (await rest(`assets/${asset!.id}/`, { caption: 'z' }, session, [], 'PATCH')).status === 200
     },
     30_000,
     100,
   )
-  await until('the node dropped a transaction', () => dropped >= 3 || undefined, 30_000, 50)
+  await until('the node dropped a transaction', () => dropped >= 3, 30_000, 50)
   chain.ambush = undefined
-  await until(
-    'every commit is final',
-    async () => (await database.query(countOpen))[0]!.count === 0 || undefined,
-    60_000,
-    100,
-  )
+  await until('every commit is final', async () => (await database.query(countOpen))[0]!.count === 0, 60_000, 100)
 
   const reasons = Object.entries({
     'rows were refused': refused,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../../src/domain/ids.ts'
 import { statement, text } from '../../src/domain/sql.ts'
+import { until } from '../../test/support/eventually.ts'
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
 import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
 import { type Call, jsonBody, persist } from './client.ts'
@@ -17,7 +18,6 @@ import type { ProofContext } from './proof.ts'
 import { type ReceivedCall, type Receiver, startReceiver } from './receiver.ts'
 import { addApp, readDeliveries } from './sales.ts'
 import { addService, readUserId } from './store.ts'
-import { until } from './wait.ts'
 
 /** How long a balancer may still send requests to a gateway that is frozen. Milliseconds. */
 const UNNOTICED = 20_000
@@ -170,13 +170,13 @@ export async function openFrozenScene(
           }
           const look = async () => {
             const [row] = await parts.database.query(findCommit, { message })
-            return row?.status === 'INCLUDED' || row?.status === 'FINAL' || undefined
+            return row?.status === 'INCLUDED' || row?.status === 'FINAL'
           }
           await until(`${name}: the commit "${message}" is on the chain`, look, milliseconds, 50)
         }),
         took(async () => {
           const id = await sell(at)
-          const look = async () => (await readDeliveries(parts.database, [id!]))[0]?.status === 'DELIVERED' || undefined
+          const look = async () => (await readDeliveries(parts.database, [id!]))[0]?.status === 'DELIVERED'
           await until(`${name}: the webhook of ${id} is delivered`, look, milliseconds, 50)
         }),
         took(async () => scene.coins.credited(await scene.coins.send(), milliseconds)),

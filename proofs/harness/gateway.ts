@@ -5,8 +5,8 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
+import { until } from '../../test/support/eventually.ts'
 import type { ProofContext } from './proof.ts'
-import { until } from './wait.ts'
 
 export interface Gateway {
   name: string
@@ -31,7 +31,7 @@ export async function freezeProcess(child: ChildProcess | undefined): Promise<vo
   child?.kill('SIGSTOP')
   await until('a process stands still', async () => {
     const stat = await readFile(`/proc/${child?.pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T') || undefined
+    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
   })
 }
 
@@ -59,7 +59,7 @@ export async function createGateway(
   const canServe = async () => {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
     await answer?.arrayBuffer().catch(() => undefined)
-    return answer?.status === 200 || undefined
+    return answer?.status === 200
   }
 
   return {

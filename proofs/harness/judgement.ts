@@ -2,10 +2,10 @@
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
 import { arrayOf, bigint, boolean, int, type Statement, statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import { until } from '../../test/support/eventually.ts'
 import type { Acknowledged } from './callers.ts'
 import type { Parts } from './parts.ts'
 import { describeTally, tally } from './tally.ts'
-import { until } from './wait.ts'
 
 const open = statement(
   'proof_open',
@@ -15,12 +15,7 @@ const open = statement(
 
 /** Until every accepted commit is settled. */
 export const quiesce = ({ database }: Parts) =>
-  until(
-    'every commit is final',
-    async () => ((await database.query(open))[0]?.count === 0 ? true : undefined),
-    120_000,
-    100,
-  )
+  until('every commit is final', async () => (await database.query(open))[0]?.count === 0, 120_000, 100)
 
 const messages = statement('proof_messages', { columns: { id: text } }, 'select message as id from commits')
 const usernames = statement('proof_usernames', { columns: { id: text } }, 'select username as id from users')

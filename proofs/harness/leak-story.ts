@@ -1,10 +1,9 @@
 /** A life of accounts, keys and sales in which every secret of the service is made and used, by both doors. */
-
 import { int, statement, text } from '../../src/domain/sql.ts'
+import { until } from '../../test/support/eventually.ts'
 import { newText, readPrivateKey, type Scene } from './leak-scene.ts'
 import { linkIn } from './mail-sink.ts'
 import type { Got } from './transcript.ts'
-import { until } from './wait.ts'
 
 export interface Story {
   /** Of the account that administers. */
@@ -197,9 +196,7 @@ async function trade(scene: Scene, session: Record<string, string>) {
     need(await rest(`store/network-app-orders/${made.id}/confirm/`, {}, trusted, tells), 200)
     ids.push(made.id)
   }
-  await until('every sale was told of', () =>
-    new Set(receiver.calls.map(({ id }) => id)).size >= ids.length ? true : undefined,
-  )
+  await until('every sale was told of', () => new Set(receiver.calls.map(({ id }) => id)).size >= ids.length)
 }
 
 /** An asset, so that the private key signs, and everything that can be read. */
@@ -224,7 +221,7 @@ async function readAll(scene: Scene, session: Record<string, string>, username: 
     'the commits are signed',
     async () => {
       const [row] = await parts.database.query(countSigned)
-      return row!.count >= 2 || undefined
+      return row!.count >= 2
     },
     60_000,
   )

@@ -2,6 +2,7 @@
 import { toId } from '../../src/domain/ids.ts'
 import { boolean, statement, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import { until } from '../../test/support/eventually.ts'
 import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'
 import { type Answer, type Call, jsonBody, tryOnce, type Watch } from './client.ts'
 import { confirmOnce, type DoorName } from './confirms.ts'
@@ -9,7 +10,6 @@ import type { Parts } from './parts.ts'
 import type { Random } from './random.ts'
 import { type App, addApp } from './sales.ts'
 import { readUserId, type Store } from './store.ts'
-import { until } from './wait.ts'
 
 export interface Leaver extends Account {
   /** UUID. */
@@ -228,7 +228,7 @@ const findBeginning = statement(
 
 /** Resolves when a deletion of the account holds its lock, or is done. */
 export const deletionBegins = (database: ConnectedDatabase, { id }: Leaver) =>
-  until('a deletion begins', async () => (await database.query(findBeginning, { user: id }))[0]!.has_begun || undefined)
+  until('a deletion begins', async () => (await database.query(findBeginning, { user: id }))[0]!.has_begun)
 
 /** How often each wish got each verdict. */
 export function countTold(told: readonly Told[]): Record<string, Record<string, number>> {

@@ -1,6 +1,7 @@
 /** The life of an installation, and copies of all its parts at some moments of it. */
 import { join } from 'node:path'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
+import { until } from '../../test/support/eventually.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { jsonBody, tryOnce } from './client.ts'
 import { copyParts, type Installation, openInstallation } from './installation.ts'
@@ -19,7 +20,6 @@ import {
 } from './moment-statements.ts'
 import type { ProofContext } from './proof.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
-import { until } from './wait.ts'
 
 export interface CommitFact {
   id: string
@@ -106,7 +106,7 @@ export const hasten = ({ beside }: Installation) =>
 
 export const isCredited = ({ beside }: Installation, transaction: string) =>
   beside(async ({ database }) => {
-    return (await database.query(findCredited, { transaction })).length === 1 || undefined
+    return (await database.query(findCredited, { transaction })).length === 1
   })
 
 /** Lives through `count` moments; before each of them but the first the vault may have turned to another key. */
@@ -149,12 +149,7 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
         await update(account, `${account.username} ${epoch}.${serial}`)
     const deposit = await sendCoins(installation, story.keeper.address, coinsOf(epoch))
     await until('the deposit is credited', () => isCredited(installation, deposit), 60_000, 100)
-    await until(
-      'everything is final',
-      async () => ((await countOpen(installation)) === 0 ? true : undefined),
-      60_000,
-      100,
-    )
+    await until('everything is final', async () => (await countOpen(installation)) === 0, 60_000, 100)
     await installation.gateway.stop()
     await acceptWithoutChain(context, installation, writers, epoch)
     story.moments.push(await copyMoment(context, installation, epoch, session))
@@ -166,7 +161,7 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
 }
 
 const hasSigned = ({ beside }: Installation) =>
-  beside(async ({ database }) => (await database.query(findSigned)).length > 0 || undefined)
+  beside(async ({ database }) => (await database.query(findSigned)).length > 0)
 
 /** Commits that are accepted, signed or not, and not sent: they wait at the moment and are on the chain at the next. */
 async function acceptWithoutChain(context: ProofContext, { dir }: Installation, writers: Account[], epoch: number) {

@@ -1,12 +1,12 @@
 /** Accounts at the front door: who signs up, signs in, and loses a password. */
 import { int, statement } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import { until } from '../../test/support/eventually.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { MailServer } from './mail-server.ts'
 import type { Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
-import { until } from './wait.ts'
 
 export interface Person {
   email: string
@@ -79,7 +79,7 @@ export const countOpenMails = async (database: ConnectedDatabase) => (await data
 
 /** Until no mail is left to send. */
 export const mailsAway = (database: ConnectedDatabase, milliseconds = 60_000) =>
-  until('every mail is away', async () => (await countOpenMails(database)) === 0 || undefined, milliseconds, 50)
+  until('every mail is away', async () => (await countOpenMails(database)) === 0, milliseconds, 50)
 
 /** Stops the gateways. A sentence for each that does not end as it should. */
 export async function stopGateways(gateways: readonly Gateway[]): Promise<string[]> {

@@ -2,6 +2,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { arrayOf, float, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { QueueName } from '../../src/platform/jobs/jobs.ts'
+import { until } from '../../test/support/eventually.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { type Call, jsonBody, tryOnce } from './client.ts'
 import type { Command } from './operator.ts'
@@ -9,7 +10,6 @@ import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
 import type { ProofContext } from './proof.ts'
 import { openStore, orderUuid, readUserId, type Store } from './store.ts'
-import { until } from './wait.ts'
 
 export interface Lane {
   name: string
@@ -95,7 +95,7 @@ function queueLane({ database }: Parts, queue: keyof typeof queues): Lane {
         const before = { jobs: due.map(({ id }) => id), tries: due.map(({ tries }) => tries) }
         const look = async () => {
           const [tried] = await database.query(countTried, { queue, ...before })
-          return tried!.count >= due.length || undefined
+          return tried!.count >= due.length
         }
         await until(`the bad jobs of ${queue} are tried again`, look, PATIENCE, 50)
       }
@@ -169,7 +169,7 @@ async function relayLane({ database }: Parts, base: string) {
         const account = await open(`lost${broken.length}`)
         await until('its registration is signed', async () => {
           const [waiting] = await database.query(unsigned, { author: account.id })
-          return waiting!.count === 0 || undefined
+          return waiting!.count === 0
         })
         await database.query(flipKeys, { rows: [account.id] })
         broken.push(account.id)
@@ -194,12 +194,7 @@ async function relayLane({ database }: Parts, base: string) {
       for (let time = 0; time < times; time += 1) {
         const before = await attempts()
         await database.query(makeCommitsDue, { commits: lane.bad })
-        await until(
-          'the bad commits are tried again',
-          async () => (await attempts()) > before || undefined,
-          PATIENCE,
-          100,
-        )
+        await until('the bad commits are tried again', async () => (await attempts()) > before, PATIENCE, 100)
       }
     },
     async missing(command) {
@@ -217,7 +212,7 @@ async function relayLane({ database }: Parts, base: string) {
     await database.query(flipKeys, { rows: broken })
     const done = async () => {
       await database.query(makeCommitsDue, { commits: lane.bad })
-      return (await database.query(openCommits))[0]!.count === 0 || undefined
+      return (await database.query(openCommits))[0]!.count === 0
     }
     await until('every commit is final', done, PATIENCE, 500)
   }

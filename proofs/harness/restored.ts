@@ -6,6 +6,7 @@ import { findSetting } from '../../src/chain/registry-statements.ts'
 import { anvilFiles, findRunning } from '../../src/platform/embedded/anvil-process.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { socketUrlOf } from '../../src/platform/embedded/local-socket.ts'
+import { until } from '../../test/support/eventually.ts'
 import { registerCall, updateCall } from './callers.ts'
 import { tryOnce } from './client.ts'
 import type { CheckFinding, Installation, Kind } from './installation.ts'
@@ -25,7 +26,6 @@ import {
   signIn,
 } from './moments.ts'
 import { silent } from './parts.ts'
-import { until } from './wait.ts'
 
 /** Which moment each part is of. */
 export type Mixture = Record<Kind, number>
@@ -180,7 +180,7 @@ async function judgeDeletions(url: string, { moments }: Story, { database, keys 
   for (const [moment] of moments.entries()) {
     const name = leaverOf(moment)
     const isGone = moment !== database || moment < keys
-    const asItShould = async () => ((await signIn(url, name)) === undefined) === isGone || undefined
+    const asItShould = async () => ((await signIn(url, name)) === undefined) === isGone
     await until(
       `${name} ${isGone ? 'is refused after their deletion' : 'can sign in'}`,
       asItShould,

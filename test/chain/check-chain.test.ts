@@ -4,8 +4,9 @@ import { checkChain } from '../../src/chain/check-chain.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { eventually, startServer, type TestServer, type World } from './support/world.ts'
+import { startServer, type TestServer, type World } from './support/world.ts'
 
 let server: TestServer
 let world: World

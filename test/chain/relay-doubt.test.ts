@@ -6,8 +6,9 @@ import { createRandom } from '../../proofs/harness/random.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import type { Relay } from '../../src/chain/relay.ts'
 import { quantity } from '../../src/chain/rpc.ts'
+import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

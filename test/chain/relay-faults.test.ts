@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { createRegistry } from '../../src/chain/registry.ts'
 import type { Relay } from '../../src/chain/relay.ts'
 import { quantity } from '../../src/chain/rpc.ts'
+import { eventually } from '../support/eventually.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
 import { type ChainProxy, type Fault, startProxy } from './support/proxy.ts'
-import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 

@@ -12,8 +12,9 @@ import { createLane, type RelayParts } from '../../src/chain/relay-lane.ts'
 import { closeGap } from '../../src/chain/relay-recover.ts'
 import { readView } from '../../src/chain/view.ts'
 import { statement, text } from '../../src/domain/sql.ts'
+import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { eventually, startServer, type TestServer, type World } from './support/world.ts'
+import { startServer, type TestServer, type World } from './support/world.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 

@@ -2,8 +2,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/domain/errors.ts'
 import type { ContentStore, Custody } from '../../src/domain/ports.ts'
+import { eventually } from '../support/eventually.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
-import { eventually, startServer, type TestServer, type World } from './support/world.ts'
+import { startServer, type TestServer, type World } from './support/world.ts'
 
 let server: TestServer
 let chain: TestChain

@@ -6,9 +6,10 @@ import { encodeCommit } from '../../src/chain/registry-abi.ts'
 import { createHistories } from '../../src/chain/relay-histories.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/domain/errors.ts'
+import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { type ChainProxy, startProxy } from './support/proxy.ts'
-import { eventually, startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
 
 vi.setConfig({ testTimeout: 40_000 })
 

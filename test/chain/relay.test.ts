@@ -5,8 +5,9 @@ import { recoverSigner } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { storeSigned } from '../../src/chain/relay-statements.ts'
 import { failCommit } from '../../src/domain/asset/fail-commit.ts'
+import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { eventually, sha256Hex, startServer, type TestServer, type World } from './support/world.ts'
+import { sha256Hex, startServer, type TestServer, type World } from './support/world.ts'
 
 vi.setConfig({ testTimeout: 40_000, hookTimeout: 60_000 })
 

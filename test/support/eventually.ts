@@ -1,20 +1,38 @@
+/** How tests and proofs wait: they look again and again until a condition holds. */
 import { setTimeout as delay } from 'node:timers/promises'
 
-const POLL_MILLISECONDS = 20
+/**
+ * Looks until something is there: anything but `undefined` and `false`. Raises, with `what` was awaited, when nothing is there
+ * within `milliseconds`.
+ */
+export async function until<T>(
+  what: string | (() => string),
+  look: () => Promise<T | false | undefined> | T | false | undefined,
+  milliseconds = 30_000,
+  pause = 5,
+): Promise<T> {
+  const deadline = performance.now() + milliseconds
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    if (performance.now() > deadline) {
+      throw new Error(`Not within ${milliseconds / 1000} s: ${typeof what === 'string' ? what : what()}`)
+    }
+    await delay(pause)
+  }
+}
 
-/** Looks again and again until `check` holds. Raises with what was seen last. */
+/** Looks until `check` holds for what is seen, which it returns. Raises with what was seen last. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   check: (value: T) => boolean,
   milliseconds = 60_000,
 ): Promise<T> {
-  const deadline = performance.now() + milliseconds
-  for (;;) {
-    const value = await look()
-    if (check(value)) return value
-    if (performance.now() > deadline) {
-      throw new Error(`Not within ${milliseconds} ms; last seen: ${JSON.stringify(value, null, 2)}`)
-    }
-    await delay(POLL_MILLISECONDS)
+  let seen: { value: T }
+  const lastSeen = () => `last seen: ${JSON.stringify(seen.value, null, 2)}`
+  const lookAndCheck = async () => {
+    seen = { value: await look() }
+    return check(seen.value) && seen
   }
+  return (await until(lastSeen, lookAndCheck, milliseconds, 20)).value
 }

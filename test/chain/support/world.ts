@@ -3,31 +3,19 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { createKeyPair, signText } from '../../../src/chain/keys.ts'
 import { createRegistry, type RegistryOptions } from '../../../src/chain/registry.ts'
 import { createRelay, type Relay, type RelayOptions } from '../../../src/chain/relay.ts'
 import { createDescribeCommit } from '../../../src/domain/asset/commit-data.ts'
-import type { ContentStore, Custody, Log } from '../../../src/domain/ports.ts'
+import type { ContentStore, Custody } from '../../../src/domain/ports.ts'
 import { bytes, int, statement, text, uuid } from '../../../src/domain/sql.ts'
 import { createContentStore } from '../../../src/files/content-store.ts'
 import { type ConnectedDatabase, createDatabase } from '../../../src/platform/database/database.ts'
 import { createCustody } from '../../../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../../../src/platform/vault/local-key-vault.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { createTestLog, type TestLog } from '../../support/test-log.ts'
 import { relayKeys } from './anvil.ts'
-
-/** Keeps what was logged at `warn` and above. */
-export interface TestLog extends Log {
-  lines: { level: string; message: string; fields: object }[]
-}
-
-export const createTestLog = (): TestLog => {
-  const lines: TestLog['lines'] = []
-  const keep = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields })
-  const log: TestLog = { lines, debug() {}, info() {}, warn: keep('warn'), error: keep('error'), child: () => log }
-  return log
-}
 
 export interface World {
   database: ConnectedDatabase
@@ -212,21 +200,5 @@ const insertCommit = statement(
    )
    select id from c`,
 )
-
-/** Looks every 20 ms until `check` holds. Raises with what was seen last. */
-export const eventually = async <T>(
-  look: () => Promise<T>,
-  check: (value: T) => boolean,
-  milliseconds = 60_000,
-): Promise<T> => {
-  const deadline = performance.now() + milliseconds
-  for (;;) {
-    const value = await look()
-    if (check(value)) return value
-    if (performance.now() > deadline)
-      throw new Error(`Not within ${milliseconds} ms; last seen: ${JSON.stringify(value)}`)
-    await delay(20)
-  }
-}
 
 export const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
