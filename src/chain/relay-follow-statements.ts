@@ -2,6 +2,7 @@
  * What became of what was sent: where commits are in the chain, and that they are settled, displaced or released. The
  * conditions on status and lane are those of the partial indexes that `relay-statements.ts` names.
  */
+import { eventSql } from '../domain/event/event-sql.ts'
 import { arrayOf, int, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 import { commitStatus, pinTreesSql } from './relay-prepare-statements.ts'
 
@@ -105,11 +106,13 @@ const toldFinalSql = `
      where w.user_id = locked.user_id
      returning w.user_id, old.event_sequence as position
    ),
-   told as (
-     insert into events (owner_id, sequence, type, commit_id)
-     select feed.user_id, feed.position + row_number() over (partition by feed.user_id order by c.id), 'commit.final', c.id
-     from settled join commits c on c.id = settled.commit_id join feed on feed.user_id = c.author_id
-   )`
+   ${eventSql({
+     from: 'settled join commits c on c.id = settled.commit_id join feed on feed.user_id = c.author_id',
+     owner: 'feed.user_id',
+     sequence: 'feed.position + row_number() over (partition by feed.user_id order by c.id)',
+     type: 'commit.final',
+     commit: 'c.id',
+   })}`
 
 /**
  * Settled for good, where its block is still the one of that hash. What a commit of a deleted asset told is erased now: until here

@@ -51,6 +51,8 @@ const ports = 'domain/(ports|errors|actor|ids|money|repetition|sql)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back. */
 const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'
+/** How an event is appended to a feed is written down once, too. */
+const eventRule = 'domain/event/event-sql\\.ts'
 /** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */
 const internalAddress = 'domain/store/internal-address\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
@@ -67,7 +69,7 @@ const rules: Record<string, Rule> = {
       'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
   },
   chain: {
-    local: new RegExp(`^(chain/|${ports}|${commitRules}|${localSocket})`),
+    local: new RegExp(`^(chain/|${ports}|${commitRules}|${eventRule}|${localSocket})`),
     packages: /^/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },

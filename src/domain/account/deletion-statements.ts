@@ -5,6 +5,7 @@
  */
 import { emptyAssetsSql } from '../asset/asset-statements.ts'
 import { auditSql } from '../audit/audit-sql.ts'
+import { eventSql } from '../event/event-sql.ts'
 import { sentBySql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, int, nothing, smallint, statement, text, uuid } from '../sql.ts'
 import { eraseArgumentsSql, ORDERS_AT_ONCE } from '../store/order-statements.ts'
@@ -140,12 +141,13 @@ export const closeWallet = statement(
      where w.user_id = $user
      returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points, old.event_sequence as before
    ),
-   told as (
-     insert into events (owner_id, sequence, type, order_id)
-     select closed.user_id, closed.before + row_number() over (order by withdrawn.created_at, withdrawn.id), 'order.cancelled',
-       withdrawn.id
-     from withdrawn, closed
-   ),
+   ${eventSql({
+     from: 'withdrawn, closed',
+     owner: 'closed.user_id',
+     sequence: 'closed.before + row_number() over (order by withdrawn.created_at, withdrawn.id)',
+     type: 'order.cancelled',
+     order: 'withdrawn.id',
+   })},
    ended as (
      update point_grants g set remaining = 0, expired_at = now() from closed
      where g.wallet_id = closed.user_id and g.expires_at is not null and g.expired_at is null

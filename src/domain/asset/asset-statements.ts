@@ -48,7 +48,6 @@ const commitSql = (sequence: string) => `
     insert into commit_relays (commit_id) select charge.commit_id from charge, changed
   ),
   ${eventSql({
-    name: 'told',
     from: 'charge, changed',
     owner: 'charge.user_id',
     sequence: 'charge.sequence',

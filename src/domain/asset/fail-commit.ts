@@ -1,3 +1,4 @@
+import { eventSql } from '../event/event-sql.ts'
 import { statement, text, uuid } from '../sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { openTransferSql } from '../wallet/transfer-sql.ts'
@@ -43,10 +44,13 @@ export const failCommit = statement(
      when: 'exists (select from charge)',
      lines: 'select position, wallet_id, book, currency, -amount from charge',
    })},
-   told as (
-     insert into events (owner_id, sequence, type, commit_id, transfer_id)
-     select failed.author_id, credited.event_sequence, 'commit.failed', failed.commit_id, inserted_transfers.id
-     from failed join credited on credited.user_id = failed.author_id left join inserted_transfers on true
-   )
+   ${eventSql({
+     from: 'failed join credited on credited.user_id = failed.author_id left join inserted_transfers on true',
+     owner: 'failed.author_id',
+     sequence: 'credited.event_sequence',
+     type: 'commit.failed',
+     commit: 'failed.commit_id',
+     transfer: 'inserted_transfers.id',
+   })}
    select commit_id from failed`,
 )

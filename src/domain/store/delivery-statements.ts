@@ -1,5 +1,6 @@
 import type { DeliveryStatus } from '../../platform/prisma/client.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
+import { type EventParts, eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, float, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { refundSql } from './refund-sql.ts'
@@ -78,13 +79,16 @@ const settleSql = (status: DeliveryStatus) => `
   )`
 
 /** Positions and rows of what the part `news (owner_id, type, order_id, delivery_id)` tells; `feeds` got the positions. */
-const tellSql = (transfer: string) => `
-  told as (
-    insert into events (owner_id, sequence, type, order_id, delivery_id, transfer_id)
-    select news.owner_id, feeds.before + row_number() over (partition by news.owner_id order by news.type),
-      news.type, news.order_id, news.delivery_id, ${transfer}
-    from news join feeds on feeds.user_id = news.owner_id
-  )`
+const tellSql = (about: Pick<EventParts, 'transfer'> = {}) =>
+  eventSql({
+    from: 'news join feeds on feeds.user_id = news.owner_id',
+    owner: 'news.owner_id',
+    sequence: 'feeds.before + row_number() over (partition by news.owner_id order by news.type)',
+    type: { sql: 'news.type' },
+    order: 'news.order_id',
+    delivery: 'news.delivery_id',
+    ...about,
+  })
 
 /** `feeds`: whose feeds of events have grown. */
 const toldColumns = { feeds: arrayOf(uuid) }
@@ -114,7 +118,7 @@ export const recordDelivered = statement(
      where w.user_id = counted.owner_id
      returning w.user_id, w.event_sequence - counted.n as before
    ),
-   ${tellSql('null::uuid')}
+   ${tellSql()}
    select array(select distinct owner_id from news) as feeds from settled`,
 )
 
@@ -170,7 +174,7 @@ export const recordGivenUp = statement(
      from settled join network_apps a on a.id = settled.network_app_id
    ),
    ${refundSql({ from: 'refundable', news: 'news' })},
-   ${tellSql(`case news.type when 'order.refunded' then (select id from inserted_transfers) end`)},
+   ${tellSql({ transfer: `case news.type when 'order.refunded' then (select id from inserted_transfers) end` })},
    mailed as materialized (
      select enqueue('mail', jsonb_build_object(
        'template', case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end, 'orderId', id)) from ended

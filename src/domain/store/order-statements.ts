@@ -1,4 +1,5 @@
 import type { Order, OrderStatus } from '../../platform/prisma/client.ts'
+import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import {
   boolean,
@@ -117,10 +118,7 @@ export const insertOrder = statement(
        app.price - least(buyer.points, app.price), buyer.at, date_trunc('milliseconds', buyer.at) + make_interval(secs => $window)
      from app, buyer returning *
    ),
-   told as (
-     insert into events (owner_id, sequence, type, order_id)
-     select made.buyer_id, buyer.sequence, 'order.created', made.id from made, buyer
-   ),
+   ${eventSql({ from: 'made, buyer', owner: 'made.buyer_id', sequence: 'buyer.sequence', type: 'order.created', order: 'made.id' })},
    ${rememberSql('$order::text', 'made')}
    select ${orderSql('made')} from made`,
 )
@@ -227,14 +225,18 @@ export const payOrder = statement(
      from split where o.id = split.id
      returning o.*
    ),
-   told as (
-     insert into events (owner_id, sequence, type, order_id, transfer_id)
-     select charged.user_id, charged.sequence, 'order.paid', split.id, split.transfer_id from charged, split
-     returning id, owner_id
-   ),
+   ${eventSql({
+     from: 'charged, split',
+     owner: 'charged.user_id',
+     sequence: 'charged.sequence',
+     type: 'order.paid',
+     order: 'split.id',
+     transfer: 'split.transfer_id',
+   })},
    called as (
      insert into webhook_deliveries (event_id, network_app_id, order_id)
-     select told.id, split.network_app_id, split.id from told, split where split.calls and told.owner_id = split.owner_id
+     select inserted_events.id, split.network_app_id, split.id from inserted_events, split
+     where split.calls and inserted_events.owner_id = split.owner_id
      returning id, network_app_id
    ),
    queued as materialized (
@@ -265,10 +267,7 @@ export const cancelOrder = statement(
    gone as (
      update orders o set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('o')} from target where o.id = target.id returning o.*
    ),
-   told as (
-     insert into events (owner_id, sequence, type, order_id)
-     select gone.buyer_id, buyer.sequence, 'order.cancelled', gone.id from gone, buyer
-   ),
+   ${eventSql({ from: 'gone, buyer', owner: 'gone.buyer_id', sequence: 'buyer.sequence', type: 'order.cancelled', order: 'gone.id' })},
    ${rememberSql('$order::text', 'gone')}
    select ${orderSql('gone')} from gone`,
 )

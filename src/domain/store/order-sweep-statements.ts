@@ -1,4 +1,5 @@
 /** What ends orders that were not confirmed in time, and erases arguments that nobody needs any more. Each: a page of a sweep, and what is done with it. */
+import { eventSql } from '../event/event-sql.ts'
 import { arrayOf, int, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
 import { eraseArgumentsSql } from './order-statements.ts'
@@ -35,12 +36,13 @@ export const expireOrders = statement(
      update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue
      where o.id = overdue.id returning o.id, o.buyer_id, o.created_at
    ),
-   told as (
-     insert into events (owner_id, sequence, type, order_id)
-     select gone.buyer_id, feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.created_at, gone.id),
-       'order.expired', gone.id
-     from gone join feeds on feeds.user_id = gone.buyer_id
-   )
+   ${eventSql({
+     from: 'gone join feeds on feeds.user_id = gone.buyer_id',
+     owner: 'gone.buyer_id',
+     sequence: 'feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.created_at, gone.id)',
+     type: 'order.expired',
+     order: 'gone.id',
+   })}
    select id, buyer_id from gone`,
 )
 

@@ -68,7 +68,6 @@ const creditSql = `
      select hash, -1, user_id, amount, block_number, block_hash from fresh
    ),
    ${eventSql({
-     name: 'told',
      from: 'credited',
      owner: 'user_id',
      sequence: 'sequence',

@@ -72,7 +72,7 @@ export const insertGrant = statement(
        { book: 'PROMOTION', currency: 'POINTS', amount: '-$amount' },
      ],
    })},
-   ${eventSql({ name: 'told', from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
+   ${eventSql({ from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
    ${auditSql({
      name: 'audited',
      from: 'granted',

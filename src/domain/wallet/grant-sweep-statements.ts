@@ -62,6 +62,6 @@ export const closeDueGrants = statement(
    used as (
      insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from opened
    ),
-   ${eventSql({ name: 'told', from: 'opened', owner: 'user_id', sequence: 'sequence', type: 'points.expired', transfer: 'transfer_id' })}
+   ${eventSql({ from: 'opened', owner: 'user_id', sequence: 'sequence', type: 'points.expired', transfer: 'transfer_id' })}
    select (select count(*) from closed)::int as closed, (select count(*) from taken)::int as taken`,
 )
