@@ -82,6 +82,11 @@ export const AssetType = builder.prismaObject('Asset', {
     }),
     caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
     headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
+    altText: t.string({
+      ...describe(metadataFields.altText),
+      select: { altText: true },
+      resolve: ({ altText }) => altText,
+    }),
     tag: t.string({ ...describe(metadataFields.tag), select: { tag: true }, resolve: ({ tag }) => tag }),
     publicAccess: t.boolean({ ...describe(metadataFields.publicAccess), resolve: ({ publicAccess }) => publicAccess }),
     nitCommitCustom: t.field({

@@ -1,6 +1,7 @@
 /** Every record with exactly the keys that callers know: a key may be added here, never taken away. */
 import { expect, it } from 'vitest'
 import { expectOk } from '../support/expect-error.ts'
+import { emptyTexts } from '../support/metadata.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 
@@ -10,13 +11,14 @@ const user = await app.newUser({ num: '10' })
 const keysOf = (record: object) => Object.keys(record).sort()
 const words = (text: string) => text.trim().split(/\s+/).sort()
 
-const asset = words(`
+const contract = words(`
   id cid uuid type asset_file_name asset_file_mime_type asset_file_size asset_file asset_file_thumbnail sharable_copy
   proof_hash caption headline tag public_access uploaded_at updated_at owner_name owner_profile_display_name
   owner_addresses creator_name creator_profile_display_name creator_addresses is_original_owner information parsed_meta
   signature signed_metadata digital_source_type parent_asset_cid integrity_info post_creation_workflow_id
   mint_workflow_id nft_token_id nft_token_uri nft_chain_id nft_blockchain_name nft_contract_address source_type
   source_transaction supporting_file`)
+const asset = [...new Set([...contract, ...Object.keys(emptyTexts)])].sort()
 const profile = words(`display_name description phone_number profile_picture profile_picture_thumbnail
   profile_background profile_background_thumbnail`)
 const me =

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { emptyTexts } from '../support/metadata.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -40,6 +41,7 @@ describe('registering', () => {
       commit_message: 'First',
     })
     expect(record).toEqual({
+      ...emptyTexts,
       id: record.cid,
       cid: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/),
       uuid: isUuid,

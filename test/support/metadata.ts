@@ -14,3 +14,10 @@ export const sampleMetadata = (markOf: (column: string) => string): Record<strin
       .filter(({ kind }) => kind !== 'flag')
       .map((field) => [field.column, sampleOf(field, markOf(field.column))]),
   )
+
+/** The texts of a record that was given none: those that came after the contract stand there, too. */
+export const emptyTexts = Object.fromEntries(
+  Object.values<MetadataField>(metadataFields)
+    .filter(({ kind }) => kind === 'text')
+    .map(({ column }) => [column, '']),
+)

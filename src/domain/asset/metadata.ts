@@ -59,6 +59,10 @@ export const metadataFields = {
     ...{ column: 'headline', treeName: 'headline', isAlwaysInTree: true },
     description: 'Title',
   }),
+  altText: words(1_000, {
+    ...{ column: 'alt_text', treeName: 'altText' },
+    description: 'Alternative text for accessibility (IPTC), for those who cannot see it',
+  }),
   tag: words(255, { column: 'tag', description: 'Tag to find it by' }),
   publicAccess: flag({ column: 'public_access', description: 'Whether everybody may see it.' }),
   signedMetadata: keptJson(32, { column: 'signed_metadata', description: 'The metadata that was signed' }),

@@ -14,6 +14,7 @@ export const AssetRecord = graphql(/* GraphQL */ `
     proofHash
     caption
     headline
+    altText
     tag
     publicAccess
     uploadedAt
@@ -92,6 +93,7 @@ export function presentAsset(asset: AssetRecordFragment) {
     proof_hash: asset.proofHash,
     caption: asset.caption,
     headline: asset.headline,
+    alt_text: asset.altText,
     tag: asset.tag,
     public_access: asset.publicAccess,
     uploaded_at: asset.uploadedAt,
