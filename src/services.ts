@@ -5,9 +5,9 @@ import type { Config } from './config.ts'
 import type { Publication, Services } from './context.ts'
 import { createMailComposer } from './delivery/mail-templates.ts'
 import { createWebhookSender } from './delivery/webhook-sender.ts'
-import { type AccountMailJob, createAccountMail } from './domain/account/account-mail.ts'
+import { createAccountMail } from './domain/account/account-mail.ts'
 import { createAccountService } from './domain/account/account-service.ts'
-import { createDeletionService, type ForgetKeyJob } from './domain/account/deletion-service.ts'
+import { createDeletionService } from './domain/account/deletion-service.ts'
 import { createExportService } from './domain/account/export-service.ts'
 import { createIdentityService } from './domain/account/identity-service.ts'
 import { createMailRequests } from './domain/account/mail-requests.ts'
@@ -20,13 +20,14 @@ import { createSessionService } from './domain/account/session-service.ts'
 import { createTokenUse } from './domain/account/token-use.ts'
 import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { createAssetService } from './domain/asset/asset-service.ts'
-import { createThumbnailService, type ThumbnailJob } from './domain/asset/thumbnail-service.ts'
+import { createThumbnailService } from './domain/asset/thumbnail-service.ts'
 import { createTreeService } from './domain/asset/tree-service.ts'
 import { createUploads } from './domain/asset/uploads.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
 import { createEventService } from './domain/event/event-service.ts'
 import { createStreamLimits } from './domain/event/stream-limits.ts'
 import { createIdempotency } from './domain/idempotency.ts'
+import type { AccountMailJob, DeliveryJob, ForgetKeyJob, OrderMailJob, ThumbnailJob } from './domain/jobs.ts'
 import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
 import type {
@@ -47,7 +48,7 @@ import { createActionArgs } from './domain/store/action-args.ts'
 import { createApiKeyService } from './domain/store/api-key-service.ts'
 import { createDeliveryService } from './domain/store/delivery-service.ts'
 import { createNetworkAppService } from './domain/store/network-app-service.ts'
-import { createOrderMail, type OrderMailJob } from './domain/store/order-mail.ts'
+import { createOrderMail } from './domain/store/order-mail.ts'
 import { createOrderService } from './domain/store/order-service.ts'
 import { createFunds } from './domain/wallet/funds.ts'
 import { createGrantService } from './domain/wallet/grant-service.ts'
@@ -87,8 +88,8 @@ export interface ServiceLayer {
     forgetKey(job: ForgetKeyJob): Promise<void>
     mail(job: OrderMailJob): Promise<void>
     thumbnail(job: ThumbnailJob): Promise<void>
-    webhookDelivery(job: { deliveryId: string }): Promise<void>
-    abandonedDelivery(job: { deliveryId: string }): Promise<void>
+    webhookDelivery(job: DeliveryJob): Promise<void>
+    abandonedDelivery(job: DeliveryJob): Promise<void>
   }
   /**
    * Stores the documents that commits refer to, clears away what an earlier process left behind, and deletes again the

@@ -47,7 +47,7 @@ interface Rule {
   instead: string
 }
 
-const ports = 'domain/(ports|errors|actor|ids|money|repetition|sql)\\.ts'
+const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|sql)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back. */
 const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'

@@ -2,6 +2,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accountMailSql } from '../../src/domain/account/account-mail-sql.ts'
+import { enqueueSql } from '../../src/domain/enqueue-sql.ts'
 import { allStatements, arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../src/domain/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
@@ -130,4 +132,31 @@ const forTheCompiler = async (query: Query) => {
 
 it('takes its parameters by name, each once, and none that it does not have', () => {
   expect(forTheCompiler).toHaveLength(1)
+})
+
+describe('A job', () => {
+  it('is put on its queue with what it carries, whom it is for and when it is due', () => {
+    const data = { deliveryId: 'id' }
+    const sql = enqueueSql('queued', { queue: 'webhook-delivery', from: 'due', data, group: 'app', startAfter: 'at' })
+    const call = `enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), lane => app::text, due => at)`
+    expect(sql.replace(/\s+/g, ' ').trim()).toBe(`queued as materialized ( select ${call} from due )`)
+  })
+
+  it('carries what its queue is for, and nothing else', () => {
+    const forTheCompiler = () => [
+      enqueueSql('queued', { queue: 'mail', from: 'paid', data: { template: `'sale'`, orderId: 'id' } }),
+      // @ts-expect-error there is no such queue
+      enqueueSql('queued', { queue: 'mails', from: 'paid', data: { template: `'sale'`, orderId: 'id' } }),
+      // @ts-expect-error something is forgotten
+      enqueueSql('queued', { queue: 'mail', from: 'paid', data: { orderId: 'id' } }),
+      // @ts-expect-error something is misspelt
+      enqueueSql('queued', { queue: 'mail', from: 'paid', data: { template: `'sale'`, order: 'id' } }),
+      // @ts-expect-error another queue's
+      enqueueSql('queued', { queue: 'thumbnail', from: 'made', data: { deliveryId: 'id' } }),
+      accountMailSql({ name: 'queued', from: 'made', template: 'email-verification', facts: { userId: 'id' } }),
+      // @ts-expect-error another mail's
+      accountMailSql({ name: 'queued', from: 'made', template: 'password-reset', facts: { userId: 'id' } }),
+    ]
+    expect(forTheCompiler).not.toThrow()
+  })
 })

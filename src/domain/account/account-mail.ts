@@ -1,6 +1,7 @@
 /** Mails about an account: what they say, and to whom. Words are the composer's, the way out is the mailer's. */
 import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
+import type { AccountMailJob } from '../jobs.ts'
 import type { AccountMessage, ComposeMail, Database, Log, Mailer } from '../ports.ts'
 import {
   type AddresseeRow,
@@ -11,24 +12,6 @@ import {
 } from './account-mail-statements.ts'
 import { addressCounts } from './address-sql.ts'
 import { lifetimes, type OneTimeTokens, type Purpose } from './one-time-token.ts'
-
-interface Request {
-  /** UUID, sortable by time: mails and tokens that are made for it again are the same. */
-  requestId: string
-  /** When what it tells happened: ISO 8601. */
-  at: string
-}
-
-/** A job of the queue `account-mail`. `userId` is the account's UUID; `email` is as it was typed, by anybody. */
-export type AccountMailJob = Request &
-  (
-    | { template: 'password-reset'; email: string }
-    | { template: 'password-changed'; userId: string }
-    /** `email`: the address that is to be given up, or was. */
-    | { template: 'email-change-requested'; userId: string; email: string; newEmail: string }
-    | { template: 'email-changed'; userId: string; email: string; newEmail: string }
-    | ({ template: 'email-verification' } & ({ userId: string } | { email: string }))
-  )
 
 /** Mails with a link, which somebody asked for. The others tell what was done with an account: none of them is lost without a trace. */
 const asked = new Set<AccountMailJob['template']>(['password-reset', 'email-verification'])

@@ -8,6 +8,7 @@ import { failCommit } from '../asset/fail-commit.ts'
 import { eachForItself } from '../each-for-itself.ts'
 import { authenticationFailed, DomainError, LostKeyError, unavailable } from '../errors.ts'
 import { inBatches } from '../in-batches.ts'
+import type { ForgetKeyJob } from '../jobs.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Custody, Database, FeedNotices, KeyVault, Log } from '../ports.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
@@ -43,12 +44,6 @@ import {
   findLeftWebhooks,
   forfeitLeftOver,
 } from './deletion-sweep-statements.ts'
-
-/** A job of the queue `forget-key`. */
-export interface ForgetKeyJob {
-  /** UUID. */
-  userId: string
-}
 
 interface Dependencies {
   database: Database

@@ -5,6 +5,7 @@
  */
 import { emptyAssetsSql } from '../asset/asset-statements.ts'
 import { auditSql } from '../audit/audit-sql.ts'
+import { enqueueSql } from '../enqueue-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { sentBySql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, int, nothing, smallint, statement, text, uuid } from '../sql.ts'
@@ -186,9 +187,7 @@ export const eraseAccount = statement(
      update audit_entries set address = null from erased where user_id = erased.id and address is not null
    ),
    ${auditSql({ name: 'noted', from: 'erased', user: 'erased.id', action: 'account.deleted' })},
-   queued as materialized (
-     select enqueue('forget-key', jsonb_build_object('userId', id)) from erased
-   )
+   ${enqueueSql('queued', { queue: 'forget-key', from: 'erased', data: { userId: 'id' } })}
    select count(*)::int as jobs from queued`,
 )
 

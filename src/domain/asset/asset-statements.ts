@@ -12,7 +12,7 @@ import {
   metadataValuesSql,
   registrationParameters,
 } from './metadata.ts'
-import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
+import { thumbnailJobsSql } from './thumbnail-sql.ts'
 
 /** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
@@ -122,9 +122,7 @@ export const insertAsset = statement(
    pinned as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from changed
    ),
-   queued as materialized (
-     select ${askForThumbnailSql('id')} from changed where ${mayBePictureSql('$mimeType')}
-   ),
+   ${thumbnailJobsSql('changed', '$mimeType')},
    ${rememberSql('$nid', 'changed')}
    select nid, (select count(*) from queued) as jobs from changed`,
 )

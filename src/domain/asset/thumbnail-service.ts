@@ -2,17 +2,12 @@
  * Thumbnails of registered pictures: made by a job, kept in the content store, pinned like the file. So they are as private
  * as the file and go with it.
  */
+import type { ThumbnailJob } from '../jobs.ts'
 import type { ContentStore, Database, Log, PictureMaker } from '../ports.ts'
 import { arrayOf, int, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
-import { askForThumbnailSql, mayBePictureSql } from './thumbnail-sql.ts'
-
-/** A job of the queue `thumbnail`. */
-export interface ThumbnailJob {
-  /** UUID. */
-  assetId: string
-}
+import { thumbnailJobsSql } from './thumbnail-sql.ts'
 
 /** Pixels, of the longer side. */
 const SIDE = 512
@@ -50,9 +45,7 @@ const askForMore = statement(
    asked as (
      update assets a set thumbnail_asked = true from due where a.id = due.id
    ),
-   queued as materialized (
-     select ${askForThumbnailSql('id')} from due where ${mayBePictureSql('mime_type')}
-   )
+   ${thumbnailJobsSql('due', 'mime_type')}
    select array(select id::text from due) as items, (select count(*) from queued)::int as jobs`,
 )
 

@@ -1,7 +1,13 @@
-/** Which assets get a thumbnail, as parts of statements. */
+/** Which assets get a thumbnail. */
+import { enqueueSql } from '../enqueue-sql.ts'
 
-/** Whether a file may be a picture, by its type; callers who know no better call everything a stream of octets. */
-export const mayBePictureSql = (mimeType: string) => `${mimeType} ~* '^(image/(?!svg)|application/octet-stream)'`
+/** A file may be a picture, by its type; callers who know no better call everything a stream of octets. */
+const mayBePictureSql = (mimeType: string) => `${mimeType} ~* '^(image/(?!svg)|application/octet-stream)'`
 
-/** Puts the making of a thumbnail into its queue. `asset` is an expression for the asset's id. */
-export const askForThumbnailSql = (asset: string) => `enqueue('thumbnail', jsonb_build_object('assetId', ${asset}))`
+/** The part `queued`: has thumbnails made of the assets of the part `from` that may be pictures. `mimeType` is an SQL expression. */
+export const thumbnailJobsSql = (from: string, mimeType: string) =>
+  enqueueSql('queued', {
+    queue: 'thumbnail',
+    from: `${from} where ${mayBePictureSql(mimeType)}`,
+    data: { assetId: 'id' },
+  })

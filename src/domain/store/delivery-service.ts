@@ -7,6 +7,7 @@ import { notFound, validationFailed } from '../errors.ts'
 import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
 import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
+import type { DeliveryJob } from '../jobs.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, FeedNotices, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
 import type { ActionArgs } from './action-args.ts'
@@ -153,14 +154,14 @@ export function createDeliveryService({
 
   return {
     /** Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. */
-    async handle({ deliveryId }: { deliveryId: string }): Promise<void> {
+    async handle({ deliveryId }: DeliveryJob): Promise<void> {
       const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: false })
       if (!due) return
       await record(deliveryId, due, due.webhook_url ? await attempt(due, due.webhook_url) : NOT_CALLED)
     },
 
     /** Gives up a delivery whose job failed for the last time, so that its order ends as its app asks for. */
-    async abandon({ deliveryId }: { deliveryId: string }): Promise<void> {
+    async abandon({ deliveryId }: DeliveryJob): Promise<void> {
       const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: true })
       if (due) await record(deliveryId, { ...due, webhook_url: null }, NOT_CARRIED_OUT)
     },

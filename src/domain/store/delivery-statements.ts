@@ -1,8 +1,10 @@
 import type { DeliveryStatus } from '../../platform/prisma/client.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
+import { enqueueSql } from '../enqueue-sql.ts'
 import { type EventParts, eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, float, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import { deliveryJobs } from './delivery-job-sql.ts'
 import { refundSql } from './refund-sql.ts'
 
 /** What of a paid order its receiver is told. Amounts are decimal strings. */
@@ -132,10 +134,7 @@ export const recordRetry = statement(
        next_attempt_at = now() + make_interval(secs => $seconds)
      from target where d.id = target.id returning d.id, d.network_app_id, d.next_attempt_at
    ),
-   queued as materialized (
-     select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text, next_attempt_at)
-     from put_off
-   )
+   ${enqueueSql('queued', { ...deliveryJobs('put_off'), startAfter: 'next_attempt_at' })}
    select next_attempt_at from put_off, (select count(*) from queued) as jobs`,
 )
 
@@ -175,10 +174,11 @@ export const recordGivenUp = statement(
    ),
    ${refundSql({ from: 'refundable', news: 'news' })},
    ${tellSql({ transfer: `case news.type when 'order.refunded' then (select id from inserted_transfers) end` })},
-   mailed as materialized (
-     select enqueue('mail', jsonb_build_object(
-       'template', case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end, 'orderId', id)) from ended
-   )
+   ${enqueueSql('mailed', {
+     queue: 'mail',
+     from: 'ended',
+     data: { template: `case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end`, orderId: 'id' },
+   })}
    select array(select distinct owner_id from news) as feeds from settled, (select count(*) from mailed) as jobs`,
 )
 
@@ -200,9 +200,7 @@ export const replayDelivery = statement(
      update webhook_deliveries d set status = 'PENDING', settled_at = null, next_attempt_at = now()
      from target where d.id = target.id returning d.id, d.network_app_id
    ),
-   queued as materialized (
-     select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from due
-   ),
+   ${enqueueSql('queued', deliveryJobs('due'))},
    ${auditSql({ name: 'audited', from: 'due', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
    ${rememberSql('$delivery::text', 'due')}
    select id from due, (select count(*) from queued) as jobs`,

@@ -3,17 +3,9 @@ import type { Prisma } from '../../platform/prisma/client.ts'
 import { addressCounts } from '../account/address-sql.ts'
 import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
+import type { OrderMailJob } from '../jobs.ts'
 import { formatAmount, fromUnits, toUnits } from '../money.ts'
 import type { ComposeMail, Database, Log, Mailer, OrderFacts, OrderMessage, Split } from '../ports.ts'
-
-export type OrderTemplate = OrderMessage['template']
-
-/** A job of the queue `mail`. */
-export interface OrderMailJob {
-  template: OrderTemplate
-  /** The order's UUID. */
-  orderId: string
-}
 
 interface Dependencies {
   database: Pick<Database, 'read'>
@@ -89,7 +81,7 @@ export function createOrderMail({ database, mailer, compose, log, verifiesAddres
   const { read } = database
   const canBeReached = (person: Person) => isAddress(person.email) && addressCounts(person, verifiesAddresses)
 
-  const letters: { [T in OrderTemplate]: (order: PaidOrder) => Letter | Promise<Letter | undefined> } = {
+  const letters: { [T in OrderMailJob['template']]: (order: PaidOrder) => Letter | Promise<Letter | undefined> } = {
     receipt: (order) => ({
       to: order.buyer,
       message: {

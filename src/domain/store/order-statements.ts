@@ -1,4 +1,5 @@
 import type { Order, OrderStatus } from '../../platform/prisma/client.ts'
+import { enqueueSql } from '../enqueue-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import {
@@ -18,6 +19,7 @@ import {
 import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { openedSql } from '../wallet/transfer-sql.ts'
+import { deliveryJobs } from './delivery-job-sql.ts'
 
 /** Orders that one statement ends or empties. */
 export const ORDERS_AT_ONCE = 500
@@ -239,12 +241,11 @@ export const payOrder = statement(
      where split.calls and inserted_events.owner_id = split.owner_id
      returning id, network_app_id
    ),
-   queued as materialized (
-     select enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), network_app_id::text) from called
-     union all
-     select enqueue('mail', jsonb_build_object('template', template, 'orderId', split.id))
-     from split, (values ('receipt'), ('sale')) as mail (template)
-   ),
+   ${enqueueSql('queued', deliveryJobs('called'), {
+     queue: 'mail',
+     from: `split, (values ('receipt'), ('sale')) as mail (template)`,
+     data: { template: 'template', orderId: 'split.id' },
+   })},
    ${rememberSql('$order::text', 'paid')}
    select ${orderSql('paid')}, split.owner_id as "ownerId" from paid, split, (select count(*) from queued) as jobs`,
 )

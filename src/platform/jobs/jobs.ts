@@ -1,10 +1,11 @@
 /**
  * Background work on the database's own queue (pg-boss, schema `jobs`). Work is put there by the SQL function `enqueue`,
- * inside the statement that causes it; what a killed process leaves behind is taken up again within half a minute.
+ * inside the statement that causes it (`domain/enqueue-sql.ts`); what a killed process leaves behind is taken up again within half a minute.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss'
 import { HopelessError } from '../../domain/errors.ts'
+import type { JobData } from '../../domain/jobs.ts'
 import type { Log } from '../../domain/ports.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { makeLastAttempt, subjectOf } from './job-statements.ts'
@@ -50,14 +51,14 @@ const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'a
 const toldAtTheEnd: readonly QueueName[] = ['thumbnail']
 
 /**
- * Every queue: who handles it is said where the process is put together. The queue counts an attempt before it hands the job
- * out, so that one that kills its process counts, too. Attempts come ever more rarely, and end: a job that failed for the
- * last time goes to the queue of its dead letters, which must stand before it here.
+ * Every queue: what its jobs carry stands in `domain/jobs.ts`, and who handles it is said where the process is put together.
+ * The queue counts an attempt before it hands the job out, so that one that kills its process counts, too. Attempts come ever
+ * more rarely, and end: a job that failed for the last time goes to the queue of its dead letters, which must stand before it
+ * here.
  */
 const queues = {
   /** Jobs that were given up, for an operator to look at: `annal jobs`. They keep nothing that tells of a person but identifiers. */
   'dead-letter': { retentionSeconds: KEPT_DEAD },
-  /** `{deliveryId}`: a delivery whose job was given up; its order is to end. */
   'abandoned-delivery': {
     retryLimit: 50,
     retryDelay: 30,
@@ -66,12 +67,8 @@ const queues = {
     ...abandoned,
     deadLetter: 'dead-letter',
   },
-  /** `{template, orderId}`: one mail about an order. */
   mail: { ...mailRetries, ...abandoned, retentionSeconds: KEPT_WAITING, deadLetter: 'dead-letter' },
-  /**
-   * One mail about an account; see `domain/account/account-mail.ts`. The payload may hold an address, so a job that is
-   * done or given up is soon deleted, and its dead letter has no address.
-   */
+  /** The payload may hold an address, so a job that is done or given up is soon deleted, and its dead letter has no address. */
   'account-mail': {
     ...mailRetries,
     ...abandoned,
@@ -79,7 +76,7 @@ const queues = {
     retentionSeconds: KEPT_WAITING,
     deadLetter: 'dead-letter',
   },
-  /** `{deliveryId}`: the next attempt of a webhook delivery. Its lane is the network app. */
+  /** The lane of a delivery is its network app. */
   'webhook-delivery': {
     retryLimit: 200,
     retryDelay: 1,
@@ -88,7 +85,6 @@ const queues = {
     ...abandoned,
     deadLetter: 'abandoned-delivery',
   },
-  /** `{userId}`: the key of a deleted account, whose counterpart in the vault is to be destroyed. */
   'forget-key': {
     retryLimit: 300,
     retryDelay: 5,
@@ -98,7 +94,7 @@ const queues = {
     retentionSeconds: KEPT_WAITING,
     deadLetter: 'dead-letter',
   },
-  /** `{assetId}`: the thumbnail of an asset. What cannot be made soon is not made: it holds up nobody. */
+  /** What cannot be made soon is not made: it holds up nobody. */
   thumbnail: {
     retryLimit: 5,
     retryDelay: 30,
@@ -108,7 +104,7 @@ const queues = {
     deleteAfterSeconds: 3_600,
     deadLetter: 'dead-letter',
   },
-} satisfies Record<string, Omit<Queue, 'name'>>
+} satisfies Record<'dead-letter' | keyof JobData, Omit<Queue, 'name'>>
 
 export type QueueName = keyof typeof queues
 
@@ -123,10 +119,10 @@ export interface WorkOptions {
 
 export interface Jobs {
   /** Carries out the jobs of a queue from now on. A handler that raises has its job tried again, until it is given up. */
-  work<Data extends object>(
-    queue: QueueName,
+  work<Name extends keyof JobData>(
+    queue: Name,
     options: WorkOptions,
-    handler: (data: Data) => Promise<void>,
+    handler: (data: JobData[Name]) => Promise<void>,
   ): Promise<void>
   /** Takes no more, and lets what runs come to its end for at most `milliseconds`; the rest is done again by others. */
   stop(milliseconds?: number): Promise<void>
@@ -231,10 +227,10 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   }
 
   return {
-    async work<Data extends object>(
-      queue: QueueName,
+    async work<Name extends keyof JobData>(
+      queue: Name,
       { concurrency, laneConcurrency, pollEvery = 1 }: WorkOptions,
-      handler: (data: Data) => Promise<void>,
+      handler: (data: JobData[Name]) => Promise<void>,
     ) {
       const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
       const inHand = new Set<JobWithMetadata<object>>()
@@ -244,7 +240,7 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
         concurrency,
         pollEvery,
         onTrouble,
-        take: (batchSize) => boss.fetch<Data>(queue, { batchSize, includeMetadata: true, ...lanes }),
+        take: (batchSize) => boss.fetch<JobData[Name]>(queue, { batchSize, includeMetadata: true, ...lanes }),
         async carryOut(job) {
           inHand.add(job)
           try {

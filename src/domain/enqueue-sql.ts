@@ -1,0 +1,36 @@
+/**
+ * The part of a writing statement that puts jobs on their queues. It stands in one statement with the effect: nothing is
+ * done without its job, and no job is there for what was not done.
+ */
+import type { JobData } from './jobs.ts'
+
+/** SQL expressions of what a job carries, by name. */
+export type SqlOf<Data> = Data extends unknown ? { readonly [Name in keyof Data]: string } : never
+
+/** Jobs of one queue. */
+export type JobParts = {
+  [Queue in keyof JobData]: {
+    queue: Queue
+    /** The part or join that has a row for each job, and none when nothing happened. */
+    from: string
+    data: SqlOf<JobData[Queue]>
+    /** SQL expression: of whom only so many jobs are carried out at once; of nobody when left out. */
+    group?: string
+    /** SQL expression: when it is due; now when left out. */
+    startAfter?: string
+  }
+}[keyof JobData]
+
+const selectSql = ({ queue, from, data, group, startAfter }: JobParts) => {
+  const facts = Object.entries(data).map(([name, value]) => `'${name}', ${value}`)
+  const given = [`'${queue}'`, `jsonb_build_object(${facts.join(', ')})`]
+  if (group) given.push(`lane => ${group}::text`)
+  if (startAfter) given.push(`due => ${startAfter}`)
+  return `select enqueue(${given.join(', ')}) from ${from}`
+}
+
+/** The part `name`, with a row for each job. PostgreSQL carries it out only if the statement reads it, as by `count(*)`. */
+export const enqueueSql = (name: string, ...jobs: JobParts[]): string => `
+  ${name} as materialized (
+    ${jobs.map(selectSql).join(' union all ')}
+  )`

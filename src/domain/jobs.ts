@@ -1,0 +1,55 @@
+/**
+ * What is done in the background: the data that the jobs of each queue carry. They are put there by `enqueue-sql.ts`; what
+ * carries them out is said where the process is put together. UUIDs, unless something else is said.
+ */
+import type { OrderMessage } from './ports.ts'
+
+interface MailRequest {
+  /** Sortable by time: mails and tokens that are made for it again are the same. */
+  requestId: string
+  /** When what it tells happened: ISO 8601. */
+  at: string
+}
+
+/** One mail about an account. `email` is as it was typed, by anybody. */
+export type AccountMailJob = MailRequest &
+  (
+    | { template: 'password-reset'; email: string }
+    | { template: 'password-changed'; userId: string }
+    /** `email`: the address that is to be given up, or was. */
+    | { template: 'email-change-requested'; userId: string; email: string; newEmail: string }
+    | { template: 'email-changed'; userId: string; email: string; newEmail: string }
+    | ({ template: 'email-verification' } & ({ userId: string } | { email: string }))
+  )
+
+/** A webhook delivery. */
+export interface DeliveryJob {
+  deliveryId: string
+}
+
+/** The key of a deleted account, whose counterpart in the vault is to be destroyed. */
+export interface ForgetKeyJob {
+  userId: string
+}
+
+/** One mail about an order. */
+export interface OrderMailJob {
+  template: OrderMessage['template']
+  orderId: string
+}
+
+/** The thumbnail of an asset. */
+export interface ThumbnailJob {
+  assetId: string
+}
+
+export interface JobData {
+  /** Its job was given up; its order is to end. */
+  'abandoned-delivery': DeliveryJob
+  'account-mail': AccountMailJob
+  'forget-key': ForgetKeyJob
+  mail: OrderMailJob
+  thumbnail: ThumbnailJob
+  /** Its next attempt. */
+  'webhook-delivery': DeliveryJob
+}

@@ -1,0 +1,10 @@
+import type { JobParts } from '../enqueue-sql.ts'
+
+/** The next attempts of the deliveries of the part `from`, `(id, network_app_id)`: one app holds up no other. */
+export const deliveryJobs = (from: string) =>
+  ({
+    queue: 'webhook-delivery',
+    from,
+    data: { deliveryId: 'id' },
+    group: 'network_app_id',
+  }) as const satisfies JobParts
