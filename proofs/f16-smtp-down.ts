@@ -4,16 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/eventually.ts'
+import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
+import { linkIn, mailsOf, type ReadMail } from '../test/support/read-mails.ts'
 import { startCarelessAccounts } from './harness/careless-account.ts'
 import type { Exchange } from './harness/exchange.ts'
-import {
-  type MailServer,
-  mailsOf,
-  resetLinkIn,
-  startMailServer,
-  type Trouble,
-  troubles,
-} from './harness/mail-server.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { askReset, forgetLimits, mailsAway, openGateways, type Person, signUp, stopGateways } from './harness/people.ts'
 import { percentile } from './harness/percentile.ts'
@@ -30,6 +24,16 @@ const NOISE = 10
 /** Requests of the control. */
 const FEW = 4
 
+const troubles = ['refuse', 'hang', '451'] as const
+type Trouble = (typeof troubles)[number]
+
+/** Of those who come to one that says nothing, every other waits for an answer to the mail it has sent. */
+const moods: Record<Trouble, MailServer['mood']> = {
+  refuse: 'refuse',
+  hang: (visit) => (visit % 2 === 0 ? 'hang' : 'hang-after-data'),
+  '451': '451',
+}
+
 interface Scene {
   parts: Parts
   mailServer: MailServer
@@ -41,7 +45,7 @@ export async function proveSmtpDown(context: ProofContext): Promise<ProofResult>
   const seconds = context.setting('SECONDS', 60)
   const count = context.setting('ACCOUNTS', 40)
   const parts = await startParts(context)
-  const mailServer = await startMailServer(context)
+  const mailServer = await startMailServer(context.afterwards)
   const gateways = await openGateways(context, parts, { mailServer, count: 2 })
   const people: Person[] = []
   while (people.length < count) people.push(await signUp(gateways[people.length % 2]!, `person${people.length}`))
@@ -50,26 +54,27 @@ export async function proveSmtpDown(context: ProofContext): Promise<ProofResult>
   const reasons: string[] = []
   const slower: ReturnType<typeof compare>[] = []
   let slowest = 0
+  let faultsInjected = 0
   // What only the first requests pay is not measured.
   await ask(scene, people)
   await inPeace(scene)
   const measured: { trouble: Trouble; peace: Exchange[]; outage: Exchange[] }[] = []
   for (const trouble of context.random.fork('order').shuffle(troubles)) {
     const before = await inPeace(scene)
-    const { outage, arrival, found } = await inTrouble(scene, trouble, seconds)
+    const { outage, arrival, bad, found } = await inTrouble(scene, trouble, seconds)
     const peace = [...before, ...(await inPeace(scene))]
     reasons.push(...found, ...judgeSpeed(trouble, peace, outage))
     slower.push(compare(peace, outage))
     slowest = Math.max(slowest, arrival)
+    faultsInjected += bad
     measured.push({ trouble, peace, outage })
     const { median, p95 } = compare(peace, outage)
     context.say(
-      `${trouble}: median ${describe(median)}, p95 ${describe(p95)}; the server was bad ${mailServer.bad[trouble]} times; ` +
+      `${trouble}: median ${describe(median)}, p95 ${describe(p95)}; the server was bad ${bad} times; ` +
         `the last mail came ${(arrival / 1_000).toFixed(1)} s after it was back`,
     )
   }
   reasons.push(...(await stopGateways(gateways)), ...(await brokenInvariants(parts.database)))
-  const faultsInjected = troubles.reduce((sum, trouble) => sum + mailServer.bad[trouble], 0)
   reasons.push(...(await catchInRequest(context, scene)))
   const worst = (of: 'median' | 'p95') => Math.max(...slower.map((each) => each[of].factor)).toFixed(2)
   return conclude({
@@ -104,16 +109,17 @@ async function inTrouble(scene: Scene, trouble: Trouble, seconds: number) {
   await forgetLimits(parts.database)
   const half = Math.ceil(people.length / 2)
   const taken = mailServer.mails.length
-  const bad = mailServer.bad[trouble]
+  const visits = mailServer.visits
   const began = performance.now()
-  mailServer.mood = trouble
+  mailServer.mood = moods[trouble]
   const outage = await ask(scene, people.slice(0, half))
   await delay(Math.max(0, seconds * 1_000 - (people.length - half) * PACE * 2 - (performance.now() - began)))
   outage.push(...(await ask(scene, people.slice(half))))
   await delay(Math.max(0, seconds * 1_000 - (performance.now() - began)))
 
   const found: string[] = []
-  if (mailServer.bad[trouble] - bad < 2) found.push(`The server was not bad by "${trouble}": the run is invalid.`)
+  const bad = mailServer.visits - visits
+  if (bad < 2) found.push(`The server was not bad by "${trouble}": the run is invalid.`)
   if (mailServer.mails.length > taken) found.push(`Mails arrived at a server that is bad by "${trouble}".`)
   mailServer.mood = 'accept'
   const back = performance.now()
@@ -122,19 +128,19 @@ async function inTrouble(scene: Scene, trouble: Trouble, seconds: number) {
   )
   // What a gateway still has in hand, and would send a second time, is away then.
   await mailsAway(parts.database, 2 * ARRIVAL)
-  const mails = mailsOf(mailServer, 'password-reset', taken)
+  const mails = mailsOf(mailServer, 'password-reset', { skip: taken })
   const arrival = Math.max(0, ...mails.map(({ at }) => at - back))
   if (arrival > ARRIVAL) found.push(`A mail arrived only ${Math.round(arrival)} ms after the server was back.`)
   found.push(...judgeMails(people, mails))
-  return { outage, arrival, found }
+  return { outage, arrival, bad, found }
 }
 
 /** Everybody got one mail, with a link of their own. */
-function judgeMails(people: readonly Person[], mails: ReturnType<typeof mailsOf>): string[] {
+function judgeMails(people: readonly Person[], mails: readonly ReadMail[]): string[] {
   const counts = new Map(people.map(({ email }) => [email, 0]))
-  for (const { to } of mails) counts.set(to, (counts.get(to) ?? 0) + 1)
+  for (const { address } of mails) counts.set(address, (counts.get(address) ?? 0) + 1)
   const wrong = [...counts].filter(([, count]) => count !== 1)
-  const links = new Set(mails.map((mail) => resetLinkIn(mail).token))
+  const links = new Set(mails.map((mail) => linkIn(mail).token))
   return [
     ...(wrong.length ? [`${wrong.length} people did not get one mail, such as ${wrong[0]!.join(': ')}.`] : []),
     ...(links.size === mails.length ? [] : ['Two mails carry the same link.']),
@@ -170,7 +176,7 @@ async function catchInRequest(context: ProofContext, { parts, mailServer, people
   const askAll = () => Promise.all(few.map(({ email }) => askReset(careless, email)))
   await askAll()
   const peace = await askAll()
-  mailServer.mood = 'hang'
+  mailServer.mood = moods.hang
   const outage = await askAll()
   mailServer.mood = 'accept'
   const { median } = compare(peace, outage)

@@ -5,16 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { verify } from '@node-rs/argon2'
 import { until } from '../test/support/eventually.ts'
+import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
+import { linkIn, type MailedLink, mailsOf, type ReadMail } from '../test/support/read-mails.ts'
 import { createCarelessReset } from './harness/careless-reset.ts'
 import { exchange } from './harness/exchange.ts'
-import {
-  type Link,
-  type MailServer,
-  mailsOf,
-  type ReadMail,
-  resetLinkIn,
-  startMailServer,
-} from './harness/mail-server.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import {
   askReset,
@@ -71,7 +65,7 @@ export async function proveTokenRace(context: ProofContext): Promise<ProofResult
   const rounds = context.setting('ROUNDS', 10)
   const uses = context.setting('USES', 50)
   const parts = await startParts(context)
-  const mailServer = await startMailServer(context)
+  const mailServer = await startMailServer(context.afterwards)
   const gateways = await openGateways(context, parts, { mailServer, count: 2 })
   const random = context.random.fork('uses')
   const scene: Scene = { parts, mailServer, gateways, random, uses, reasons: [], outcomes: [], rivals: 0, afterlife: 0 }
@@ -81,7 +75,7 @@ export async function proveTokenRace(context: ProofContext): Promise<ProofResult
   for (let round = 0; round < rounds; round += 1) {
     const person = await newPerson(scene, `racer${round}`)
     const mail = await lose(scene, person)
-    won += (await race(scene, person, `round ${round}`, [resetLinkIn(mail)])).length
+    won += (await race(scene, person, `round ${round}`, [linkIn(mail)])).length
   }
   context.say(`${won} of ${outcomes.length} uses succeeded in ${rounds} rounds`)
   await expired(scene)
@@ -112,10 +106,10 @@ async function lose({ mailServer, gateways, random }: Scene, { email }: Person):
   const taken = mailServer.mails.length
   const answer = await askReset(random.pick(gateways), email)
   if (answer.status !== 201) throw new Error(`A reset was answered with ${answer.status}: ${answer.text}`)
-  return until('the mail arrives', () => mailsOf(mailServer, 'password-reset', taken).find(({ to }) => to === email))
+  return until('the mail arrives', () => mailsOf(mailServer, 'password-reset', { to: email, skip: taken })[0])
 }
 
-async function useAll(scene: Scene, name: string, links: readonly Link[], count: number): Promise<Outcome[]> {
+async function useAll(scene: Scene, name: string, links: readonly MailedLink[], count: number): Promise<Outcome[]> {
   const { gateways, random, outcomes } = scene
   const plan = planUses(random, count, gateways.length, links, name)
   const all = await Promise.all(plan.map((use) => useToken(gateways, use)))
@@ -124,7 +118,7 @@ async function useAll(scene: Scene, name: string, links: readonly Link[], count:
 }
 
 /** Every use at once, while the old sessions and the old password are used, too. Returns the successes. */
-async function race(scene: Scene, person: Person, name: string, links: readonly Link[]): Promise<Outcome[]> {
+async function race(scene: Scene, person: Person, name: string, links: readonly MailedLink[]): Promise<Outcome[]> {
   const { parts, mailServer, gateways, reasons, uses } = scene
   const before = await readStanding(parts.database, person.email)
   const taken = mailServer.mails.length
@@ -153,7 +147,7 @@ async function race(scene: Scene, person: Person, name: string, links: readonly 
   if (!(await verify(after.hash, winner.password)))
     reasons.push(`${name}: the password is not that of the use that succeeded.`)
   await mailsAway(parts.database)
-  const told = mailsOf(mailServer, 'password-changed', taken).filter(({ to }) => to === person.email).length
+  const told = mailsOf(mailServer, 'password-changed', { to: person.email, skip: taken }).length
   if (told !== 1) reasons.push(`${name}: ${told} mails tell that the password was changed.`)
   await forgetLimits(parts.database)
   for (const gateway of gateways) {
@@ -189,7 +183,7 @@ async function watchSession({ url }: { url: string }, token: string): Promise<nu
 }
 
 /** Each door of each gateway refuses, and the password stays. */
-async function refusedEverywhere(scene: Scene, person: Person, what: string, links: readonly Link[]) {
+async function refusedEverywhere(scene: Scene, person: Person, what: string, links: readonly MailedLink[]) {
   const before = await readStanding(scene.parts.database, person.email)
   const count = doorNames.length * scene.gateways.length * links.length
   const all = await useAll(scene, 'too late', links, count)
@@ -212,7 +206,7 @@ async function expired(scene: Scene): Promise<void> {
   const person = await newPerson(scene, 'sleeper')
   const mail = await lose(scene, person)
   await moveExpiry(scene.parts.database, person.email, LONG_AGO)
-  scene.reasons.push(...(await refusedEverywhere(scene, person, 'An expired token', [resetLinkIn(mail)])))
+  scene.reasons.push(...(await refusedEverywhere(scene, person, 'An expired token', [linkIn(mail)])))
 }
 
 /** An older token after a newer, and both at once; then their jobs are carried out again. */
@@ -220,7 +214,7 @@ async function replaced(scene: Scene): Promise<void> {
   const person = await newPerson(scene, 'forgetful')
   const older = await lose(scene, person)
   const newer = await lose(scene, person)
-  const [old, young] = [resetLinkIn(older), resetLinkIn(newer)]
+  const [old, young] = [linkIn(older), linkIn(newer)]
   scene.reasons.push(...(await refusedEverywhere(scene, person, 'An older token', [old])))
   await refusedAgain(scene, person, 'An older request', older)
   const winners = await race(scene, person, 'older and newer', [old, young])
@@ -239,7 +233,7 @@ async function deleted(scene: Scene): Promise<void> {
   const mail = await lose(scene, person)
   const left = await leave(gateways[0]!, token)
   if (left.status !== 204) reasons.push(`A deletion was answered with ${left.status}: ${left.text}`)
-  reasons.push(...(await refusedEverywhere(scene, person, 'After the deletion', [resetLinkIn(mail)])))
+  reasons.push(...(await refusedEverywhere(scene, person, 'After the deletion', [linkIn(mail)])))
   await refusedAgain(scene, person, 'After the deletion', mail)
 }
 
@@ -251,7 +245,7 @@ async function deletedMeanwhile(scene: Scene, username: string): Promise<boolean
   const { gateways, reasons, parts, uses } = scene
   const person = await newPerson(scene, username)
   const token = await signIn(gateways[0]!, person)
-  const link = resetLinkIn(await lose(scene, person))
+  const link = linkIn(await lose(scene, person))
   const { hash: before } = await readStanding(parts.database, person.email)
   const [all, left] = await Promise.all([
     useAll(scene, 'leaving', [link], uses),
@@ -274,7 +268,7 @@ async function deletedMeanwhile(scene: Scene, username: string): Promise<boolean
 async function catchCareless({ say }: ProofContext, scene: Scene): Promise<string[]> {
   const person = await newPerson(scene, 'control')
   await signIn(scene.gateways[0]!, person)
-  const link = resetLinkIn(await lose(scene, person))
+  const link = linkIn(await lose(scene, person))
   const before = await readStanding(scene.parts.database, person.email)
   const careless = await createCarelessReset(scene.parts.databaseUrl)
   const all = await Promise.all(Array.from({ length: scene.uses }, (_, index) => careless.use(link, index)))

@@ -5,13 +5,14 @@
  */
 import { join } from 'node:path'
 import { float, int, statement, text } from '../src/domain/sql.ts'
+import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
+import { linkIn, mailsOf } from '../test/support/read-mails.ts'
 import { startBenign } from './harness/benign.ts'
 import { countCareless } from './harness/careless-checks.ts'
 import { exchange } from './harness/exchange.ts'
 import type { Gateway } from './harness/gateway.ts'
 import { createGateway } from './harness/gateway.ts'
 import { guess, open, stolen, type Target } from './harness/guesses.ts'
-import { mailsOf, resetLinkIn, startMailServer } from './harness/mail-server.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import {
   addressOf,
@@ -51,7 +52,7 @@ interface Scene {
 export async function proveBruteLimit(context: ProofContext): Promise<ProofResult> {
   const tries = context.setting('TRIES', 10_000)
   const parts = await startParts(context)
-  const mailServer = await startMailServer(context)
+  const mailServer = await startMailServer(context.afterwards)
   const witnesses = ['a', 'b'].map((name) => join(context.dir, `verifications-${name}`))
   const gateways: Gateway[] = []
   for (const [index, path] of witnesses.entries()) {
@@ -168,7 +169,7 @@ async function attackOnce({ context, parts, gateways, targets }: Scene, random: 
 async function letOwnersIn(
   { parts, gateways, targets }: Scene,
   [locked, patient]: Person[],
-  mailServer: Awaited<ReturnType<typeof startMailServer>>,
+  mailServer: MailServer,
 ): Promise<string[]> {
   const [one, other] = gateways as [Gateway, Gateway]
   const reasons: string[] = []
@@ -181,7 +182,7 @@ async function letOwnersIn(
   await askReset(one, locked!.email)
   await mailsAway(parts.database)
   const [mail] = mailsOf(mailServer, 'password-reset')
-  const { uid, token } = resetLinkIn(mail!)
+  const { uid, token } = linkIn(mail!)
   const url = `${other.url}/api/v3/auth/users/reset_password_confirm/`
   const reset = await exchange({ url, json: { uid, token, new_password: 'chosen by its owner' } })
   const back = await trySignIn(one, { ...locked!, password: 'chosen by its owner' })

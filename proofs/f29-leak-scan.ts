@@ -4,6 +4,7 @@
  */
 import { Webhook } from 'standardwebhooks'
 import { int, statement, text } from '../src/domain/sql.ts'
+import { fromQuotedPrintable } from '../test/support/parse-mail.ts'
 import { type Canary, createFinder, type Haystack, type Hit, searchAll } from './harness/canaries.ts'
 import { disturb } from './harness/disturbances.ts'
 import { newText, openScene, type Scene } from './harness/leak-scene.ts'
@@ -72,7 +73,7 @@ const countUses = statement(
 )
 
 /** A secret that was never used proves nothing. */
-async function judgeUse({ canaries, transcript, mails, receiver, parts, relayAddress }: Scene): Promise<string[]> {
+async function judgeUse({ canaries, transcript, mailServer, receiver, parts, relayAddress }: Scene): Promise<string[]> {
   const reasons = [...canaries.values()]
     .filter((canary) => timesSent(transcript, canary) === 0)
     .map(({ name }) => `The ${name} was never sent: the run is invalid.`)
@@ -88,7 +89,7 @@ async function judgeUse({ canaries, transcript, mails, receiver, parts, relayAdd
   const uses = {
     'database password': row!.sessions > 0,
     'relay key': row!.transactions > 0,
-    'mail password': mails.passwords.has(canaries.get('mail password')!.text),
+    'mail password': mailServer.passwords.has(canaries.get('mail password')!.text),
     'webhook secret': signed('webhook secret'),
     'rotated webhook secret': signed('rotated webhook secret'),
     'live token': receiver.calls.some(({ body }) => body.includes(canaries.get('live token')!.text)),
@@ -98,14 +99,14 @@ async function judgeUse({ canaries, transcript, mails, receiver, parts, relayAdd
   for (const name of canaries.keys())
     if (
       /^(reset|verification) token/.test(name) &&
-      !mails.mails.some(({ text }) => text.includes(canaries.get(name)!.text))
+      !mailServer.mails.some(({ source }) => fromQuotedPrintable(source).includes(canaries.get(name)!.text))
     )
       reasons.push(`The ${name} was in no mail: the run is invalid.`)
   return reasons
 }
 
 /** Everything that is left, and what each place may hold. */
-async function searchRemains({ context, canaries, transcript, mails }: Scene, tables: Haystack[]) {
+async function searchRemains({ context, canaries, transcript, mailServer }: Scene, tables: Haystack[]) {
   const all = [...canaries.values()]
   const closely = createFinder(all, true)
   const hits: Hit[] = []
@@ -114,8 +115,8 @@ async function searchRemains({ context, canaries, transcript, mails }: Scene, ta
     bytes += answer.bytes.length
     hits.push(...closely.find(answer).filter(({ canary }) => !tells.includes(canary)))
   }
-  for (const [index, { to, text }] of mails.mails.entries()) {
-    const mail = { place: `mail ${index} to ${to}`, bytes: Buffer.from(text) }
+  for (const [index, { to, source }] of mailServer.mails.entries()) {
+    const mail = { place: `mail ${index} to ${to}`, bytes: Buffer.from(fromQuotedPrintable(source)) }
     bytes += mail.bytes.length
     hits.push(...closely.find(mail).filter(({ canary }) => !/^(reset|verification) token/.test(canary)))
   }

@@ -5,10 +5,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { statement, text } from '../src/domain/sql.ts'
 import { until } from '../test/support/eventually.ts'
+import { startMailServer } from '../test/support/mail-server.ts'
+import { linkIn, mailsOf } from '../test/support/read-mails.ts'
 import { createFinder } from './harness/canaries.ts'
 import { createGateway } from './harness/gateway.ts'
 import { growWithoutQueue, type Storm, storm } from './harness/hash-storm.ts'
-import { linkIn, startMailSink } from './harness/mail-sink.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { dumpTables } from './harness/remains.ts'
@@ -49,10 +50,10 @@ export async function proveStorage(context: ProofContext): Promise<ProofResult> 
   const count = context.setting('SAMPLES', 200)
   const tries = context.setting('SIGN_INS', 500)
   const parts = await startParts(context)
-  const mails = await startMailSink(context)
+  const mailServer = await startMailServer(context.afterwards)
   const gateway = await createGateway(context, 'gateway', {
     ...parts.env,
-    SMTP_URL: `smtp://annal:secret@127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://annal:secret@127.0.0.1:${mailServer.port}`,
     LIMIT_REQUESTS_PER_IP: '1000000',
     LIMIT_REQUESTS_PER_TOKEN: '1000000',
   })
@@ -104,8 +105,9 @@ export async function proveStorage(context: ProofContext): Promise<ProofResult> 
   const newReset = async (email: string) => {
     await post('auth/users/reset_password/', { email })
     const link = await until('a mail with a link', () => {
-      const found = linkIn(mails, email, 'password-reset')
-      return found && !resets.includes(found.token) ? found : undefined
+      const mail = mailsOf(mailServer, 'password-reset', { to: email }).at(-1)
+      const found = mail && linkIn(mail)
+      return found && !resets.includes(found.token) && found
     })
     resets.push(link.token)
     return link

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { tokenKey } from '../../src/domain/account/one-time-token.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
-import type { Link } from './mail-server.ts'
+import type { MailedLink } from '../../test/support/read-mails.ts'
 import type { Outcome, Use } from './token-uses.ts'
 
 export async function createCarelessReset(url: string) {
@@ -10,7 +10,7 @@ export async function createCarelessReset(url: string) {
   pool.on('error', () => undefined)
   const passwords = createPasswordHasher()
 
-  async function reset({ uid, token }: Link, password: string): Promise<string> {
+  async function reset({ uid, token }: MailedLink, password: string): Promise<string> {
     const { userId, hash } = tokenKey({ uid, token })!
     const { rows } = await pool.query(
       `select hash, used_at, expires_at < now() as is_over from one_time_tokens
@@ -26,7 +26,7 @@ export async function createCarelessReset(url: string) {
   }
 
   return {
-    async use(link: Link, index: number): Promise<Outcome> {
+    async use(link: MailedLink, index: number): Promise<Outcome> {
       const use: Use = { door: 'control', gateway: 0, password: `careless use ${index}`, link }
       const sentAt = performance.now()
       const verdict = await reset(link, use.password).catch((error: Error) => error.message)

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
+import { type MailServer, startMailServer } from '../../test/support/mail-server.ts'
 import type { Canary } from './canaries.ts'
 import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { readKeys } from './key-rows.ts'
-import { type MailSink, startMailSink } from './mail-sink.ts'
 import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 import { type ReceivedCall, type Receiver, type Respond, startReceiver } from './receiver.ts'
@@ -17,7 +17,7 @@ import { createTranscript, type Transcript } from './transcript.ts'
 export interface Scene {
   context: ProofContext
   parts: Parts
-  mails: MailSink
+  mailServer: MailServer
   chain: ChainProxy
   /** Says everything that it was told, in several ways, and is not content. */
   receiver: Receiver
@@ -70,7 +70,7 @@ export async function openScene(context: ProofContext): Promise<Scene> {
   }
 
   const parts = await startParts(context)
-  const mails = await startMailSink(context)
+  const mailServer = await startMailServer(context.afterwards)
   const chain = await startChainProxy(context, parts.rpcUrl)
   const receiver = await startReceiver(context, respond)
   const relayAddress = createRelayAccount(`0x${textOf('relay key')}`).address
@@ -88,7 +88,7 @@ export async function openScene(context: ProofContext): Promise<Scene> {
     CHAIN_RELAY_KEYS: `0x${textOf('relay key')}`,
     KEY_ENCRYPTION_KEY: textOf('key-encryption key'),
     KEY_ENCRYPTION_KEY_PREVIOUS: textOf('earlier key-encryption key'),
-    SMTP_URL: `smtp://annal:${textOf('mail password')}@127.0.0.1:${mails.port}`,
+    SMTP_URL: `smtp://annal:${textOf('mail password')}@127.0.0.1:${mailServer.port}`,
     EMAIL_VERIFICATION: 'on',
     ALLOW_INSECURE_WEBHOOKS: 'true',
     LIMIT_REQUESTS_PER_IP: '1000000',
@@ -98,7 +98,7 @@ export async function openScene(context: ProofContext): Promise<Scene> {
   const gateway = await createGateway(context, 'gateway', env)
   await gateway.start()
   const transcript = createTranscript(gateway.url)
-  return { context, parts, mails, chain, receiver, gateway, transcript, canaries, add, env, relayAddress }
+  return { context, parts, mailServer, chain, receiver, gateway, transcript, canaries, add, env, relayAddress }
 }
 
 /** Starts with a configuration that is wrong in every secret; what is said of it stands in logs. */

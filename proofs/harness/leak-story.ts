@@ -1,8 +1,8 @@
 /** A life of accounts, keys and sales in which every secret of the service is made and used, by both doors. */
 import { int, statement, text } from '../../src/domain/sql.ts'
 import { until } from '../../test/support/eventually.ts'
+import { linkIn, mailsOf } from '../../test/support/read-mails.ts'
 import { newText, readPrivateKey, type Scene } from './leak-scene.ts'
-import { linkIn } from './mail-sink.ts'
 import type { Got } from './transcript.ts'
 
 export interface Story {
@@ -87,12 +87,13 @@ async function signIn(scene: Scene, username: string, email: string) {
 /** Changes and resets the password, by the REST door, by GraphQL and by the page; verifies the address. */
 async function reset(scene: Scene, email: string, session: Record<string, string>) {
   const { rest, graphql } = createDoors(scene)
-  const { add, canaries, mails, transcript } = scene
+  const { add, canaries, mailServer, transcript } = scene
   const textOf = (name: string) => canaries.get(name)!.text
   const arrived = (kind: 'password-reset' | 'email-verification', but: readonly string[] = []) =>
     until('a mail with a link', () => {
-      const link = linkIn(mails, email, kind)
-      return link && !but.includes(link.token) ? link : undefined
+      const mail = mailsOf(mailServer, kind, { to: email }).at(-1)
+      const link = mail && linkIn(mail)
+      return link && !but.includes(link.token) && link
     })
   const verification = await arrived('email-verification')
   add('verification token', verification.token, Buffer.from(verification.token, 'base64url'))
@@ -128,7 +129,10 @@ async function reset(scene: Scene, email: string, session: Record<string, string
   ]
   for (const [index, set] of setBy.entries()) {
     // The first link goes out only after the mail server has refused a few times.
-    if (index === 0) mails.refuseNext = 2
+    if (index === 0) {
+      const patience = mailServer.visits + 2
+      mailServer.mood = (visit) => (visit < patience ? '535' : 'accept')
+    }
     need(await rest('auth/users/reset_password/', { email }), 201)
     const link = await arrived('password-reset', known)
     known.push(link.token)

@@ -2,9 +2,9 @@
 import { int, statement } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { until } from '../../test/support/eventually.ts'
+import type { MailServer } from '../../test/support/mail-server.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { createGateway, type Gateway } from './gateway.ts'
-import type { MailServer } from './mail-server.ts'
 import type { Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
@@ -13,7 +13,7 @@ export interface Person {
   password: string
 }
 
-/** Gateways on one database that send their mail to the mailServer, and let one address ask as often as it likes. */
+/** Gateways on one database that send their mail to the server, and let one address ask as often as it likes. */
 export async function openGateways(
   context: ProofContext,
   parts: Parts,

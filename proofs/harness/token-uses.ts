@@ -1,8 +1,8 @@
 /** Uses of a mailed token through all three doors, and what an account looks like afterwards. Product and known-bad variants are judged alike. */
 import { float, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import type { MailedLink } from '../../test/support/read-mails.ts'
 import { type Exchange, exchange } from './exchange.ts'
-import type { Link } from './mail-server.ts'
 import type { Random } from './random.ts'
 
 export const doorNames = ['REST', 'GraphQL', 'page'] as const
@@ -14,7 +14,7 @@ export interface Use {
   gateway: number
   /** The password that it would set: every use has one of its own. */
   password: string
-  link: Link
+  link: MailedLink
 }
 
 export interface Outcome extends Use {
@@ -74,7 +74,7 @@ export async function useToken(gateways: Gateways, use: Use & { door: DoorName }
 }
 
 /** So many uses, with doors and gateways in turn, in an order that chance decides. The links take turns, too. */
-export function planUses(random: Random, count: number, gateways: number, links: readonly Link[], name: string) {
+export function planUses(random: Random, count: number, gateways: number, links: readonly MailedLink[], name: string) {
   const uses = Array.from({ length: count }, (_, index) => ({
     door: doorNames[index % doorNames.length]!,
     gateway: Math.floor(index / doorNames.length) % gateways,

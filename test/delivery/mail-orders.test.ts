@@ -6,11 +6,11 @@ import { fromId, toId } from '../../src/domain/ids.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
+import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { type ParsedMail, parseMail } from '../support/parse-mail.ts'
-import { createSmtpSink, type SmtpSink } from '../support/smtp-sink.ts'
 import { createTestApp, type SignedIn, type TestApp } from '../support/test-app.ts'
 
-let sink: SmtpSink
+let server: MailServer
 let app: TestApp
 let owner: SignedIn
 let apiKey: string
@@ -19,8 +19,8 @@ let jobs: Jobs
 let goneUrl: string
 
 beforeAll(async () => {
-  sink = await createSmtpSink()
-  app = await createTestApp({ env: { SMTP_URL: sink.url, ALLOW_INSECURE_WEBHOOKS: 'true' } })
+  server = await startMailServer(atEnd)
+  app = await createTestApp({ env: { SMTP_URL: server.url, ALLOW_INSECURE_WEBHOOKS: 'true' } })
   owner = await app.admin()
   apiKey = (await owner.rest('POST', 'store/api-keys/', { json: { name: 'shop' } })).body.key
   jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
@@ -55,7 +55,7 @@ async function buy(buyer: SignedIn, networkApp: string): Promise<string> {
 
 /** The mails a person got about an order. */
 const mailsTo = (person: SignedIn, orderId: string): ParsedMail[] =>
-  sink.mails
+  server.mails
     .filter(({ to }) => to.includes(person.email))
     .map(({ source }) => parseMail(source))
     .filter(({ text }) => text.includes(orderId))
@@ -159,13 +159,13 @@ describe('a mail job', () => {
   it('that failed is carried out once the server is back, and arrives once', async () => {
     const buyer = await app.newUser()
     const { id } = await newApp()
-    sink.mood = '451'
+    server.mood = '451'
     const order = await buy(buyer, id)
     await eventually(
       () => app.sql(`select id::text from jobs.job where name = 'mail' and state = 'retry'`),
       (rows) => rows.length === 2,
     )
-    sink.mood = 'accept'
+    server.mood = 'accept'
     await app.sql(`update jobs.job set start_after = now() where name = 'mail' and state = 'retry'`)
     await mailTo(buyer, order, 'receipt')
     await mailTo(owner, order, 'sale')
@@ -177,19 +177,19 @@ describe('a mail job', () => {
   })
 
   it('of an order that is gone, or of a person who was erased, sends nothing and is done', async () => {
-    const before = sink.visits
+    const before = server.visits
     await app.jobs.mail({ template: 'receipt', orderId: '01890000-0000-7000-8000-000000000000' })
     const buyer = await app.newUser()
     const order = await buy(buyer, (await newApp()).id)
     await mailTo(buyer, order, 'receipt')
     await mailTo(owner, order, 'sale')
-    const visits = sink.visits
+    const visits = server.visits
     expect(visits).toBe(before + 2)
     for (const email of [`erased-${buyer.id}@erased.invalid`, `erased-${buyer.id}`]) {
       await app.sql('update users set email = $2 where id = $1::uuid', [buyer.id, email])
       await app.jobs.mail({ template: 'receipt', orderId: uuidOf(order) })
     }
-    expect(sink.visits).toBe(visits)
+    expect(server.visits).toBe(visits)
   })
 
   it('of an order that was not paid or not refunded sends nothing', async () => {
@@ -202,10 +202,10 @@ describe('a mail job', () => {
       headers: { 'x-api-key': apiKey },
       json: { network_app: id },
     })
-    const visits = sink.visits
+    const visits = server.visits
     await app.jobs.mail({ template: 'receipt', orderId: uuidOf(open.body.id) })
     await app.jobs.mail({ template: 'order-refunded', orderId: uuidOf(paid) })
-    expect(sink.visits).toBe(visits)
+    expect(server.visits).toBe(visits)
   })
 
   it('leaves no address and no words in the log', () => {

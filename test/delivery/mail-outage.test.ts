@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 beforeEach(() => {
-  mails.sink.mood = 'refuse'
+  mails.server.mood = 'refuse'
 })
 
 const changePassword = (user: SignedIn) =>
@@ -91,7 +91,7 @@ describe('while the mail server is away', () => {
       [job.id],
     )
     expect(after).toEqual({ rarely: true, for_a_day: true, kept: true })
-    mails.sink.mood = 'accept'
+    mails.server.mood = 'accept'
     await tryAgain(job, 32)
     await mails.awaitMails(user.email, 'password-changed')
     await mails.idle()
@@ -106,7 +106,7 @@ describe('while the mail server is away', () => {
       `update jobs.job set data = data || jsonb_build_object('at', now() - interval '30 minutes') where id = $1::uuid`,
       [job.id],
     )
-    mails.sink.mood = 'accept'
+    mails.server.mood = 'accept'
     await tryAgain(job, 1)
     await mails.idle()
     expect(mails.mailsTo(user.email, 'password-reset')).toEqual([])
@@ -119,7 +119,7 @@ describe('while the mail server is away', () => {
 
 describe('an unknown mailbox', () => {
   beforeEach(() => {
-    mails.sink.mood = '550'
+    mails.server.mood = '550'
   })
 
   it('of a notice leaves a dead letter at once, which an operator can have tried again', async () => {
@@ -135,7 +135,7 @@ describe('an unknown mailbox', () => {
       (rows) => rows.length === 1,
     )
     expect(dead!.error).toBe('The mail server refuses the recipient for good (550).')
-    mails.sink.mood = 'accept'
+    mails.server.mood = 'accept'
     expect(await app.installation.database.query(retryJobs, { job: dead!.id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'password-changed')
   })
@@ -183,7 +183,7 @@ describe('a notice that never got away', () => {
     expect(dead).toMatchObject({ data: job.data, error: expect.stringContaining('mail server') })
     expect(job.data).toMatchObject({ template: 'password-changed', userId: user.id })
     expect(toldOf(job).at(-1)).toMatchObject({ level: 'error', fields: { attempt: 181, subject: job.data } })
-    mails.sink.mood = 'accept'
+    mails.server.mood = 'accept'
     expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'password-changed')
     expect(await app.installation.database.query(retryJobs, { job: dead.id })).toEqual([{ count: 0 }])
@@ -205,7 +205,7 @@ describe('a notice that never got away', () => {
     const shown = (await app.installation.database.query(findDead, { limit: 100 })).find((row) => row.id === id)
     expect(shown).toMatchObject({ subject: { template, requestId, at, userId }, can_be_retried: true })
     expect(JSON.stringify(shown)).not.toContain('@example.org')
-    mails.sink.mood = 'accept'
+    mails.server.mood = 'accept'
     expect(await app.installation.database.query(retryJobs, { job: id })).toEqual([{ count: 1 }])
     await mails.awaitMails(user.email, 'email-changed')
   })

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMailer } from '../../src/delivery/mailer.ts'
 import { RefusedRecipientError } from '../../src/domain/errors.ts'
 import type { OutgoingMail } from '../../src/domain/ports.ts'
+import { atEnd } from '../support/at-end.ts'
+import { type MailMood, startMailServer } from '../support/mail-server.ts'
 import { parseMail } from '../support/parse-mail.ts'
-import { createSmtpSink, type SmtpMood } from '../support/smtp-sink.ts'
 import { createTestLog } from '../support/test-log.ts'
 
 const from = 'Annal <no-reply@annal.example>'
@@ -31,18 +32,18 @@ const toFiles = () => createMailer({ smtpUrl: undefined, dir, from, log: createT
 /** Long enough for a busy machine. */
 const SHORT = { connection: 1_000, socket: 1_000, whole: 3_000 }
 
-async function overSmtp(mood: SmtpMood, timeouts?: typeof SHORT) {
-  const sink = await createSmtpSink(mood)
+async function overSmtp(mood: MailMood, timeouts?: typeof SHORT) {
+  const server = await startMailServer(atEnd, mood)
   const log = createTestLog()
-  return { sink, log, mailer: createMailer({ smtpUrl: sink.url, dir, from, log, timeouts }) }
+  return { server, log, mailer: createMailer({ smtpUrl: server.url, dir, from, log, timeouts }) }
 }
 
 describe('a mail over SMTP', () => {
   it('arrives with both parts and the headers of a mail that a machine wrote', async () => {
-    const { sink, mailer } = await overSmtp('accept')
+    const { server, mailer } = await overSmtp('accept')
     await mailer.send(mail)
-    expect(sink.mails).toHaveLength(1)
-    const [received] = sink.mails
+    expect(server.mails).toHaveLength(1)
+    const [received] = server.mails
     expect(received).toMatchObject({ from: 'no-reply@annal.example', to: ['zoe@example.org'] })
     const { headers, subject, to, text, html } = parseMail(received!.source)
     expect({ subject, to, text, html }).toEqual({
@@ -61,26 +62,26 @@ describe('a mail over SMTP', () => {
   })
 
   it('is the same mail when it is sent again', async () => {
-    const { sink, mailer } = await overSmtp('accept')
+    const { server, mailer } = await overSmtp('accept')
     await mailer.send(mail)
     await mailer.send(mail)
-    const ids = sink.mails.map(({ source }) => parseMail(source).headers['message-id'])
+    const ids = server.mails.map(({ source }) => parseMail(source).headers['message-id'])
     expect(ids).toEqual([['<receipt-order_01@annal.example>'], ['<receipt-order_01@annal.example>']])
   })
 
   it.each(['refuse', 'hang', 'hang-after-data', '451', '550 5.7.1', '554'] as const)(
     'fails in time when the server does this: %s; and says nothing of whom it was for',
     async (mood) => {
-      const { sink, mailer, log } = await overSmtp(mood, SHORT)
+      const { server, mailer, log } = await overSmtp(mood, SHORT)
       // Left alone, it would wait for minutes.
       const error = await mailer.send(mail).catch((reason: unknown) => reason)
       expect(error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/did not take a mail/) })
       expect((error as Error).cause).toBeUndefined()
       expect(String((error as Error).stack)).not.toContain('zoe')
       expect(log.lines).toEqual([])
-      sink.mood = 'accept'
+      server.mood = 'accept'
       await mailer.send(mail)
-      expect(sink.mails).toHaveLength(1)
+      expect(server.mails).toHaveLength(1)
     },
   )
 
@@ -98,11 +99,11 @@ describe('a mail over SMTP', () => {
   })
 
   it('fails for good when the server does not know the recipient, whom nobody is told', async () => {
-    const { sink, mailer, log } = await overSmtp('550')
+    const { server, mailer, log } = await overSmtp('550')
     const error = await mailer.send(mail).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RefusedRecipientError)
     expect(error).toMatchObject({ status: 550, message: 'The mail server refuses the recipient for good (550).' })
-    expect([sink.mails, log.lines]).toEqual([[], []])
+    expect([server.mails, log.lines]).toEqual([[], []])
   })
 })
 
@@ -141,9 +142,9 @@ describe('the link of a mail', () => {
   it('is not logged unless it is wanted, and never when a server takes the mail', async () => {
     const { notes, log } = createNotes()
     await createMailer({ smtpUrl: undefined, dir, from, log }).send(withLink)
-    const sink = await createSmtpSink('accept')
-    await createMailer({ smtpUrl: sink.url, dir, from, log, showLinks: true }).send(withLink)
-    expect(sink.mails).toHaveLength(1)
+    const server = await startMailServer(atEnd)
+    await createMailer({ smtpUrl: server.url, dir, from, log, showLinks: true }).send(withLink)
+    expect(server.mails).toHaveLength(1)
     expect(notes).toEqual([])
   })
 })
@@ -154,10 +155,10 @@ describe('nothing that people write', () => {
   it.each(breaks.map((each) => [JSON.stringify(each), each] as const))(
     'adds a header by %s in a name, a subject or a language',
     async (_, lineBreak) => {
-      const { sink, mailer } = await overSmtp('accept')
+      const { server, mailer } = await overSmtp('accept')
       const injected = `x${lineBreak}Bcc: victim@example.org${lineBreak}${lineBreak}<script>`
       await mailer.send({ ...mail, subject: injected, language: injected, to: { ...mail.to, name: injected } })
-      const [received] = sink.mails
+      const [received] = server.mails
       expect(received!.to).toEqual(['zoe@example.org'])
       const { headers, subject, text } = parseMail(received!.source)
       expect(Object.keys(headers).sort()).toEqual(
@@ -184,15 +185,15 @@ describe('nothing that people write', () => {
       '',
     ].map((address) => [JSON.stringify(address), address] as const),
   )('makes another recipient of the address %s', async (_, address) => {
-    const { sink, mailer } = await overSmtp('accept')
+    const { server, mailer } = await overSmtp('accept')
     await expect(mailer.send({ ...mail, to: { name: '', address } })).rejects.toThrow(RangeError)
-    expect(sink.visits).toBe(0)
+    expect(server.visits).toBe(0)
   })
 
   it('names a recipient in a display name', async () => {
-    const { sink, mailer } = await overSmtp('accept')
+    const { server, mailer } = await overSmtp('accept')
     await mailer.send({ ...mail, to: { ...mail.to, name: 'A" <victim@example.org>, "B' } })
-    expect(sink.mails[0]!.to).toEqual(['zoe@example.org'])
+    expect(server.mails[0]!.to).toEqual(['zoe@example.org'])
   })
 
   it('leads out of the folder of mails', async () => {

@@ -19,7 +19,7 @@ const requests: Record<LinkKind, string> = {
 
 /** A test app whose mails go out. */
 export async function createMailedApp({ env }: TestAppOptions = {}): Promise<MailedApp> {
-  const { app, sink, mailsTo, awaitLink } = await createAccountMails({ LIMIT_RESETS_PER_IP: '1000000', ...env })
+  const { app, server, mailsTo, awaitLink } = await createAccountMails({ LIMIT_RESETS_PER_IP: '1000000', ...env })
   return {
     ...app,
     async newLink({ email }, kind) {
@@ -29,6 +29,6 @@ export async function createMailedApp({ env }: TestAppOptions = {}): Promise<Mai
       return `/account/${kind}/${uid}/${token}`
     },
     subjects: (address) =>
-      sink.mails.filter(({ to }) => to.includes(address)).map(({ source }) => parseMail(source).subject),
+      server.mails.filter(({ to }) => to.includes(address)).map(({ source }) => parseMail(source).subject),
   }
 }

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { checkInvariants } from '../../src/domain/invariants.ts'
-import { type AccountMails, createAccountMails, type MailedLink } from '../support/account-mails.ts'
+import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import type { MailedLink } from '../support/read-mails.ts'
 import { createStore } from '../support/store.ts'
 import type { SignedIn, TestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -211,7 +212,7 @@ describe('an address that somebody gave who never verified it', () => {
     const order = await store.order(buyer)
     expectOk(await store.confirm(buyer, order.id))
     const receipt = { template: 'receipt', orderId: fromId(order.id)!.uuid } as const
-    const mailsOf = ({ email }: SignedIn) => mails.sink.mails.filter(({ to }) => to.includes(email)).length
+    const mailsOf = ({ email }: SignedIn) => mails.server.mails.filter(({ to }) => to.includes(email)).length
     await app.jobs.mail(receipt)
     expect(mailsOf(buyer)).toBe(0)
     await app.sql('update users set email_verified = true where id = $1::uuid', [buyer.id])

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkInvariants } from '../../src/domain/invariants.ts'
-import { type AccountMails, createAccountMails, type MailedLink } from '../support/account-mails.ts'
+import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import type { MailedLink } from '../support/read-mails.ts'
 import type { TestApp } from '../support/test-app.ts'
 import { PASSWORD, type TestUser } from '../support/user.ts'
 
@@ -53,7 +54,7 @@ describe('asking for a password reset', () => {
     expect(names(unknown)).toEqual(names(known))
     await mails.awaitMails(user.email, 'password-reset')
     await mails.idle()
-    expect(mails.sink.mails.some(({ to }) => to.includes(stranger))).toBe(false)
+    expect(mails.server.mails.some(({ to }) => to.includes(stranger))).toBe(false)
   })
 
   it('refuses what is no address', async () => {
@@ -218,13 +219,13 @@ describe('a mail job', () => {
   it('waits for a mail server that is away, which nobody who asks notices, and arrives once', async () => {
     const user = await app.newUser()
     await mails.idle()
-    mails.sink.mood = 'refuse'
+    mails.server.mood = 'refuse'
     expect((await request(user.email)).status).toBe(201)
     await eventually(
       () => app.sql(`select id::text from jobs.job where name = 'account-mail' and state = 'retry'`),
       (rows) => rows.length === 1,
     )
-    mails.sink.mood = 'accept'
+    mails.server.mood = 'accept'
     await app.sql(`update jobs.job set start_after = now() where name = 'account-mail' and state = 'retry'`)
     const link = await mails.awaitLink(user.email, 'password-reset')
     await mails.idle()

@@ -1,53 +1,35 @@
 /** The service with its account mails under way to a mail server of our own. */
-
 import { startJobs } from '../../src/platform/jobs/jobs.ts'
 import { atEnd } from './at-end.ts'
 import { eventually } from './eventually.ts'
-import { type ParsedMail, parseMail } from './parse-mail.ts'
-import { createSmtpSink, type SmtpSink } from './smtp-sink.ts'
+import { type MailServer, startMailServer } from './mail-server.ts'
+import { linkIn, type MailedLink, mailsOf, type ReadMail } from './read-mails.ts'
 import { createTestApp, type TestApp } from './test-app.ts'
-
-/** What a mailed link carries. */
-export interface MailedLink {
-  uid: string
-  token: string
-}
 
 export interface AccountMails {
   app: TestApp
-  sink: SmtpSink
+  server: MailServer
   /** The mails of this kind that an address got, oldest first. */
-  mailsTo(address: string, template: string): ParsedMail[]
+  mailsTo(address: string, template: string): ReadMail[]
   /** Their links. */
   linksTo(address: string, template: string): MailedLink[]
   /** All mails of this kind that an address got, as soon as there are so many. */
-  awaitMails(address: string, template: string, count?: number): Promise<ParsedMail[]>
+  awaitMails(address: string, template: string, count?: number): Promise<ReadMail[]>
   /** The link of the newest of so many mails. */
   awaitLink(address: string, template: string, count?: number): Promise<MailedLink>
   /** Resolves when no job is left to do. */
   idle(): Promise<void>
 }
 
-const LINK = /\/account\/(?:password-reset|email-verification)\/(user_\w{26})\/([\w-]{43})/
-
 export async function createAccountMails(env: Record<string, string> = {}): Promise<AccountMails> {
-  const sink = await createSmtpSink()
-  const app = await createTestApp({ env: { SMTP_URL: sink.url, ...env } })
+  const server = await startMailServer(atEnd)
+  const app = await createTestApp({ env: { SMTP_URL: server.url, ...env } })
   const jobs = await startJobs({ databaseUrl: app.installation.databaseUrl, log: app.log })
   // Before the application goes: hooks run backwards.
   atEnd(() => jobs.stop())
   await jobs.work('account-mail', { concurrency: 2, pollEvery: 0.1 }, app.jobs.accountMail)
 
-  const mailsTo: AccountMails['mailsTo'] = (address, template) =>
-    sink.mails
-      .filter(({ to }) => to.includes(address))
-      .map(({ source }) => parseMail(source))
-      .filter(({ headers }) => headers['message-id']?.[0]?.startsWith(`<${template}-`))
-
-  const linkIn = ({ text }: ParsedMail): MailedLink => {
-    const [, uid, token] = LINK.exec(text)!
-    return { uid: uid!, token: token! }
-  }
+  const mailsTo: AccountMails['mailsTo'] = (address, template) => mailsOf(server, template, { to: address })
 
   const awaitMails: AccountMails['awaitMails'] = async (address, template, count = 1) => {
     await eventually(
@@ -59,7 +41,7 @@ export async function createAccountMails(env: Record<string, string> = {}): Prom
 
   return {
     app,
-    sink,
+    server,
     mailsTo,
     linksTo: (address, template) => mailsTo(address, template).map(linkIn),
     awaitMails,

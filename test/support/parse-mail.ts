@@ -28,7 +28,8 @@ function readEntity(source: string): Entity {
   return { headers, body: source.slice(end + 4) }
 }
 
-const fromQuotedPrintable = (text: string) =>
+/** The text of a message, or of a part of it. */
+export const fromQuotedPrintable = (text: string) =>
   Buffer.from(
     text
       .replace(/=\r\n/g, '')

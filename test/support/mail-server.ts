@@ -1,0 +1,132 @@
+/** A mail server of our own, which can misbehave as real ones do, and keeps what it took. */
+import { createServer, type Socket } from 'node:net'
+import { type AtEnd, listen } from './listen.ts'
+
+/** What the server does with a client. */
+export type MailMood =
+  /** Takes every mail. */
+  | 'accept'
+  /** Resets each connection at once. */
+  | 'refuse'
+  /** Takes connections and says nothing. */
+  | 'hang'
+  /** Takes the mail's bytes and says nothing after them. */
+  | 'hang-after-data'
+  /** Has a passing trouble with each mail. */
+  | '451'
+  /** Does not let the client sign in, and repeats to it what it said. */
+  | '535'
+  /** Does not know the recipient. */
+  | '550'
+  /** Takes no mail from us, whoever the recipient is. */
+  | '550 5.7.1'
+  | '554'
+
+export interface TakenMail {
+  from: string
+  to: string[]
+  /** The message as it came, without the dots added on the way. */
+  source: string
+  /** Milliseconds of `performance.now()`. */
+  at: number
+}
+
+export interface MailServer {
+  url: string
+  port: number
+  /** Every mail that it said to have taken, in order. */
+  mails: TakenMail[]
+  /** How it treats whoever comes from now on. A function decides for each client, by how many came before. */
+  mood: MailMood | ((visit: number) => MailMood)
+  /** How many clients came. */
+  visits: number
+  /** What clients gave as their passwords. */
+  passwords: Set<string>
+}
+
+/** Listens until the end. */
+export async function startMailServer(atEnd: AtEnd, mood: MailMood = 'accept'): Promise<MailServer> {
+  const server: MailServer = { url: '', port: 0, mails: [], mood, visits: 0, passwords: new Set() }
+  const listener = createServer((socket) => {
+    // A client that gives up is part of the tests.
+    socket.on('error', () => undefined)
+    const mood = typeof server.mood === 'function' ? server.mood(server.visits) : server.mood
+    server.visits += 1
+    serve(socket, mood, server)
+  })
+  server.port = await listen(listener, atEnd)
+  server.url = `smtp://127.0.0.1:${server.port}`
+  return server
+}
+
+const addressIn = (line: string) => /<(.*)>/.exec(line)?.[1] ?? ''
+
+/** What is said of a recipient by a server that does not take them. */
+const refusals: Partial<Record<MailMood, (address: string) => string>> = {
+  '550': (address) => `550 5.1.1 <${address}>: no such person`,
+  '550 5.7.1': (address) => `550 5.7.1 <${address}>: Relaying denied`,
+  '554': (address) => `554 <${address}>: Client host rejected`,
+}
+
+function serve(socket: Socket, mood: MailMood, server: MailServer) {
+  if (mood === 'refuse') return void socket.resetAndDestroy()
+  if (mood === 'hang') return void socket.resume()
+  const say = (line: string) => socket.write(`${line}\r\n`)
+  let from = ''
+  let to: string[] = []
+  let data: string[] | undefined
+  let rest = ''
+
+  const takeData = (line: string) => {
+    if (line !== '.') return data!.push(line.replace(/^\./, ''))
+    const source = data!.join('\r\n')
+    data = undefined
+    if (mood === 'hang-after-data') return
+    if (mood === '451') return say('451 4.3.0 try again later')
+    server.mails.push({ from, to, source, at: performance.now() })
+    return say('250 2.0.0 taken')
+  }
+
+  const signIn = (line: string) => {
+    const given = Buffer.from(line.split(' ')[2] ?? '', 'base64')
+      .toString()
+      .split('\0')
+    server.passwords.add(given[2] ?? '')
+    return say(mood === '535' ? `535 5.7.8 not with ${line}, which is ${given.join(' ')}` : '235 2.7.0 welcome')
+  }
+
+  const takeRecipient = (address: string) => {
+    const refusal = refusals[mood]?.(address)
+    if (refusal) return say(refusal)
+    to.push(address)
+    return say('250 2.1.5 ok')
+  }
+
+  const obey = (line: string) => {
+    const verb = line.slice(0, 4).toUpperCase()
+    if (verb === 'EHLO' || verb === 'HELO') return say('250-server\r\n250 AUTH PLAIN')
+    if (verb === 'AUTH') return signIn(line)
+    if (verb === 'MAIL') {
+      from = addressIn(line)
+      to = []
+      return say('250 2.1.0 ok')
+    }
+    if (verb === 'RCPT') return takeRecipient(addressIn(line))
+    if (verb === 'DATA') {
+      data = []
+      return say('354 go on')
+    }
+    if (verb === 'QUIT') return socket.end('221 bye\r\n')
+    return say('502 not known here')
+  }
+
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\r\n')
+    rest = lines.pop()!
+    for (const line of lines) {
+      if (data) takeData(line)
+      else obey(line)
+    }
+  })
+  say('220 server')
+}

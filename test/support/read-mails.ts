@@ -1,0 +1,41 @@
+/** What a mail server took, as its recipients read it. */
+import type { MailServer } from './mail-server.ts'
+import { type ParsedMail, parseMail } from './parse-mail.ts'
+
+export interface ReadMail extends ParsedMail {
+  /** As the service names it, such as `password-reset-<request>`. */
+  id: string
+  /** Whom the server brings it to. */
+  address: string
+  /** Milliseconds of `performance.now()`. */
+  at: number
+}
+
+/** Mails of a kind, such as `password-reset`, oldest first: all, or those to one address, without the first `skip` that came. */
+export const mailsOf = (
+  { mails }: Pick<MailServer, 'mails'>,
+  template: string,
+  { to: only, skip = 0 }: { to?: string; skip?: number } = {},
+): ReadMail[] =>
+  mails.slice(skip).flatMap(({ to: [address = ''], source, at }) => {
+    if (only !== undefined && address !== only) return []
+    const mail = parseMail(source)
+    const id = /<(.*)@/.exec(mail.headers['message-id']?.[0] ?? '')?.[1] ?? ''
+    return id.startsWith(`${template}-`) ? [{ ...mail, id, address, at }] : []
+  })
+
+/** What a mailed link carries. */
+export interface MailedLink {
+  /** Identifier of the account. */
+  uid: string
+  token: string
+}
+
+const LINK = /\/account\/(?:password-reset|email-verification)\/(user_\w{26})\/([\w-]{43})/
+
+/** Raises when there is no link in it. */
+export function linkIn({ text }: Pick<ParsedMail, 'text'>): MailedLink {
+  const [, uid, token] = LINK.exec(text) ?? []
+  if (!uid || !token) throw new Error('A mail carries no link.')
+  return { uid, token }
+}
