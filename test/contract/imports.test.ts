@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 
 const root = new URL('../../', import.meta.url)
 const isGenerated = (file: string) => /^(platform\/prisma|rest\/generated)\//.test(file)
@@ -153,11 +154,22 @@ const exceptions: Record<string, { may: RegExp; because: string }> = {
   'graphql/builder.ts': { may: prismaTypes, because: 'Pothos reads the data model.' },
   'chain/compile.ts': { may: /^solc$/, because: 'A build step.' },
   'rest/codegen.ts': { may: /^@graphql-codegen\/cli$/, because: 'A build step.' },
-  'platform/database/migrate-cli.ts': {
+  'platform/database/configured-database.ts': {
     may: /^config\.ts$/,
-    because: 'A command of its own, which reads the configuration as main does.',
+    because: 'For commands of their own, which read the configuration as main does.',
   },
 }
+
+/** What only developers run: it may import what is not there in production, and nothing else may import it. */
+const buildSteps = [
+  'chain/compile.ts',
+  'platform/database/new-migration.ts',
+  'platform/database/schema-engine.ts',
+  'rest/codegen.ts',
+]
+
+/** `@scope/name/part` is of the package `@scope/name`. */
+const packageOf = (specifier: string) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 
 const areaOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file)
 
@@ -208,6 +220,20 @@ describe('every import', () => {
       (file) => !file.startsWith('delivery/') && importsOf(file).some(({ target }) => target.startsWith('nodemailer')),
     )
     expect(others, 'delivery/ is the only importer of nodemailer: send through the port Mailer').toEqual([])
+  })
+
+  it('of the service is there after npm ci --omit=dev', () => {
+    const complaints = files
+      .filter((file) => !buildSteps.includes(file))
+      .flatMap((file) => importsOf(file).map((each) => ({ file, ...each })))
+      .filter(({ isTypeOnly }) => !isTypeOnly)
+      .filter(({ isLocal, specifier, target }) =>
+        isLocal
+          ? buildSteps.includes(target)
+          : !specifier.startsWith('node:') && !(packageOf(specifier) in manifest.dependencies),
+      )
+      .map(({ file, specifier }) => `src/${file} imports '${specifier}', which production does not have.`)
+    expect(complaints).toEqual([])
   })
 
   it('that is an exception is needed', () => {

@@ -215,6 +215,27 @@ export const doors: Mutant[] = [
         `if (unknown.length > 0) {`,
         `if (unknown.length > 9) {`,
       ],
+      [
+        'doors.history',
+        'A migration is remembered as Prisma remembers it.',
+        `clock_timestamp(), 1)`,
+        `clock_timestamp(), 0)`,
+        ['server/prisma-agrees.test.ts'],
+      ],
+      [
+        'doors.foreign-tables',
+        'Nothing is made among the tables of somebody else.',
+        `if (rows[0]?.isForeign) {`,
+        `if (rows[0]?.isForeign === undefined) {`,
+        ['server/prisma-agrees.test.ts'],
+      ],
+      [
+        'doors.unfinished',
+        'A migration that was interrupted is marked as rolled back.',
+        `  await client.query(giveUpUnfinished)\n`,
+        '',
+        ['server/prisma-agrees.test.ts'],
+      ],
     ],
   ),
   ...mutantsOf(

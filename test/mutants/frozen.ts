@@ -39,7 +39,7 @@ export const frozen: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/database/migration-lock.ts',
-    ['server/frozen-migrator.test.ts'],
+    ['server/frozen-migrator.test.ts', 'server/migrations.test.ts'],
     [
       [
         'frozen.migrator-silent',
@@ -49,9 +49,9 @@ export const frozen: Mutant[] = [
       ],
       [
         'frozen.migrator-wakes',
-        'A process that lost the migration lock changes nothing.',
-        `THEN RAISE EXCEPTION 'Another process migrates by now.'`,
-        `THEN PERFORM 1`,
+        'The migration lock is the session’s in which the scripts run: whoever loses one loses both.',
+        `SELECT pg_advisory_lock($1)`,
+        `SELECT pg_advisory_xact_lock($1)`,
       ],
     ],
   ),

@@ -1,4 +1,7 @@
-/** Prisma's schema engine, compiled to WebAssembly: needs no download, and talks through the driver adapter. */
+/**
+ * Prisma's schema engine, compiled to WebAssembly: needs no download, and talks through the driver adapter. Only for
+ * developers: it writes migrations and compares them; what applies them is `migrations.ts`.
+ */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,7 +15,6 @@ import {
 } from '@prisma/driver-adapter-utils'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'
 import pg from 'pg'
-import { SILENCE } from './migration-lock.ts'
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm') & { __wbg_set_wasm(exports: object): void }
 
@@ -26,9 +28,6 @@ interface EngineGlobals {
   /** The engine writes here before it panics; without it, the message is lost. */
   PRISMA_WASM_PANIC_REGISTRY: { set_message(message: string): void }
 }
-
-/** Sends a script to the database, perhaps amended. */
-export type ScriptRunner = (script: string, send: (sql: string) => Promise<unknown>) => Promise<unknown>
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 5_000
@@ -71,23 +70,11 @@ const catalogChar = 18
 const catalogCharArray = 1002
 
 /**
- * One connection, because the engine's own lock belongs to a session; the server ends it when this process says nothing any more. A script goes to PostgreSQL in one message, which
+ * One connection, because the engine's own lock belongs to a session. A script goes to PostgreSQL in one message, which
  * makes it one transaction; the adapter would cut it at every semicolon, also inside a function's body.
  */
-const connect = async (
-  url: string,
-  afterDispose: () => Promise<void>,
-  runScript: ScriptRunner = (script, send) => send(script),
-  silence = SILENCE,
-): Promise<SqlDriverAdapter> => {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 1,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
-    onConnect: async (client) => {
-      await client.query(`SET idle_session_timeout = ${silence}`)
-    },
-  })
+const connect = async (url: string, afterDispose: () => Promise<void>): Promise<SqlDriverAdapter> => {
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT })
   // One that is lost while it idles is replaced.
   pool.on('error', () => undefined)
   const query = pool.query.bind(pool)
@@ -108,7 +95,7 @@ const connect = async (
       return { ...result, columnTypes: result.columnTypes.map((type) => (type === CharacterArray ? Character : type)) }
     },
     executeScript: async (script: string) => {
-      await runScript(script, query)
+      await query(script)
     },
     // The engine leaves some adapters open; `withSchemaEngine` closes all of them, and waits for each.
     dispose: () => {
@@ -135,15 +122,10 @@ const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
   return await connect(shadow.href, () => administer(`DROP DATABASE ${name} WITH (FORCE)`))
 }
 
-/**
- * Runs `work` with an engine on the database. Raises the engine's message as an Error. `runScript` handles every script
- * for the database, though not for the shadow database. A session that says nothing for `silence` milliseconds is ended.
- */
+/** Runs `work` with an engine on the database. Raises the engine's message as an Error. */
 export const withSchemaEngine = async <T>(
   databaseUrl: string,
   work: (engine: SchemaEngine) => Promise<T>,
-  runScript?: ScriptRunner,
-  silence?: number,
 ): Promise<T> => {
   loaded ??= loadEngine()
   const { SchemaEngine: Engine } = await loaded
@@ -156,7 +138,7 @@ export const withSchemaEngine = async <T>(
   const factory = bindMigrationAwareSqlAdapterFactory({
     provider: 'postgres',
     adapterName: '@prisma/adapter-pg',
-    connect: () => remember(connect(databaseUrl, async () => undefined, runScript, silence)),
+    connect: () => remember(connect(databaseUrl, async () => undefined)),
     connectToShadowDb: () => remember(connectToShadow(databaseUrl)),
   })
   const engine = await Engine.new({ datamodels: undefined }, () => undefined, factory)

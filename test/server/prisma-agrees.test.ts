@@ -1,0 +1,161 @@
+/** Our runner of migrations and Prisma's own engine tell one story: either goes on where the other stopped. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SchemaEngine } from '@prisma/schema-engine-wasm'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { applyMigrations } from '../../src/platform/database/migrations.ts'
+import { listMigrations } from '../../src/platform/database/new-migration.ts'
+import { withSchemaEngine } from '../../src/platform/database/schema-engine.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+
+const filters = { externalTables: [], externalEnums: [] }
+
+interface Migrated {
+  url: string
+  client: pg.Client
+  close(): Promise<void>
+}
+
+let ours: Migrated
+let prismas: Migrated
+let folder: string
+
+async function openEmptyDatabase(): Promise<Migrated> {
+  const database: TestDatabase = await createTestDatabase()
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('drop schema public, jobs cascade; create schema public')
+  return {
+    url: database.url,
+    client,
+    async close() {
+      await client.end()
+      await database.drop()
+    },
+  }
+}
+
+beforeEach(async () => {
+  ;[ours, prismas] = await Promise.all([openEmptyDatabase(), openEmptyDatabase()])
+  folder = await mkdtemp(join(tmpdir(), 'annal-migrations-'))
+  await writeFile(join(folder, 'migration_lock.toml'), 'provider = "postgresql"')
+})
+afterEach(async () => {
+  await Promise.all([ours.close(), prismas.close()])
+  await rm(folder, { recursive: true, force: true })
+})
+
+const writeMigration = async (name: string, script: string) => {
+  await mkdir(join(folder, name), { recursive: true })
+  await writeFile(join(folder, name, 'migration.sql'), script)
+}
+
+/** What `prisma migrate deploy` does. */
+const deploy = async (url: string, migrations?: string) => {
+  const migrationsList = await listMigrations(migrations)
+  const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters })
+  return (await withSchemaEngine(url, apply)).appliedMigrationNames
+}
+
+/** What `prisma migrate status` tells. */
+const status = async (url: string) => {
+  const migrationsList = await listMigrations()
+  return await withSchemaEngine(url, (engine) =>
+    engine.diagnoseMigrationHistory({ migrationsList, filters, optInToShadowDatabase: false }),
+  )
+}
+
+/** What `prisma migrate dev` would do: it compares the tables with those that the migrations make. */
+const nextOfPrisma = async (url: string) => {
+  const migrationsList = await listMigrations()
+  return (await withSchemaEngine(url, (engine) => engine.devDiagnostic({ migrationsList, filters }))).action
+}
+
+/** The rows of the history, but for their identifiers and times, of which only is said whether they are there and in order. */
+const historyOf = async ({ client }: Migrated) => {
+  const { rows } = await client.query(
+    `select id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' as has_id, checksum, migration_name, logs,
+       applied_steps_count, finished_at >= started_at as is_finished, rolled_back_at >= started_at as is_rolled_back
+     from _prisma_migrations order by started_at`,
+  )
+  return rows
+}
+
+/** Everything that migrations make, in PostgreSQL's words. */
+const schemaOf = async ({ client }: Migrated) => {
+  const { rows } = await client.query<{ definition: string }>(
+    `select format('%s.%s %s %s %s', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid)) as definition
+       from pg_attribute join pg_class c on c.oid = attrelid left join pg_attrdef on (adrelid, adnum) = (attrelid, attnum)
+       where relnamespace = 'public'::regnamespace and attnum > 0
+     union all select format('%s %s %s', relname, relpersistence, reloptions) from pg_class where relnamespace = 'public'::regnamespace
+     union all select indexdef from pg_indexes where schemaname = 'public'
+     union all select format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) from pg_constraint where connamespace = 'public'::regnamespace
+     union all select pg_get_functiondef(oid) from pg_proc where pronamespace = 'public'::regnamespace
+     union all select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = tgrelid where relnamespace = 'public'::regnamespace and not tgisinternal
+     union all select format('%s %s %s', enumtypid::regtype, enumsortorder, enumlabel) from pg_enum
+     order by definition`,
+  )
+  return rows.map(({ definition }) => definition)
+}
+
+it('leave the same tables and the same history', async () => {
+  expect(await applyMigrations(ours.url)).toEqual(await deploy(prismas.url))
+  const schema = await schemaOf(ours)
+  expect(schema).toContainEqual(expect.stringContaining('enqueue'))
+  expect(schema).toEqual(await schemaOf(prismas))
+  expect(await historyOf(ours)).toEqual(await historyOf(prismas))
+})
+
+it('find nothing to do, and no drift, where the other has been', async () => {
+  await applyMigrations(ours.url)
+  await deploy(prismas.url)
+  expect(await deploy(ours.url)).toEqual([])
+  expect(await applyMigrations(prismas.url)).toEqual([])
+  expect(await status(ours.url)).toEqual({
+    history: null,
+    failedMigrationNames: [],
+    editedMigrationNames: [],
+    hasMigrationsTable: true,
+  })
+  expect(await nextOfPrisma(ours.url)).toEqual({ tag: 'createMigration' })
+  await ours.client.query('alter table assets add column drifted text')
+  expect(await nextOfPrisma(ours.url)).toMatchObject({ tag: 'reset', reason: expect.stringContaining('drifted') })
+})
+
+it('go on where the other stopped', async () => {
+  await writeMigration('20270101000000_first', 'create table first_words (word text);')
+  await applyMigrations(ours.url, folder)
+  await deploy(prismas.url, folder)
+  await writeMigration('20270102000000_second', 'create table second_words (word text) -- the end')
+  expect(await deploy(ours.url, folder)).toEqual(['20270102000000_second'])
+  expect(await applyMigrations(prismas.url, folder)).toEqual(['20270102000000_second'])
+  expect(await historyOf(ours)).toEqual(await historyOf(prismas))
+})
+
+it('mark what the other began and did not finish as rolled back, and try it again', async () => {
+  const name = '20270101000000_first'
+  await writeMigration(name, 'create table first_words (word text); insert into frist_words values (1);')
+  const interrupt = ({ url }: Migrated) => expect(deploy(url, folder)).rejects.toThrow()
+  await interrupt(ours)
+  await interrupt(prismas)
+  await writeMigration(name, 'create table first_words (word text)')
+  expect(await applyMigrations(ours.url, folder)).toEqual([name])
+  await withSchemaEngine(prismas.url, (engine) => engine.markMigrationRolledBack({ migrationName: name }))
+  expect(await deploy(prismas.url, folder)).toEqual([name])
+  const history = await historyOf(ours)
+  expect(history).toMatchObject([
+    { is_rolled_back: true, is_finished: null },
+    { is_rolled_back: null, is_finished: true },
+  ])
+  expect(history).toEqual(await historyOf(prismas))
+})
+
+it('touch no database that holds the tables of somebody else', async () => {
+  await writeMigration('20270101000000_first', 'create table first_words (word text);')
+  for (const { client } of [ours, prismas]) await client.query('create table others (word text)')
+  await expect(applyMigrations(ours.url, folder)).rejects.toThrow(/a database of its own/)
+  await expect(deploy(prismas.url, folder)).rejects.toThrow(/not empty/)
+  expect(await schemaOf(ours)).toEqual(await schemaOf(prismas))
+})
