@@ -38,6 +38,7 @@ export const money: Mutant[] = [
         'Points are quoted first.',
         `const points = least(toUnits(funds.points), total)`,
         `const points = least(0n, total)`,
+        ['domain/points-first.test.ts', 'rest/dry-run.test.ts', 'graphql/quotes.test.ts'],
       ],
       [
         'money.gas-in-total',
@@ -58,6 +59,13 @@ export const money: Mutant[] = [
     'src/domain/wallet/points-sql.ts',
     ['rest/point-expiry.test.ts'],
     [
+      [
+        'money.points-first-charged',
+        'Points are charged first.',
+        `least(\${points}, \${amount})`,
+        `least(0 * \${points}, \${amount})`,
+        ['domain/points-first.test.ts', 'domain/charging.test.ts', 'rest/orders.test.ts'],
+      ],
       [
         'money.overdue',
         'Points whose time is over pay for nothing.',

@@ -16,7 +16,7 @@ import {
   timestamp,
   uuid,
 } from '../sql.ts'
-import { overdueSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
+import { overdueSql, pointsFirstSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { openedSql } from '../wallet/transfer-sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
@@ -82,6 +82,8 @@ export const findOffer = statement(
      and case when $app is null then lower(a.name) = lower($name) else a.id = $app end`,
 )
 
+const quoted = pointsFirstSql('buyer.points', 'app.price')
+
 /**
  * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
  * The clock is read when the wallet is held, because lists of orders go by it; their identifiers are made before.
@@ -116,8 +118,8 @@ export const insertOrder = statement(
    made as (
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
        created_at, expires_at)
-     select $order, $buyer, app.id, app.name, $actionArgs, app.price, least(buyer.points, app.price),
-       app.price - least(buyer.points, app.price), buyer.at, date_trunc('milliseconds', buyer.at) + make_interval(secs => $window)
+     select $order, $buyer, app.id, app.name, $actionArgs, app.price, ${quoted.points},
+       ${quoted.num}, buyer.at, date_trunc('milliseconds', buyer.at) + make_interval(secs => $window)
      from app, buyer returning *
    ),
    ${eventSql({ from: 'made, buyer', owner: 'made.buyer_id', sequence: 'buyer.sequence', type: 'order.created', order: 'made.id' })},
@@ -145,6 +147,8 @@ export const findOrderState = statement(
      join wallets s on s.user_id = a.owner_id
    where o.id = $order and o.buyer_id = $buyer`,
 )
+
+const payment = pointsFirstSql('buyer.points', 'target.price')
 
 /**
  * The payment: the order's row is locked if it is still open, then the wallets of buyer and owner, in the order of their
@@ -185,7 +189,7 @@ export const payOrder = statement(
      select target.*, opened.transfer_id, buyer.at, paid.points, paid.num,
        round(paid.points * $platformShare, 18) as points_share, round(paid.num * $platformShare, 18) as num_share
      from target, buyer, opened, lateral (
-       select least(buyer.points, target.price) as points, target.price - least(buyer.points, target.price) as num
+       select ${payment.points} as points, ${payment.num} as num
      ) as paid
      where buyer.points + buyer.num >= target.price and buyer.at < target.expires_at
        and not exists (select from parties where closed_at is not null)

@@ -3,7 +3,7 @@
  * that both happen or neither: a wallet that cannot pay yields no row, and everything after it does nothing.
  */
 import { numeric } from '../sql.ts'
-import { spendableSql } from './points-sql.ts'
+import { pointsFirstSql, spendableSql } from './points-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 import { openTransferSql } from './transfer-sql.ts'
 
@@ -16,6 +16,10 @@ export interface ChargeParts {
 /** Parameters of a statement with these parts. */
 export const charged = { fee: numeric, gas: numeric }
 
+const total = pointsFirstSql(spendableSql('w'), '$fee + $gas')
+/** What was taken of each pays the fee first, then gas. */
+const fee = pointsFirstSql('charge.points', '$fee')
+
 /**
  * Points are spent first. `charge` tells what was taken, a position in the payer's feed, and what the commit and its
  * transfer are called: `(user_id, points, num, sequence, commit_id, transfer_id)`.
@@ -23,8 +27,8 @@ export const charged = { fee: numeric, gas: numeric }
 export const chargeSql = ({ from, payer }: ChargeParts) => `
   charge as (
     update wallets w set
-      points = w.points - least(${spendableSql('w')}, $fee + $gas),
-      num = w.num - ($fee + $gas - least(${spendableSql('w')}, $fee + $gas)),
+      points = w.points - ${total.points},
+      num = w.num - ${total.num},
       event_sequence = w.event_sequence + 1
     from ${from}
     where w.user_id = ${payer} and w.closed_at is null and ${spendableSql('w')} + w.num >= $fee + $gas
@@ -38,9 +42,9 @@ export const chargeSql = ({ from, payer }: ChargeParts) => `
     lines: [
       { wallet: 'charge.user_id', currency: 'POINTS', amount: '-charge.points' },
       { wallet: 'charge.user_id', currency: 'NUM', amount: '-charge.num' },
-      { book: 'REVENUE', currency: 'POINTS', amount: 'least(charge.points, $fee)' },
-      { book: 'REVENUE', currency: 'NUM', amount: '$fee - least(charge.points, $fee)' },
-      { book: 'GAS', currency: 'POINTS', amount: 'charge.points - least(charge.points, $fee)' },
-      { book: 'GAS', currency: 'NUM', amount: 'charge.num - $fee + least(charge.points, $fee)' },
+      { book: 'REVENUE', currency: 'POINTS', amount: fee.points },
+      { book: 'REVENUE', currency: 'NUM', amount: fee.num },
+      { book: 'GAS', currency: 'POINTS', amount: `charge.points - ${fee.points}` },
+      { book: 'GAS', currency: 'NUM', amount: `charge.num - ${fee.num}` },
     ],
   })}`

@@ -11,6 +11,15 @@ export const overdueSql = (wallet: string, at = 'now()') =>
 /** What of a wallet's points can be spent. */
 export const spendableSql = (wallet: string, at = 'now()') => `(${wallet}.points - ${overdueSql(wallet, at)})`
 
+/**
+ * How an amount is paid: points first, what is left in currency units. `points` is what can be spent of them; all are SQL
+ * expressions. `quoteOf` says it in TypeScript, and `test/domain/points-first.test.ts` holds the two to each other.
+ */
+export const pointsFirstSql = (points: string, amount: string) => {
+  const inPoints = `least(${points}, ${amount})`
+  return { points: inPoints, num: `(${amount} - ${inPoints})` }
+}
+
 export interface ChangeParts {
   /** The wallet's alias in the update that writes it. */
   wallet: string

@@ -60,7 +60,10 @@ const shown = ({ price, gas = '0' }: Cost, { num, points }: Funds) => ({
   available: add(num, points),
 })
 
-/** What the cost would take from these funds. Raises nothing: what is missing is told. */
+/**
+ * What the cost would take from these funds: points first, as `pointsFirstSql` has it where a wallet is charged. Raises
+ * nothing: what is missing is told.
+ */
 export function quoteOf(cost: Cost, funds: Funds, refusals: DomainError[] = []): Quote {
   const total = totalOf(cost)
   const points = least(toUnits(funds.points), total)
