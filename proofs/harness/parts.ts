@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { checkInvariants, invariants } from '../../src/domain/invariants.ts'
 import type { Log } from '../../src/domain/ports.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
-import { applyMigrations } from '../../src/platform/database/migrations.ts'
+import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 import type { ProofContext } from './proof.ts'
@@ -68,7 +68,7 @@ export async function startParts(context: ProofContext, blockSeconds = 1): Promi
   const { url: rpcUrl, reset: resetChain } = await startChain(context, blockSeconds)
   const postgres = await startEmbeddedPostgres({ dir, log: silent })
   afterwards(() => postgres.stop())
-  await applyMigrations(postgres.url)
+  await prepareDatabase(postgres.url)
   const database = createDatabase({ url: postgres.url, pool: 4, log: silent })
   afterwards(() => database.close())
   const urlOf = (name: string) => {

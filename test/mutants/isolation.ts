@@ -99,6 +99,30 @@ export const isolation: Mutant[] = [
       `const isHopeless = false`,
     ],
   ]),
+  ...mutantsOf(
+    'src/platform/jobs/enqueue-function.ts',
+    ['platform/enqueue.test.ts'],
+    [
+      [
+        'isolation.enqueued',
+        'A job is filled in as the queue library fills it in.',
+        `q.retry_delay_max, q.expire_seconds, q.deletion_seconds, due + make_interval`,
+        `q.retry_delay_max, q.deletion_seconds, q.expire_seconds, due + make_interval`,
+      ],
+      [
+        'isolation.enqueue-newer',
+        'An older version leaves alone what a newer one has made for its jobs.',
+        `(SELECT version FROM jobs.version) = `,
+        `(SELECT version FROM jobs.version) >= `,
+      ],
+      [
+        'isolation.enqueue-locked',
+        'Only one process at a time makes the function that fills in jobs.',
+        `  \${lockForTransaction};\n`,
+        '',
+      ],
+    ],
+  ),
   ...mutantsOf('src/platform/jobs/job-statements.ts', MAILS, [
     [
       'isolation.letters-end',

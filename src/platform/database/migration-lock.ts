@@ -8,6 +8,9 @@ import type pg from 'pg'
 /** That of Prisma's engine: `prisma migrate deploy` and we keep out of each other's way. */
 const LOCK = 72_707_369
 
+/** SQL that keeps out who migrates until its transaction ends. */
+export const lockForTransaction = `SELECT pg_advisory_xact_lock(${LOCK})`
+
 /** Milliseconds without a word after which a session is ended. */
 export const SILENCE = 20_000
 

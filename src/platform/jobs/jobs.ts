@@ -7,6 +7,7 @@ import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } fro
 import { HopelessError } from '../../domain/errors.ts'
 import type { JobData } from '../../domain/jobs.ts'
 import type { Log } from '../../domain/ports.ts'
+import { installEnqueue } from './enqueue-function.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { makeLastAttempt, subjectOf } from './job-statements.ts'
 import { redactDeadLetters } from './redact-dead-letters.ts'
@@ -152,7 +153,7 @@ interface Failed {
 const describeError = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
 
-/** Makes or updates the queue's own tables. Several processes may do so at once. */
+/** Makes or updates the queue's own tables, and the function that fills them. Several processes may do so at once. */
 export async function installJobs(databaseUrl: string): Promise<void> {
   const boss = open(databaseUrl, { supervise: false, max: 1 })
   const failures: Error[] = []
@@ -163,6 +164,7 @@ export async function installJobs(databaseUrl: string): Promise<void> {
     // What an earlier version said about it does not stay.
     await boss.updateQueue(name, options)
   }
+  await boss.getDb().executeSql(installEnqueue)
   await boss.stop({ graceful: false })
   if (failures[0]) throw failures[0]
 }

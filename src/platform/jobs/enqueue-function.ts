@@ -1,0 +1,42 @@
+/**
+ * The SQL function `enqueue`, which puts a job on a queue inside the statement that causes it. It fills in a row of pg-boss's
+ * own table as pg-boss does, so it belongs to one version of pg-boss, and is made beside its tables whenever a server starts.
+ */
+import { lockForTransaction } from '../database/migration-lock.ts'
+
+/**
+ * Whose insertion (`insertJobs` in its `plans.js`) it repeats. When pg-boss is updated, `test/platform/enqueue.test.ts` says
+ * whether the two still fill in the same; then these are the new version's.
+ */
+export const writtenFor = { pgBoss: '12.35.0', tables: 43 }
+
+const body = `
+DECLARE
+    made uuid;
+BEGIN
+    INSERT INTO jobs.job (name, data, group_id, start_after, policy, retry_limit, retry_delay, retry_backoff,
+        retry_delay_max, expire_seconds, deletion_seconds, keep_until, heartbeat_seconds, dead_letter)
+    SELECT q.name, payload, lane, due, q.policy, q.retry_limit, q.retry_delay, q.retry_backoff,
+        q.retry_delay_max, q.expire_seconds, q.deletion_seconds, due + make_interval(secs => q.retention_seconds), q.heartbeat_seconds, q.dead_letter
+    FROM jobs.queue q WHERE q.name = queue
+    RETURNING id INTO made;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'There is no job queue %', queue;
+    END IF;
+    RETURN made;
+END `
+
+/**
+ * Makes the function, or makes it anew when another text stands there: that of a migration, or of an earlier version. Where
+ * the tables are those of a newer pg-boss, the function is that of a newer Annal, and stays.
+ */
+export const installEnqueue = `
+  ${lockForTransaction};
+  DO $install$ BEGIN
+    IF (SELECT version FROM jobs.version) = ${writtenFor.tables} AND $body$${body}$body$ IS DISTINCT FROM
+       (SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure('enqueue(text, jsonb, text, timestamptz)'))
+    THEN
+      CREATE OR REPLACE FUNCTION enqueue(queue text, payload jsonb, lane text DEFAULT NULL, due timestamptz DEFAULT now())
+      RETURNS uuid LANGUAGE plpgsql AS $body$${body}$body$;
+    END IF;
+  END $install$`
