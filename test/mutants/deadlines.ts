@@ -4,16 +4,11 @@ const TESTS = ['domain/deadlines.test.ts']
 
 export const deadlines: Mutant[] = [
   ...mutantsOf('src/domain/store/order-statements.ts', TESTS, [
-    [
-      'deadlines.pay',
-      'An order is not paid at its end.',
-      `buyer.at < target.expires_at`,
-      `buyer.at <= target.expires_at`,
-    ],
+    ['deadlines.pay', 'An order is not paid at its end.', `buyer.at < sale.expires_at`, `buyer.at <= sale.expires_at`],
     [
       'deadlines.pay-never',
       'An order is not paid after its end.',
-      `and buyer.at < target.expires_at`,
+      `and buyer.at < sale.expires_at`,
       `and buyer.at < 'infinity'`,
     ],
     [

@@ -48,8 +48,8 @@ export const order: Mutant[] = [
     [
       'order.deposits',
       'Deposits are named when their wallet is held.',
-      `transfers[rank] as transfer_id from fresh`,
-      `uuidv7() as transfer_id from fresh`,
+      `before + rank as sequence, transfers[rank] as transfer_id`,
+      `before + rank as sequence, uuidv7() as transfer_id`,
     ],
   ]),
   ...mutantsOf('src/domain/store/order-statements.ts', TRANSFERS, [

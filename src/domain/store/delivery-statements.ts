@@ -65,30 +65,31 @@ const attempt = {
   response: text,
 }
 const attemptSql = `
-  target as materialized (
+  locked_delivery as materialized (
     select id, order_id, network_app_id from webhook_deliveries
     where id = $delivery and status = 'PENDING' and attempt_count = $before for update
   ),
-  attempted as (
+  inserted_attempt as (
     insert into webhook_attempts (delivery_id, number, started_at, duration, status_code, failure, response)
-    select id, $before + 1, now() - make_interval(secs => $duration / 1000.0), $duration, $statusCode, $failure, $response from target
+    select id, $before + 1, now() - make_interval(secs => $duration / 1000.0), $duration, $statusCode, $failure, $response
+    from locked_delivery
   )`
 
 const settleSql = (status: DeliveryStatus) => `
-  settled as (
+  settled_delivery as (
     update webhook_deliveries d set status = '${status}', attempt_count = $before + 1, next_attempt_at = null, settled_at = now()
-    from target where d.id = target.id returning d.id, d.order_id, d.network_app_id
+    from locked_delivery where d.id = locked_delivery.id returning d.id, d.order_id, d.network_app_id
   )`
 
-/** Positions and rows of what the part `news (owner_id, type, order_id, delivery_id)` tells; `feeds` got the positions. */
+/** The events that the part `new_events (owner_id, type, order_id, delivery_id)` tells, at positions that `updated_wallets` got. */
 const tellSql = (about: Pick<EventParts, 'transfer'> = {}) =>
   eventSql({
-    from: 'news join feeds on feeds.user_id = news.owner_id',
-    owner: 'news.owner_id',
-    sequence: 'feeds.before + row_number() over (partition by news.owner_id order by news.type)',
-    type: { sql: 'news.type' },
-    order: 'news.order_id',
-    delivery: 'news.delivery_id',
+    from: 'new_events join updated_wallets on updated_wallets.user_id = new_events.owner_id',
+    owner: 'new_events.owner_id',
+    sequence: 'updated_wallets.before + row_number() over (partition by new_events.owner_id order by new_events.type)',
+    type: { sql: 'new_events.type' },
+    order: 'new_events.order_id',
+    delivery: 'new_events.delivery_id',
     ...about,
   })
 
@@ -101,27 +102,29 @@ export const recordDelivered = statement(
   { parameters: attempt, columns: toldColumns },
   `with ${attemptSql},
    ${settleSql('DELIVERED')},
-   served as (
-     update orders o set status = 'SUCCESS', settled_at = now() from settled
-     where o.id = settled.order_id and o.status in ('PENDING', 'FAILURE') returning o.id, o.buyer_id
+   served_order as (
+     update orders o set status = 'SUCCESS', settled_at = now() from settled_delivery
+     where o.id = settled_delivery.order_id and o.status in ('PENDING', 'FAILURE') returning o.id, o.buyer_id
    ),
-   news (owner_id, type, order_id, delivery_id) as (
-     select buyer_id, 'order.succeeded', id, null::uuid from served
+   new_events (owner_id, type, order_id, delivery_id) as (
+     select buyer_id, 'order.succeeded', id, null::uuid from served_order
      union all
-     select a.owner_id, 'delivery.delivered', null, settled.id
-     from settled join network_apps a on a.id = settled.network_app_id
+     select a.owner_id, 'delivery.delivered', null, settled_delivery.id
+     from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
    ),
-   parties as materialized (
-     select user_id from wallets where user_id in (select owner_id from news) order by user_id for update
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select owner_id from new_events) order by user_id for update
    ),
-   feeds as (
+   updated_wallets as (
      update wallets w set event_sequence = w.event_sequence + counted.n
-     from (select owner_id, count(*)::int as n from news join parties on user_id = owner_id group by owner_id) as counted
+     from (
+       select owner_id, count(*)::int as n from new_events join locked_wallets on user_id = owner_id group by owner_id
+     ) as counted
      where w.user_id = counted.owner_id
      returning w.user_id, w.event_sequence - counted.n as before
    ),
    ${tellSql()}
-   select array(select distinct owner_id from news) as feeds from settled`,
+   select array(select distinct owner_id from new_events) as feeds from settled_delivery`,
 )
 
 /** It failed and is tried again in so many seconds. */
@@ -129,13 +132,13 @@ export const recordRetry = statement(
   'delivery_retry',
   { parameters: { ...attempt, seconds: float }, columns: { next_attempt_at: timestamp } },
   `with ${attemptSql},
-   put_off as (
+   postponed_delivery as (
      update webhook_deliveries d set attempt_count = $before + 1,
        next_attempt_at = now() + make_interval(secs => $seconds)
-     from target where d.id = target.id returning d.id, d.network_app_id, d.next_attempt_at
+     from locked_delivery where d.id = locked_delivery.id returning d.id, d.network_app_id, d.next_attempt_at
    ),
-   ${enqueueSql('queued', { ...deliveryJobs('put_off'), startAfter: 'next_attempt_at' })}
-   select next_attempt_at from put_off, (select count(*) from queued) as jobs`,
+   ${enqueueSql('enqueued_jobs', { ...deliveryJobs('postponed_delivery'), startAfter: 'next_attempt_at' })}
+   select next_attempt_at from postponed_delivery, (select count(*) from enqueued_jobs) as jobs`,
 )
 
 /**
@@ -147,39 +150,42 @@ export const recordGivenUp = statement(
   { parameters: { ...attempt, goneUrl: orNull(text) }, columns: toldColumns },
   `with ${attemptSql},
    ${settleSql('GIVEN_UP')},
-   disabled as (
-     update network_apps a set webhook_disabled_at = now(), updated_at = now() from settled
-     where a.id = settled.network_app_id and a.webhook_url = $goneUrl
+   disabled_app as (
+     update network_apps a set webhook_disabled_at = now(), updated_at = now() from settled_delivery
+     where a.id = settled_delivery.network_app_id and a.webhook_url = $goneUrl
    ),
-   ended as (
+   ended_order as (
      update orders o set settled_at = now(),
        action_args = case a.delivery_failure_policy when 'KEEP' then o.action_args end,
        action_args_erased_at = case when a.delivery_failure_policy = 'REFUND' and o.action_args is not null then now() end,
        status = case a.delivery_failure_policy when 'REFUND' then 'REFUNDED' else 'FAILURE' end::order_status
-     from settled join network_apps a on a.id = settled.network_app_id
-     where o.id = settled.order_id and o.status = 'PENDING'
+     from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
+     where o.id = settled_delivery.order_id and o.status = 'PENDING'
      returning o.id, o.buyer_id, o.status, a.owner_id
    ),
-   refundable as (
-     select ended.id, t.id as transfer_id from ended join transfers t on t.reference = 'order:' || ended.id
-     where ended.status = 'REFUNDED'
+   refunded_payment as (
+     select ended_order.id, t.id as transfer_id
+     from ended_order join transfers t on t.reference = 'order:' || ended_order.id
+     where ended_order.status = 'REFUNDED'
    ),
-   news (owner_id, type, order_id, delivery_id) as (
-     select buyer_id, case status when 'REFUNDED' then 'order.refunded' else 'order.failed' end, id, null::uuid from ended
+   new_events (owner_id, type, order_id, delivery_id) as (
+     select buyer_id, case status when 'REFUNDED' then 'order.refunded' else 'order.failed' end, id, null::uuid
+     from ended_order
      union all
-     select owner_id, 'order.refunded', id, null from ended where status = 'REFUNDED' and owner_id <> buyer_id
+     select owner_id, 'order.refunded', id, null from ended_order where status = 'REFUNDED' and owner_id <> buyer_id
      union all
-     select a.owner_id, 'delivery.given-up', null, settled.id
-     from settled join network_apps a on a.id = settled.network_app_id
+     select a.owner_id, 'delivery.given-up', null, settled_delivery.id
+     from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
    ),
-   ${refundSql({ from: 'refundable', news: 'news' })},
-   ${tellSql({ transfer: `case news.type when 'order.refunded' then (select id from inserted_transfers) end` })},
-   ${enqueueSql('mailed', {
+   ${refundSql({ from: 'refunded_payment', news: 'new_events' })},
+   ${tellSql({ transfer: `case new_events.type when 'order.refunded' then (select id from inserted_transfers) end` })},
+   ${enqueueSql('enqueued_jobs', {
      queue: 'mail',
-     from: 'ended',
+     from: 'ended_order',
      data: { template: `case status when 'REFUNDED' then 'order-refunded' else 'order-failed' end`, orderId: 'id' },
    })}
-   select array(select distinct owner_id from news) as feeds from settled, (select count(*) from mailed) as jobs`,
+   select array(select distinct owner_id from new_events) as feeds
+   from settled_delivery, (select count(*) from enqueued_jobs) as jobs`,
 )
 
 /**
@@ -189,19 +195,19 @@ export const recordGivenUp = statement(
 export const replayDelivery = statement(
   'delivery_replay',
   { parameters: { delivery: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid } },
-  `with target as materialized (
+  `with locked_delivery as materialized (
      select d.id, d.network_app_id from webhook_deliveries d
      join orders o on o.id = d.order_id
      join network_apps a on a.id = d.network_app_id
      where d.id = $delivery and o.status <> 'REFUNDED' and o.action_args_erased_at is null and a.webhook_url is not null and a.webhook_disabled_at is null
      for update of d, o
    ),
-   due as (
+   reopened_delivery as (
      update webhook_deliveries d set status = 'PENDING', settled_at = null, next_attempt_at = now()
-     from target where d.id = target.id returning d.id, d.network_app_id
+     from locked_delivery where d.id = locked_delivery.id returning d.id, d.network_app_id
    ),
-   ${enqueueSql('queued', deliveryJobs('due'))},
-   ${auditSql({ name: 'audited', from: 'due', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
-   ${rememberSql('$delivery::text', 'due')}
-   select id from due, (select count(*) from queued) as jobs`,
+   ${enqueueSql('enqueued_jobs', deliveryJobs('reopened_delivery'))},
+   ${auditSql({ name: 'audited', from: 'reopened_delivery', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
+   ${rememberSql('$delivery::text', 'reopened_delivery')}
+   select id from reopened_delivery, (select count(*) from enqueued_jobs) as jobs`,
 )

@@ -22,16 +22,16 @@ export const insertNetworkApp = statement(
     },
     columns: { id: uuid },
   },
-  `with owner as materialized (
+  `with locked_owner as materialized (
      select id from users where id = $owner and deleted_at is null for share
    ),
-   made as (
+   inserted_app as (
      insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, delivery_failure_policy)
-     select $app, id, $name, $price, $url, $secret, $policy from owner returning id
+     select $app, id, $name, $price, $url, $secret, $policy from locked_owner returning id
    ),
-   ${auditSql({ name: 'audited', from: 'made', user: '$actor', action: 'network-app.created', subject: '$subject', address: '$address' })},
-   ${rememberSql('made.id::text', 'made')}
-   select id from made`,
+   ${auditSql({ name: 'audited', from: 'inserted_app', user: '$actor', action: 'network-app.created', subject: '$subject', address: '$address' })},
+   ${rememberSql('inserted_app.id::text', 'inserted_app')}
+   select id from inserted_app`,
 )
 
 /**
@@ -52,7 +52,7 @@ export const updateNetworkApp = statement(
     },
     columns: { id: uuid },
   },
-  `with changed as (
+  `with updated_app as (
      update network_apps set name = coalesce($name, name), price = coalesce($price, price),
        webhook_url = case when $hasUrl then $url else webhook_url end,
        webhook_secret = case when $url is null then webhook_secret else coalesce(webhook_secret, $secret) end,
@@ -60,9 +60,9 @@ export const updateNetworkApp = statement(
        delivery_failure_policy = coalesce($policy, delivery_failure_policy), updated_at = now()
      where id = $app returning id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.updated', subject: '$subject', address: '$address' })},
-   ${rememberSql('changed.id::text', 'changed')}
-   select id from changed`,
+   ${auditSql({ name: 'audited', from: 'updated_app', user: '$actor', action: 'network-app.updated', subject: '$subject', address: '$address' })},
+   ${rememberSql('updated_app.id::text', 'updated_app')}
+   select id from updated_app`,
 )
 
 /** What signs an app's calls now, sealed. */
@@ -77,28 +77,28 @@ export const findSecrets = statement(
 export const rotateSecret = statement(
   'network_app_rotate_secret',
   { parameters: { ...change, secret: bytes, rotation: text }, columns: { id: uuid } },
-  `with changed as (
+  `with updated_app as (
      update network_apps set previous_secret = webhook_secret, previous_secret_expires_at = now() + interval '24 hours',
        webhook_secret = $secret, updated_at = now()
      where id = $app and webhook_url is not null returning id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.secret-rotated', subject: '$subject', address: '$address' })},
-   ${rememberSql('$rotation', 'changed')}
-   select id from changed`,
+   ${auditSql({ name: 'audited', from: 'updated_app', user: '$actor', action: 'network-app.secret-rotated', subject: '$subject', address: '$address' })},
+   ${rememberSql('$rotation', 'updated_app')}
+   select id from updated_app`,
 )
 
 /** An app that is not sold any more stays as it is. */
 export const deactivateNetworkApp = statement(
   'network_app_deactivate',
   { parameters: change, columns: { id: uuid } },
-  `with changed as (
+  `with updated_app as (
      update network_apps set deactivated_at = coalesce(deactivated_at, now()),
        updated_at = case when deactivated_at is null then now() else updated_at end
      where id = $app returning id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: '$actor', action: 'network-app.deactivated', subject: '$subject', address: '$address' })},
-   ${rememberSql('changed.id::text', 'changed')}
-   select id from changed`,
+   ${auditSql({ name: 'audited', from: 'updated_app', user: '$actor', action: 'network-app.deactivated', subject: '$subject', address: '$address' })},
+   ${rememberSql('updated_app.id::text', 'updated_app')}
+   select id from updated_app`,
 )
 
 /** Apps whose name holds this text and that are sold, or not; null says nothing. */

@@ -18,7 +18,7 @@ import {
 } from '../sql.ts'
 import { overdueSql, pointsFirstSql, spendableSql, useGrantsSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
-import { openedSql } from '../wallet/transfer-sql.ts'
+import { newTransferSql } from '../wallet/transfer-sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
 
 /** Orders that one statement ends or empties. */
@@ -82,7 +82,7 @@ export const findOffer = statement(
      and case when $app is null then lower(a.name) = lower($name) else a.id = $app end`,
 )
 
-const quoted = pointsFirstSql('buyer.points', 'app.price')
+const quoted = pointsFirstSql('updated_wallet.points', 'app.price')
 
 /**
  * A new order, if the app is sold, costs at most what the caller agrees to, the wallet could pay it now, and not too many are open.
@@ -110,21 +110,27 @@ export const insertOrder = statement(
      where deactivated_at is null and case when $app is null then lower(name) = lower($name) else id = $app end
        and price <= coalesce($maxCost, price)
    ),
-   buyer as (
+   updated_wallet as (
      update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders + 1 from app
      where w.user_id = $buyer and w.closed_at is null and w.open_orders < $maxOpen and ${spendableSql('w')} + w.num >= app.price
      returning w.event_sequence as sequence, ${spendableSql('w')} as points, w.num, clock_timestamp() as at
    ),
-   made as (
+   created_order as (
      insert into orders (id, buyer_id, network_app_id, network_app_name, action_args, price, quoted_points, quoted_num,
        created_at, expires_at)
-     select $order, $buyer, app.id, app.name, $actionArgs, app.price, ${quoted.points},
-       ${quoted.num}, buyer.at, date_trunc('milliseconds', buyer.at) + make_interval(secs => $window)
-     from app, buyer returning *
+     select $order, $buyer, app.id, app.name, $actionArgs, app.price, ${quoted.points}, ${quoted.num},
+       updated_wallet.at, date_trunc('milliseconds', updated_wallet.at) + make_interval(secs => $window)
+     from app, updated_wallet returning *
    ),
-   ${eventSql({ from: 'made, buyer', owner: 'made.buyer_id', sequence: 'buyer.sequence', type: 'order.created', order: 'made.id' })},
-   ${rememberSql('$order::text', 'made')}
-   select ${orderSql('made')} from made`,
+   ${eventSql({
+     from: 'created_order, updated_wallet',
+     owner: 'created_order.buyer_id',
+     sequence: 'updated_wallet.sequence',
+     type: 'order.created',
+     order: 'created_order.id',
+   })},
+   ${rememberSql('$order::text', 'created_order')}
+   select ${orderSql('created_order')} from created_order`,
 )
 
 /** Why an order could not be paid or withdrawn, by the database's clock. */
@@ -148,7 +154,7 @@ export const findOrderState = statement(
    where o.id = $order and o.buyer_id = $buyer`,
 )
 
-const payment = pointsFirstSql('buyer.points', 'target.price')
+const payment = pointsFirstSql('buyer.points', 'sale.price')
 
 /**
  * The payment: the order's row is locked if it is still open, then the wallets of buyer and owner, in the order of their
@@ -162,39 +168,39 @@ export const payOrder = statement(
     parameters: { order: uuid, buyer: uuid, platformShare: numeric, maxCost: orNull(numeric), ...remembered },
     columns: { ...orderColumns, ownerId: uuid },
   },
-  `with locked as materialized (
+  `with locked_order as materialized (
      select id, network_app_id, price, status, expires_at from orders
      where id = $order and buyer_id = $buyer and status = 'CREATED' for update
    ),
-   target as materialized (
-     select locked.id, locked.network_app_id, locked.price, locked.expires_at, a.owner_id,
+   sale as materialized (
+     select locked_order.id, locked_order.network_app_id, locked_order.price, locked_order.expires_at, a.owner_id,
        a.webhook_url is not null and a.webhook_disabled_at is null as calls
-     from locked join network_apps a on a.id = locked.network_app_id
-     where locked.price <= coalesce($maxCost, locked.price)
+     from locked_order join network_apps a on a.id = locked_order.network_app_id
+     where locked_order.price <= coalesce($maxCost, locked_order.price)
    ),
-   parties as materialized (
+   locked_wallets as materialized (
      select w.user_id, w.points, w.num, w.points_expire_at, w.closed_at from wallets w
-     where w.user_id in (select $buyer from target union select owner_id from target)
+     where w.user_id in (select $buyer from sale union select owner_id from sale)
      order by w.user_id for update
    ),
-   ${openedSql('parties')},
-   timed as materialized (
-     select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from parties) as held where held.n > 0
+   ${newTransferSql('locked_wallets')},
+   moment as materialized (
+     select clock_timestamp()::timestamptz(3) as at from (select count(*) as n from locked_wallets) as held where held.n > 0
    ),
    buyer as materialized (
-     select timed.at, parties.num, parties.points - ${overdueSql('parties', 'timed.at')} as points
-     from parties, timed where parties.user_id = $buyer
+     select moment.at, locked_wallets.num, locked_wallets.points - ${overdueSql('locked_wallets', 'moment.at')} as points
+     from locked_wallets, moment where locked_wallets.user_id = $buyer
    ),
    split as materialized (
-     select target.*, opened.transfer_id, buyer.at, paid.points, paid.num,
+     select sale.*, new_transfer.transfer_id, buyer.at, paid.points, paid.num,
        round(paid.points * $platformShare, 18) as points_share, round(paid.num * $platformShare, 18) as num_share
-     from target, buyer, opened, lateral (
+     from sale, buyer, new_transfer, lateral (
        select ${payment.points} as points, ${payment.num} as num
      ) as paid
-     where buyer.points + buyer.num >= target.price and buyer.at < target.expires_at
-       and not exists (select from parties where closed_at is not null)
+     where buyer.points + buyer.num >= sale.price and buyer.at < sale.expires_at
+       and not exists (select from locked_wallets where closed_at is not null)
    ),
-   charged as (
+   updated_wallets as (
      update wallets w set
        points = w.points - case when w.user_id = $buyer then split.points else 0 end
          + case when w.user_id = split.owner_id then split.points - split.points_share else 0 end,
@@ -224,7 +230,7 @@ export const payOrder = statement(
        { book: 'REVENUE', currency: 'NUM', amount: 'split.num_share' },
      ],
    })},
-   paid as (
+   paid_order as (
      update orders o set status = case when split.calls then 'PENDING' else 'SUCCESS' end::order_status,
        points_paid = split.points, num_paid = split.num, transfer_id = split.transfer_id, paid_at = split.at,
        settled_at = case when split.calls then null else split.at end
@@ -232,47 +238,55 @@ export const payOrder = statement(
      returning o.*
    ),
    ${eventSql({
-     from: 'charged, split',
-     owner: 'charged.user_id',
-     sequence: 'charged.sequence',
+     from: 'updated_wallets, split',
+     owner: 'updated_wallets.user_id',
+     sequence: 'updated_wallets.sequence',
      type: 'order.paid',
      order: 'split.id',
      transfer: 'split.transfer_id',
    })},
-   called as (
+   inserted_delivery as (
      insert into webhook_deliveries (event_id, network_app_id, order_id)
      select inserted_events.id, split.network_app_id, split.id from inserted_events, split
      where split.calls and inserted_events.owner_id = split.owner_id
      returning id, network_app_id
    ),
-   ${enqueueSql('queued', deliveryJobs('called'), {
+   ${enqueueSql('enqueued_jobs', deliveryJobs('inserted_delivery'), {
      queue: 'mail',
      from: `split, (values ('receipt'), ('sale')) as mail (template)`,
      data: { template: 'template', orderId: 'split.id' },
    })},
-   ${rememberSql('$order::text', 'paid')}
-   select ${orderSql('paid')}, split.owner_id as "ownerId" from paid, split, (select count(*) from queued) as jobs`,
+   ${rememberSql('$order::text', 'paid_order')}
+   select ${orderSql('paid_order')}, split.owner_id as "ownerId"
+   from paid_order, split, (select count(*) from enqueued_jobs) as jobs`,
 )
 
 /** Withdraws an open order. */
 export const cancelOrder = statement(
   'order_cancel',
   { parameters: { order: uuid, buyer: uuid, ...remembered }, columns: orderColumns },
-  `with locked as materialized (
+  `with locked_order as materialized (
      select id, status, expires_at from orders where id = $order and buyer_id = $buyer for update
    ),
-   target as materialized (
-     select id from locked where status = 'CREATED' and clock_timestamp()::timestamptz(3) < expires_at
+   open_order as materialized (
+     select id from locked_order where status = 'CREATED' and clock_timestamp()::timestamptz(3) < expires_at
    ),
-   buyer as (
-     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders - 1 from target
+   updated_wallet as (
+     update wallets w set event_sequence = w.event_sequence + 1, open_orders = w.open_orders - 1 from open_order
      where w.user_id = $buyer
      returning w.event_sequence as sequence
    ),
-   gone as (
-     update orders o set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('o')} from target where o.id = target.id returning o.*
+   cancelled_order as (
+     update orders o set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('o')}
+     from open_order where o.id = open_order.id returning o.*
    ),
-   ${eventSql({ from: 'gone, buyer', owner: 'gone.buyer_id', sequence: 'buyer.sequence', type: 'order.cancelled', order: 'gone.id' })},
-   ${rememberSql('$order::text', 'gone')}
-   select ${orderSql('gone')} from gone`,
+   ${eventSql({
+     from: 'cancelled_order, updated_wallet',
+     owner: 'cancelled_order.buyer_id',
+     sequence: 'updated_wallet.sequence',
+     type: 'order.cancelled',
+     order: 'cancelled_order.id',
+   })},
+   ${rememberSql('$order::text', 'cancelled_order')}
+   select ${orderSql('cancelled_order')} from cancelled_order`,
 )

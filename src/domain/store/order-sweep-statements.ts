@@ -20,30 +20,34 @@ export const findOverdue = statement(
 export const expireOrders = statement(
   'order_expire',
   { parameters: { orders: arrayOf(uuid) }, columns: { id: uuid, buyer_id: uuid } },
-  `with overdue as materialized (
+  `with overdue_orders as materialized (
      select id, buyer_id from orders where id = any ($orders) and ${isOverdueSql} for update skip locked
    ),
-   buyers as materialized (
-     select w.user_id from wallets w where w.user_id in (select buyer_id from overdue) order by w.user_id for update
+   locked_wallets as materialized (
+     select w.user_id from wallets w where w.user_id in (select buyer_id from overdue_orders)
+     order by w.user_id for update
    ),
-   feeds as (
+   updated_wallets as (
      update wallets w set event_sequence = w.event_sequence + expired.n, open_orders = w.open_orders - expired.n
-     from (select buyer_id, count(*)::int as n from overdue join buyers on user_id = buyer_id group by buyer_id) as expired
+     from (
+       select buyer_id, count(*)::int as n from overdue_orders join locked_wallets on user_id = buyer_id group by buyer_id
+     ) as expired
      where w.user_id = expired.buyer_id
-     returning w.user_id, w.event_sequence - expired.n as sequence
+     returning w.user_id, w.event_sequence - expired.n as before
    ),
-   gone as (
-     update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue
-     where o.id = overdue.id returning o.id, o.buyer_id, o.created_at
+   expired_orders as (
+     update orders o set status = 'EXPIRED', settled_at = now(), ${eraseArgumentsSql('o')} from overdue_orders
+     where o.id = overdue_orders.id returning o.id, o.buyer_id, o.created_at
    ),
    ${eventSql({
-     from: 'gone join feeds on feeds.user_id = gone.buyer_id',
-     owner: 'gone.buyer_id',
-     sequence: 'feeds.sequence + row_number() over (partition by gone.buyer_id order by gone.created_at, gone.id)',
+     from: 'expired_orders join updated_wallets on updated_wallets.user_id = expired_orders.buyer_id',
+     owner: 'expired_orders.buyer_id',
+     sequence:
+       'updated_wallets.before + row_number() over (partition by buyer_id order by created_at, expired_orders.id)',
      type: 'order.expired',
-     order: 'gone.id',
+     order: 'expired_orders.id',
    })}
-   select id, buyer_id from gone`,
+   select id, buyer_id from expired_orders`,
 )
 
 /** Paid orders whose webhook is not being called again. */
@@ -65,8 +69,8 @@ export const findOldArguments = statement(
 export const eraseOldArguments = statement(
   'order_arguments_sweep',
   { parameters: { orders: arrayOf(uuid) }, columns: { item: text } },
-  `with over as materialized (
+  `with locked_orders as materialized (
      select o.id from orders o where o.id = any ($orders) and ${isRestingSql} for no key update skip locked
    )
-   update orders o set ${eraseArgumentsSql('o')} from over where o.id = over.id returning o.id::text as item`,
+   update orders o set ${eraseArgumentsSql('o')} from locked_orders where o.id = locked_orders.id returning o.id::text as item`,
 )

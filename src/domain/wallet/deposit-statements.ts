@@ -30,45 +30,46 @@ export const countDepositsAbove = statement(
 )
 
 /**
- * The parts of a writing statement that credit the deposits of `found (hash, address, amount, block_number, block_hash,
- * position)`; `fresh` tells those that were not in the books already. Wallets are locked in the order of their ids, as a sale
+ * The parts of a writing statement that credit the deposits of `found_deposits (hash, address, amount, block_number,
+ * block_hash, position)`; `new_deposits` tells those that were not in the books already. Wallets are locked in the order of their ids, as a sale
  * does, so that nobody waits in a circle.
  */
 const creditSql = `
-   fresh as materialized (
+   new_deposits as materialized (
      select i.hash, i.amount, i.block_number, i.block_hash, w.user_id,
        (row_number() over (partition by w.user_id order by i.position))::int as rank
-     from found i join wallets w on w.address = i.address
+     from found_deposits i join wallets w on w.address = i.address
      where not exists (select from transfers t where t.reference = 'deposit:' || i.hash || ':-1')
    ),
-   locked as materialized (
-     select user_id from wallets where user_id in (select user_id from fresh) order by user_id for update
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select user_id from new_deposits) order by user_id for update
    ),
-   paid as (
+   credited_wallets as (
      update wallets w set num = w.num + sum.amount, event_sequence = w.event_sequence + sum.count
-     from locked join (
-       select user_id, sum(amount) as amount, count(*)::int as count from fresh group by user_id
+     from locked_wallets join (
+       select user_id, sum(amount) as amount, count(*)::int as count from new_deposits group by user_id
      ) sum using (user_id)
-     where w.user_id = locked.user_id
+     where w.user_id = locked_wallets.user_id
      returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
    ),
-   credited as materialized (
-     select fresh.*, before + rank as sequence, transfers[rank] as transfer_id from fresh join paid using (user_id)
+   credited_deposits as materialized (
+     select new_deposits.*, before + rank as sequence, transfers[rank] as transfer_id
+     from new_deposits join credited_wallets using (user_id)
    ),
    ${postTransferSql({
-     from: 'credited',
+     from: 'credited_deposits',
      reference: `'deposit:' || hash || ':-1'`,
      lines: [
-       { wallet: 'credited.user_id', currency: 'NUM', amount: 'credited.amount' },
-       { book: 'DEPOSITS', currency: 'NUM', amount: '-credited.amount' },
+       { wallet: 'credited_deposits.user_id', currency: 'NUM', amount: 'credited_deposits.amount' },
+       { book: 'DEPOSITS', currency: 'NUM', amount: '-credited_deposits.amount' },
      ],
    })},
-   kept as (
+   inserted_deposits as (
      insert into deposits (transaction_hash, position, wallet_id, amount, block_number, block_hash)
-     select hash, -1, user_id, amount, block_number, block_hash from fresh
+     select hash, -1, user_id, amount, block_number, block_hash from new_deposits
    ),
    ${eventSql({
-     from: 'credited',
+     from: 'credited_deposits',
      owner: 'user_id',
      sequence: 'sequence',
      type: 'deposit.credited',
@@ -78,7 +79,7 @@ const creditSql = `
 /** Moves the scan on, if nobody has moved it since. */
 const move = { setting: text, from: text, to: text }
 const advanceSql = `
-   advanced as materialized (
+   advanced_scan as materialized (
      update settings set value = $to where key = $setting and value = $from returning key
    )`
 
@@ -90,8 +91,8 @@ const found = {
   blockHashes: arrayOf(text),
 }
 const foundSql = `
-   found as materialized (
-     select i.* from advanced cross join unnest($hashes, $addresses, $amounts, $blockNumbers, $blockHashes)
+   found_deposits as materialized (
+     select i.* from advanced_scan cross join unnest($hashes, $addresses, $amounts, $blockNumbers, $blockHashes)
        with ordinality as i (hash, address, amount, block_number, block_hash, position)
    )`
 
@@ -103,8 +104,8 @@ export const creditDeposits = statement(
     columns: { advanced: int, credited: int, owners: arrayOf(uuid) },
   },
   `with ${advanceSql}, ${foundSql}, ${creditSql}
-   select (select count(*) from advanced)::int as advanced, (select count(*) from fresh)::int as credited,
-     array(select distinct user_id from fresh) as owners`,
+   select (select count(*) from advanced_scan)::int as advanced, (select count(*) from new_deposits)::int as credited,
+     array(select distinct user_id from new_deposits) as owners`,
 )
 
 /** Moves the scan on and sets aside what it found. Amounts as they are told, because the books may not hold them. */
@@ -112,12 +113,12 @@ export const setDepositsAside = statement(
   'deposits_set_aside',
   { parameters: { ...move, ...found, amounts: arrayOf(text) }, columns: { advanced: int } },
   `with ${advanceSql}, ${foundSql},
-   kept as (
+   inserted_deposits as (
      insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
-     select hash, address, amount, block_number, block_hash, position from found
+     select hash, address, amount, block_number, block_hash, position from found_deposits
      on conflict (transaction_hash) do nothing
    )
-   select count(*)::int as advanced from advanced`,
+   select count(*)::int as advanced from advanced_scan`,
 )
 
 /**
@@ -128,10 +129,10 @@ export const moveScanBack = statement(
   'deposits_back',
   { parameters: { ...move, height: int } },
   `with ${advanceSql},
-   gone as (
-     delete from set_aside_deposits using advanced where block_number > $height returning transaction_hash
+   deleted_deposits as (
+     delete from set_aside_deposits using advanced_scan where block_number > $height returning transaction_hash
    )
-   delete from setbacks where sweep = 'credit-deposits' and item in (select transaction_hash from gone)`,
+   delete from setbacks where sweep = 'credit-deposits' and item in (select transaction_hash from deleted_deposits)`,
 )
 
 const byAge = placeSql('created_at', 'transaction_hash', ['timestamptz', 'text'])
@@ -148,12 +149,13 @@ export const findSetAside = statement(
 export const creditSetAside = statement(
   'deposits_credit_set_aside',
   { parameters: { transactions: arrayOf(text) }, columns: { items: arrayOf(text), owners: arrayOf(uuid) } },
-  `with taken as materialized (
+  `with deleted_deposits as materialized (
      delete from set_aside_deposits d using wallets w where w.address = d.address and d.transaction_hash = any ($transactions)
      returning d.transaction_hash as hash, d.address, d.amount::numeric as amount, d.block_number, d.block_hash, d.position
    ),
-   found as materialized (
-     select hash, address, amount, block_number, block_hash, row_number() over (order by block_number, position) as position from taken
+   found_deposits as materialized (
+     select hash, address, amount, block_number, block_hash, row_number() over (order by block_number, position) as position
+     from deleted_deposits
    ), ${creditSql}
-   select array(select hash from taken) as items, array(select distinct user_id from fresh) as owners`,
+   select array(select hash from deleted_deposits) as items, array(select distinct user_id from new_deposits) as owners`,
 )

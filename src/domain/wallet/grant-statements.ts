@@ -53,34 +53,34 @@ export const insertGrant = statement(
     },
     columns: { id: uuid },
   },
-  `with raised as (
+  `with credited_wallet as (
      update wallets w set points = w.points + $amount, event_sequence = w.event_sequence + 1,
        points_expire_at = least(w.points_expire_at, $expiresAt)
      where w.user_id = $user and w.closed_at is null and ($expiresAt is null or $expiresAt > now())
      returning w.user_id, w.event_sequence as sequence, ${nextTransferSql('w')} as transfer_id
    ),
-   granted as (
+   inserted_grant as (
      insert into point_grants (wallet_id, amount, remaining, reason, granted_by, expires_at)
      select user_id, $amount, case when $expiresAt is not null then $amount end, $reason, $actor, $expiresAt
-     from raised returning id
+     from credited_wallet returning id
    ),
    ${postTransferSql({
-     from: 'raised, granted',
-     reference: `'grant:' || granted.id`,
+     from: 'credited_wallet, inserted_grant',
+     reference: `'grant:' || inserted_grant.id`,
      lines: [
-       { wallet: 'raised.user_id', currency: 'POINTS', amount: '$amount' },
+       { wallet: 'credited_wallet.user_id', currency: 'POINTS', amount: '$amount' },
        { book: 'PROMOTION', currency: 'POINTS', amount: '-$amount' },
      ],
    })},
-   ${eventSql({ from: 'raised', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
+   ${eventSql({ from: 'credited_wallet', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
    ${auditSql({
      name: 'audited',
-     from: 'granted',
+     from: 'inserted_grant',
      user: '$actor',
      action: 'points.granted',
-     subject: `type_id('grant', granted.id)`,
+     subject: `type_id('grant', inserted_grant.id)`,
      address: '$address',
    })},
-   ${rememberSql('granted.id::text', 'granted')}
-   select id from granted`,
+   ${rememberSql('inserted_grant.id::text', 'inserted_grant')}
+   select id from inserted_grant`,
 )

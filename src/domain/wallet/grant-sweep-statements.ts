@@ -26,42 +26,46 @@ export const holdDueWallet = statement(
 export const closeDueGrants = statement(
   'grants_close',
   { parameters: { user: uuid, limit: int }, columns: { closed: int, taken: int } },
-  `with due as materialized (
+  `with due_grants as materialized (
      select id, remaining from point_grants
      where wallet_id = $user and expires_at is not null and expired_at is null and expires_at <= now()
      order by expires_at, id limit $limit
    ),
-   closed as (
-     update point_grants g set expired_at = now(), remaining = 0 from due where g.id = due.id returning g.id, old.remaining
+   closed_grants as (
+     update point_grants g set expired_at = now(), remaining = 0 from due_grants where g.id = due_grants.id
+     returning g.id, old.remaining
    ),
-   taken as materialized (
+   unspent_grants as materialized (
      select id, remaining, (row_number() over (order by id))::int as rank
-     from closed where remaining > 0
+     from closed_grants where remaining > 0
    ),
-   lowered as (
-     update wallets w set points = w.points - (select coalesce(sum(remaining), 0) from taken),
-       event_sequence = w.event_sequence + (select count(*) from taken)::int,
+   debited_wallet as (
+     update wallets w set points = w.points - (select coalesce(sum(remaining), 0) from unspent_grants),
+       event_sequence = w.event_sequence + (select count(*) from unspent_grants)::int,
        points_expire_at = (
          select min(g.expires_at) from point_grants g
-         where g.wallet_id = $user and g.expires_at is not null and g.expired_at is null and g.id not in (select id from due)
+         where g.wallet_id = $user and g.expires_at is not null and g.expired_at is null
+           and g.id not in (select id from due_grants)
        )
      where w.user_id = $user
-     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, (select count(*) from taken)::int) as transfers
+     returning w.user_id, old.event_sequence as before,
+       next_transfer_ids(w.user_id, (select count(*) from unspent_grants)::int) as transfers
    ),
-   opened as materialized (
-     select taken.id, taken.remaining, user_id, before + rank as sequence, transfers[rank] as transfer_id from taken, lowered
+   expiries as materialized (
+     select id, remaining, user_id, before + rank as sequence, transfers[rank] as transfer_id
+     from unspent_grants, debited_wallet
    ),
    ${postTransferSql({
-     from: 'opened',
-     reference: `'grant-expiry:' || opened.id`,
+     from: 'expiries',
+     reference: `'grant-expiry:' || expiries.id`,
      lines: [
-       { wallet: '$user', currency: 'POINTS', amount: '-opened.remaining' },
-       { book: 'PROMOTION', currency: 'POINTS', amount: 'opened.remaining' },
+       { wallet: '$user', currency: 'POINTS', amount: '-expiries.remaining' },
+       { book: 'PROMOTION', currency: 'POINTS', amount: 'expiries.remaining' },
      ],
    })},
-   used as (
-     insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from opened
+   inserted_grant_uses as (
+     insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from expiries
    ),
-   ${eventSql({ from: 'opened', owner: 'user_id', sequence: 'sequence', type: 'points.expired', transfer: 'transfer_id' })}
-   select (select count(*) from closed)::int as closed, (select count(*) from taken)::int as taken`,
+   ${eventSql({ from: 'expiries', owner: 'user_id', sequence: 'sequence', type: 'points.expired', transfer: 'transfer_id' })}
+   select (select count(*) from closed_grants)::int as closed, (select count(*) from unspent_grants)::int as taken`,
 )

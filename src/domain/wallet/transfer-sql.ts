@@ -22,8 +22,8 @@ export const openTransferSql = ({ wallet, change, at = 'now()', undone = 'null' 
 export const nextTransferSql = (wallet: string) =>
   `case when ${isPastSql(wallet)} then uuidv7() else (next_transfer_ids(${wallet}.user_id))[1] end`
 
-/** The part `opened (transfer_id)`: what one transfer of all wallets is called that the part `from` holds. */
-export const openedSql = (from: string) => `
-  opened as materialized (
+/** The part `new_transfer (transfer_id)`: what one transfer of all wallets is called that the part `from` holds. */
+export const newTransferSql = (from: string) => `
+  new_transfer as materialized (
     select ${nextTransferSql(from)} as transfer_id from ${from} order by transfer_id desc limit 1
   )`
