@@ -27,11 +27,8 @@ const asked = async (user: SignedIn, name: Name, input: object) =>
 const send = (user: SignedIn, name: Name, input: object, { file, key }: { file?: File; key?: string } = {}) =>
   user.graphql(
     mutation(name, things[name]),
-    { input },
-    {
-      headers: { ...store.service, ...(key && { 'Idempotency-Key': key }) },
-      ...(file && { upload: { at: 'input.assetFile', file } }),
-    },
+    { input: { ...input, ...(file && { assetFile: file }) } },
+    { headers: { ...store.service, ...(key && { 'Idempotency-Key': key }) } },
   )
 
 const carriedOut = async (...sent: Parameters<typeof send>) => expectOk(await send(...sent))[sent[1]]

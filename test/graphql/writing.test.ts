@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
@@ -59,7 +60,7 @@ describe('registerAsset', () => {
     const input = { caption: 'Uploaded', nitCommitCustom: { a: 1 }, publicAccess: true }
     const file = newFile('own name.png')
     const { asset } = expectOk(
-      await buyer.graphql(registerAsset, { input }, { upload: { at: 'input.assetFile', file } }),
+      await buyer.graphql(registerAsset, { input: { ...input, assetFile: file } }),
     ).registerAsset
     expect(asset).toEqual({
       id: expect.stringMatching(/^baf/),
@@ -71,18 +72,18 @@ describe('registerAsset', () => {
     const bytes = await app.rest('GET', `/ipfs/${asset.id}`)
     expect(bytes.text).toBe(await file.text())
     expect([await app.wallet(buyer), await app.commitCount(asset.id)]).toEqual([{ num: '0', points: '11.821' }, 1])
-    const again = await buyer.graphql(registerAsset, { input }, { upload: { at: 'input.assetFile', file } })
+    const again = await buyer.graphql(registerAsset, { input: { ...input, assetFile: file } })
     expectError(again, 'DUPLICATE_ASSET')
   })
 
   it('needs a user, a file and the money', async () => {
-    const upload = () => ({ at: 'input.assetFile', file: newFile() })
-    expectError(await app.graphql(registerAsset, { input: {} }, { upload: upload() }), 'NOT_AUTHENTICATED')
+    const input = () => ({ assetFile: newFile() })
+    expectError(await app.graphql(registerAsset, { input: input() }), 'NOT_AUTHENTICATED')
     expectError(await user.graphql(registerAsset, { input: { caption: 'x' } }), 'VALIDATION_FAILED')
     expectError(await user.graphql(registerAsset, { input: { assetFile: 'text' } }), 'VALIDATION_FAILED')
     const poor = await app.newUser({ points: '0.1', num: '0.078' })
     const { body } = expectError(
-      await poor.graphql(registerAsset, { input: {} }, { upload: upload() }),
+      await poor.graphql(registerAsset, { input: input() }),
       'ASSET_COMMIT_INSUFFICIENT_FUND',
     )
     expect(body.errors[0].extensions).toMatchObject({ required: '0.179', available: '0.178', missing: '0.001' })
@@ -97,14 +98,10 @@ describe('registerAsset', () => {
     form.set('operations', operations)
     form.set('map', map)
     form.set('0', newFile())
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      body: form,
-      headers: { Authorization: `token ${user.token}`, 'GraphQL-Require-Preflight': 'true' },
-    })
-    const text = await response.text()
+    const headers = { 'GraphQL-Require-Preflight': 'true' }
+    const { text, body } = await send(`${app.url}/graphql`, { multipart: form, token: user.token, headers })
     expect(text).not.toMatch(/node_modules|at .*:\d+:\d+|INTERNAL/)
-    expect(JSON.parse(text).errors[0].extensions.code).toMatch(/^(PARSE_ERROR|VALIDATION_FAILED)$/)
+    expect(body.errors[0].extensions.code).toMatch(/^(PARSE_ERROR|VALIDATION_FAILED)$/)
   })
 })
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../support/rest-client.ts'
+import type { Answer } from '../support/http-client.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { createMailedApp, type MailedApp } from './mailbox.ts'
 

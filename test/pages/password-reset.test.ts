@@ -1,9 +1,8 @@
-import http from 'node:http'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { pageWords, preferredLanguage } from '../../src/pages/words.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError } from '../support/expect-error.ts'
-import type { Answer } from '../support/rest-client.ts'
+import { type Answer, openRequest } from '../support/http-client.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 import { createMailedApp, type MailedApp } from './mailbox.ts'
@@ -204,13 +203,10 @@ describe('two passwords that are the same', () => {
 })
 
 it('a form that ends too early is told to nobody, and nothing is left of it', async () => {
-  const { hostname, port } = new URL(app.url)
-  await new Promise<void>((resolve) => {
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '500' }
-    const request = http.request({ hostname, port, path, method: 'POST', headers })
-    request.on('error', () => resolve())
-    request.write('new-password=', () => request.destroy())
-  })
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '500' }
+  const request = openRequest(app.url + path, { headers })
+  request.write('new-password=', request.abort)
+  await expect(request.answer).rejects.toThrow()
   expect((await app.rest('GET', path)).status).toBe(200)
 })
 

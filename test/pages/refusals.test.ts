@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { unavailable } from '../../src/domain/errors.ts'
-import type { Answer } from '../support/rest-client.ts'
+import type { Answer } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp({ env: { LIMIT_REQUESTS_PER_IP: '40' } })

@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
-import { multipartType, type OpenRequest, openRequest, partHead } from '../support/open-request.ts'
+import { formType, partHead } from '../support/form-parts.ts'
+import { type OpenRequest, openRequest } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const BODY = 960_000
@@ -23,13 +24,13 @@ const doors = [
   { url: `${app.url}/graphql`, headers: json, head: '{"query":"' },
   {
     url: `${app.url}/graphql`,
-    headers: { 'Content-Type': multipartType, 'GraphQL-Require-Preflight': 'true' },
+    headers: { 'Content-Type': formType, 'GraphQL-Require-Preflight': 'true' },
     head: partHead('operations'),
   },
 ]
 
 it('of bodies that do not end those that hold most for longest give way, and nobody else', async () => {
-  const small = openRequest(`${app.url}/api/v3/auth/users/me/`, { method: 'PATCH', actor: user, headers: json })
+  const small = openRequest(`${app.url}/api/v3/auth/users/me/`, { method: 'PATCH', token: user.token, headers: json })
   requests.push(small)
   small.write('{"first_name":')
   const answers: Awaited<OpenRequest['answer']>[] = []

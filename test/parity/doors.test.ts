@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { codeOf } from '../support/expect-error.ts'
-import type { Answer } from '../support/rest-client.ts'
+import type { Answer } from '../support/http-client.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -75,11 +75,9 @@ const remove: Door = {
 const register = (fileOf: (world: World) => File): Door => ({
   rest: (world, send) => send('POST', 'assets/', { multipart: { asset_file: fileOf(world), caption: 'New' } }),
   graphql: (world, send) =>
-    send(
-      'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { caption } } }',
-      { input: { caption: 'New' } },
-      { upload: { at: 'input.assetFile', file: fileOf(world) } },
-    ),
+    send('mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { caption } } }', {
+      input: { caption: 'New', assetFile: fileOf(world) },
+    }),
   shown: {
     rest: captionOf.rest,
     graphql: ({ registerAsset }: { registerAsset: never }) => captionOf.graphql(registerAsset),

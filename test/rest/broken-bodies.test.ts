@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
-import { BOUNDARY, multipartType, openRequest, part, partHead } from '../support/open-request.ts'
+import { BOUNDARY, formType, part, partHead, registrationByGraphQL } from '../support/form-parts.ts'
+import { openRequest } from '../support/http-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
@@ -25,15 +26,6 @@ const assets = `${app.url}/api/v3/assets/`
 const signUp = `${app.url}/api/v3/auth/users/`
 const graphql = `${app.url}/graphql`
 const preflight = { 'GraphQL-Require-Preflight': 'true' }
-
-const registration =
-  part(
-    'operations',
-    JSON.stringify({
-      query: 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }',
-      variables: { file: null },
-    }),
-  ) + part('map', '{"0":["variables.file"]}')
 
 /** What lies in the folder of uploads, and what this process holds open of it. */
 async function leftOfUploads() {
@@ -60,7 +52,7 @@ describe('an upload that is broken off', () => {
     ['after its file', `${partHead('asset_file', 'a.png')}bytes\r\n${partHead('caption')}half a wo`, true],
   ])('%s leaves no file and no descriptor', async (_, body, isHeld) => {
     for (let i = 0; i < 20; i++) {
-      const request = openRequest(assets, { actor: user, headers: { 'Content-Type': multipartType } })
+      const request = openRequest(assets, { token: user.token, headers: { 'Content-Type': formType } })
       request.write(body)
       if (isHeld) await somethingHeld()
       request.abort()
@@ -69,9 +61,9 @@ describe('an upload that is broken off', () => {
   })
 
   it('at the GraphQL door leaves no file and no descriptor, and its author can go on', async () => {
-    const headers = { 'Content-Type': multipartType, ...preflight }
-    const requests = Array.from({ length: 10 }, () => openRequest(graphql, { actor: user, headers }))
-    for (const request of requests) request.write(registration + partHead('0', 'a.png') + 'x'.repeat(100_000))
+    const headers = { 'Content-Type': formType, ...preflight }
+    const requests = Array.from({ length: 10 }, () => openRequest(graphql, { token: user.token, headers }))
+    for (const request of requests) request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(100_000))
     await somethingHeld()
     for (const request of requests) request.abort()
     await nothingLeft()
@@ -81,12 +73,12 @@ describe('an upload that is broken off', () => {
   it('is nobody’s error', async () => {
     const before = app.log.lines.length
     for (const [url, type, body] of [
-      [assets, multipartType, `${part('caption', 'x')}${partHead('asset_file', 'a.png')}half`],
+      [assets, formType, `${part('caption', 'x')}${partHead('asset_file', 'a.png')}half`],
       [`${assets}baf`, 'application/json', '{"caption":'],
       [graphql, 'application/json', '{"query":'],
     ] as const) {
       const headers = { 'Content-Type': type, 'Content-Length': '5000' }
-      const request = openRequest(url, { method: url.endsWith('baf') ? 'PATCH' : 'POST', actor: user, headers })
+      const request = openRequest(url, { method: url.endsWith('baf') ? 'PATCH' : 'POST', token: user.token, headers })
       request.write(body)
       // The server has the connection once it answers another caller.
       expectOk(await app.rest('GET', '/healthz'))
@@ -116,10 +108,10 @@ describe('before a body is read', () => {
   }
 
   it('a bad token is refused at both doors', async () => {
-    const actor = { token: 'f'.repeat(40) }
-    expectError(await headOnly(assets, { actor }), 'AUTHENTICATION_FAILED')
-    const headers = { 'Content-Type': multipartType, ...preflight }
-    expectError(await headOnly(graphql, { actor, headers }), 'AUTHENTICATION_FAILED')
+    const token = 'f'.repeat(40)
+    expectError(await headOnly(assets, { token }), 'AUTHENTICATION_FAILED')
+    const headers = { 'Content-Type': formType, ...preflight }
+    expectError(await headOnly(graphql, { token, headers }), 'AUTHENTICATION_FAILED')
   })
 
   it('a stranger is refused what needs an account', async () => {
@@ -164,7 +156,7 @@ describe('before a body is read', () => {
 
   it('a poor wallet is told, with and without an Idempotency-Key', async () => {
     const poor = await app.newUser({ points: '0.1' })
-    const request = { actor: poor, headers: { 'Content-Type': multipartType, 'Content-Length': '250000000' } }
+    const request = { token: poor.token, headers: { 'Content-Type': formType, 'Content-Length': '250000000' } }
     expectError(await headOnly(assets, request), 'ASSET_COMMIT_INSUFFICIENT_FUND')
     const headers = { ...request.headers, 'Idempotency-Key': randomUUID() }
     expectError(await headOnly(assets, { ...request, headers }), 'ASSET_COMMIT_INSUFFICIENT_FUND')
@@ -172,7 +164,7 @@ describe('before a body is read', () => {
 
   it.each([
     ['JSON', 'application/json', 1_000_001],
-    ['a form without a file', multipartType, 1_200_000],
+    ['a form without a file', formType, 1_200_000],
   ])('%s that says it is too large is refused', async (_, type, bytes) => {
     const headers = () => ({ ...stranger(), 'Content-Type': type, 'Content-Length': String(bytes) })
     expectError(await headOnly(signUp, { headers: headers() }), 'PAYLOAD_TOO_LARGE')
@@ -183,8 +175,8 @@ describe('before a body is read', () => {
   })
 
   it('a form with a file that says it is too large is refused', async () => {
-    const headers = { 'Content-Type': multipartType, 'Content-Length': '260000000' }
-    expectError(await headOnly(assets, { actor: user, headers }), 'PAYLOAD_TOO_LARGE')
+    const headers = { 'Content-Type': formType, 'Content-Length': '260000000' }
+    expectError(await headOnly(assets, { token: user.token, headers }), 'PAYLOAD_TOO_LARGE')
   })
 
   it('whoever asks whether to send it is told so only when it is read', async () => {
@@ -192,7 +184,7 @@ describe('before a body is read', () => {
     const refused = openRequest(assets, { headers })
     expectError(await refused.answer, 'NOT_AUTHENTICATED')
     expect(refused.continued()).toBe(false)
-    const read = openRequest(`${app.url}/auth/token/logout`, { actor: await app.newUser(), headers })
+    const read = openRequest(`${app.url}/auth/token/logout`, { token: (await app.newUser()).token, headers })
     await eventually(read.continued, Boolean)
     read.write('{}')
     read.end()
@@ -204,11 +196,11 @@ describe('while a body is read', () => {
   it('one without a length is refused as soon as it is too large, at both doors', async () => {
     for (const [url, type] of [
       [signUp, 'application/json'],
-      [signUp, multipartType],
+      [signUp, formType],
       [graphql, 'application/json'],
     ] as const) {
       const request = openRequest(url, { headers: { ...stranger(), 'Content-Type': type } })
-      request.write(type === multipartType ? partHead('username') : '{"a":"')
+      request.write(type === formType ? partHead('username') : '{"a":"')
       request.write('x'.repeat(1_300_000))
       expectError(await request.answer, 'PAYLOAD_TOO_LARGE')
       request.abort()
@@ -221,7 +213,7 @@ describe('while a body is read', () => {
       [signUp, undefined],
       [assets, user],
     ] as const) {
-      const request = openRequest(url, { actor, headers: { ...stranger(), 'Content-Type': multipartType } })
+      const request = openRequest(url, { token: actor?.token, headers: { ...stranger(), 'Content-Type': formType } })
       request.write(fields)
       expectError(await request.answer, 'PAYLOAD_TOO_LARGE')
       request.abort()
@@ -244,8 +236,8 @@ describe('while a body is read', () => {
     ['PATCH', 'auth/users/me/'],
   ])('a file is refused where none is taken, and not stored: %s %s', async (method, path) => {
     const actor = /users\/$|login|reset/.test(path) ? undefined : await app.newUser()
-    const headers = { ...stranger(), 'Content-Type': multipartType }
-    const request = openRequest(`${app.url}/api/v3/${path}`, { method, actor, headers })
+    const headers = { ...stranger(), 'Content-Type': formType }
+    const request = openRequest(`${app.url}/api/v3/${path}`, { method, token: actor?.token, headers })
     request.write(partHead('a_file', 'a.png') + 'x'.repeat(100_000))
     const { body } = expectError(await request.answer, 'VALIDATION_FAILED')
     expect(body.error.details).toEqual({ a_file: [expect.any(String)] })
@@ -276,8 +268,8 @@ describe('at the GraphQL door', () => {
   )
 
   it('an upload of a stranger is refused before a byte of it is stored', async () => {
-    const request = openRequest(graphql, { headers: { ...stranger(), ...preflight, 'Content-Type': multipartType } })
-    request.write(registration + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
+    const request = openRequest(graphql, { headers: { ...stranger(), ...preflight, 'Content-Type': formType } })
+    request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
     expectError(await request.answer, 'NOT_AUTHENTICATED')
     expect(await leftOfUploads()).toEqual([])
     request.abort()
@@ -285,9 +277,9 @@ describe('at the GraphQL door', () => {
 
   it('an upload that cannot be paid is refused before a byte of it is stored', async () => {
     const actor = await app.newUser({ points: '0.1' })
-    const headers = { ...preflight, 'Content-Type': multipartType, 'Idempotency-Key': randomUUID() }
-    const request = openRequest(graphql, { actor, headers })
-    request.write(registration + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
+    const headers = { ...preflight, 'Content-Type': formType, 'Idempotency-Key': randomUUID() }
+    const request = openRequest(graphql, { token: actor.token, headers })
+    request.write(registrationByGraphQL + partHead('0', 'a.png') + 'x'.repeat(1_000_000))
     expectError(await request.answer, 'ASSET_COMMIT_INSUFFICIENT_FUND')
     expect(await leftOfUploads()).toEqual([])
     request.abort()
@@ -309,7 +301,7 @@ describe('at the GraphQL door', () => {
     ['a map that is a list', part('operations', '{"query":"x","variables":{"f":null}}') + part('map', '[]')],
     ['nothing', ''],
   ])('a form with %s is a parse error', async (_, body) => {
-    const headers = { ...stranger(), ...preflight, 'Content-Type': multipartType, Accept: 'application/json' }
+    const headers = { ...stranger(), ...preflight, 'Content-Type': formType, Accept: 'application/json' }
     const request = openRequest(graphql, { headers })
     request.write(`${body}--${BOUNDARY}--\r\n`)
     request.end()
@@ -317,9 +309,9 @@ describe('at the GraphQL door', () => {
   })
 
   it('a file that is announced and does not come is a parse error', async () => {
-    const headers = { ...preflight, 'Content-Type': multipartType, Accept: 'application/json' }
-    const request = openRequest(graphql, { actor: user, headers })
-    request.write(`${registration}--${BOUNDARY}--\r\n`)
+    const headers = { ...preflight, 'Content-Type': formType, Accept: 'application/json' }
+    const request = openRequest(graphql, { token: user.token, headers })
+    request.write(`${registrationByGraphQL}--${BOUNDARY}--\r\n`)
     request.end()
     expectError(await request.answer, 'PARSE_ERROR')
   })

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
-import type { FormValue } from '../support/rest-client.ts'
+import type { FormValue } from '../support/http-client.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 

@@ -57,8 +57,8 @@ describe.each(failures)('when %s', (_, failure) => {
 
   it('the GraphQL door says the same with 503', async () => {
     const [before, wallet] = [await stored(), await app.wallet(user)]
-    const upload = { at: 'input.assetFile', file: largeFile() }
-    const attempt = () => user.graphql(registerAsset, { input: {} }, { upload })
+    const assetFile = largeFile()
+    const attempt = () => user.graphql(registerAsset, { input: { assetFile } })
     const { result, failures } = await onFailingDisk(failing, attempt)
     expect(failures).toBeGreaterThan(0)
     expectError(result, 'INSUFFICIENT_STORAGE')

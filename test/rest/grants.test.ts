@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
-import type { Answer, Rest } from '../support/rest-client.ts'
+import type { Answer } from '../support/http-client.ts'
+import type { Rest } from '../support/rest-client.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()

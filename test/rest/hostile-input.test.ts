@@ -1,8 +1,7 @@
 /** What people and their programs send by accident, on both doors: refused by its field, and nothing is changed or charged. */
-import http from 'node:http'
-import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
@@ -261,29 +260,18 @@ it.each(['token x', 'a/b', 'a?b', 'user@host', 'a:99999999', '[::1'])(
   'a host such as %j is no HTTP, on both doors',
   async (host) => {
     for (const target of ['/graphql', '/api/v3/auth/users/me/', '/']) {
-      const answer = await new Promise<{ status?: number; text: string }>((resolve, reject) => {
-        const headers = { Host: host, 'Content-Type': 'application/json', Accept: 'application/json' }
-        const request = http.request(
-          app.url + target,
-          { method: target === '/graphql' ? 'POST' : 'GET', headers },
-          async (response) => resolve({ status: response.statusCode!, text: await text(response) }),
-        )
-        request.on('error', reject).end(target === '/graphql' ? '{"query":"{ __typename }"}' : undefined)
-      })
+      const json = target === '/graphql' ? { query: '{ __typename }' } : undefined
+      const headers = { Host: host, 'Content-Type': 'application/json', Accept: 'application/json' }
+      const answer = await send(app.url, { path: target, json, headers })
       expect(answer.status, answer.text).toBe(400)
-      expect(JSON.parse(answer.text)).toMatchObject({ error: { type: 'parse_error' }, status_code: 400 })
+      expect(answer.body).toMatchObject({ error: { type: 'parse_error' }, status_code: 400 })
     }
   },
 )
 
 it('a HEAD whose address is too long is refused without a body', async () => {
-  const status = await new Promise((resolve, reject) => {
-    const request = http.request(`${app.url}/version?${'x'.repeat(40_000)}`, { method: 'HEAD' }, (response) =>
-      response.resume().on('end', () => resolve(response.statusCode)),
-    )
-    request.on('error', reject).end()
-  })
-  expect(status).toBe(431)
+  const { status, text } = await send(app.url, { method: 'HEAD', path: `/version?${'x'.repeat(40_000)}` })
+  expect([status, text]).toEqual([431, ''])
 })
 
 it('nobody learned of any of this from the log', () =>

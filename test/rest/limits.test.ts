@@ -71,7 +71,7 @@ it('addresses behind a proxy of ours are told apart, and nobody moves on by maki
 it('files over the limit are refused before they are read, by both doors from one bucket', async () => {
   const [user, other] = [await app.newUser(), await app.newUser()]
   const document = 'mutation ($input: RegisterAssetInput!) { registerAsset(input: $input) { asset { id } } }'
-  const byGraphQL = () => user.graphql(document, { input: {} }, { upload: { at: 'input.assetFile', file: newFile() } })
+  const byGraphQL = () => user.graphql(document, { input: { assetFile: newFile() } })
   await user.register()
   expectOk(await byGraphQL())
   const answer = expectError(await user.rest('POST', 'assets/', { multipart: { asset_file: newFile() } }), 'THROTTLED')

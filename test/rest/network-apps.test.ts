@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
-import type { Answer } from '../support/rest-client.ts'
+import type { Answer } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()

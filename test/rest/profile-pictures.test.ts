@@ -86,8 +86,8 @@ describe('a picture on a profile', () => {
 
   it('is set and taken away by GraphQL as well', async () => {
     const user = await app.newUser()
-    const upload = { at: 'input.profileBackground', file: await newPicture() }
-    const { updateProfile } = expectOk(await user.graphql(UPDATE, { input: {} }, { upload }))
+    const profileBackground = await newPicture()
+    const { updateProfile } = expectOk(await user.graphql(UPDATE, { input: { profileBackground } }))
     expect(updateProfile.user.profilePictureUrl).toBeNull()
     expect((await look(updateProfile.user.profileBackgroundThumbnailUrl)).format).toBe('webp')
     const removed = expectOk(await user.graphql(UPDATE, { input: { profileBackground: null } }))
@@ -127,10 +127,7 @@ describe('what is no picture', () => {
     const user = await app.newUser()
     const file = new File([new Uint8Array(10_000_001)], 'a.png', { type: 'image/png' })
     expectError(await patch(user, { profile_picture: file }), 'PAYLOAD_TOO_LARGE')
-    expectError(
-      await user.graphql(UPDATE, { input: {} }, { upload: { at: 'input.profilePicture', file } }),
-      'PAYLOAD_TOO_LARGE',
-    )
+    expectError(await user.graphql(UPDATE, { input: { profilePicture: file } }), 'PAYLOAD_TOO_LARGE')
   })
 
   it('is taken nowhere else: settings take no file', async () => {

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import type { Actor } from '../../src/domain/actor.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
-import { multipartType, openRequest, partHead } from '../support/open-request.ts'
+import { formType, partHead } from '../support/form-parts.ts'
+import { openRequest } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp({ env: { LIMIT_UNPAID_MEGABYTES_PER_USER: '1' } })
@@ -22,7 +23,7 @@ function hasRoom(bytes: number): boolean {
 }
 
 it('an account has so many bytes under way at a time, through both doors, and others are not held up', async () => {
-  const begun = openRequest(assets, { actor: user, headers: { 'Content-Type': multipartType } })
+  const begun = openRequest(assets, { token: user.token, headers: { 'Content-Type': formType } })
   begun.write(partHead('asset_file', 'a.png'))
   begun.write(randomBytes(800_000))
   await eventually(
@@ -31,16 +32,16 @@ it('an account has so many bytes under way at a time, through both doors, and ot
   )
   const another = () => user.rest('POST', 'assets/', { multipart: { asset_file: fileOf(300_000) } })
   expect(expectError(await another(), 'THROTTLED').headers.get('retry-after')).toBe('10')
-  const upload = () => ({ at: 'input.assetFile', file: fileOf(300_000) })
-  expectError(await user.graphql(registerAsset, { input: {} }, { upload: upload() }), 'THROTTLED')
-  expectOk(await other.graphql(registerAsset, { input: {} }, { upload: upload() }))
+  const input = () => ({ assetFile: fileOf(300_000) })
+  expectError(await user.graphql(registerAsset, { input: input() }), 'THROTTLED')
+  expectOk(await other.graphql(registerAsset, { input: input() }))
   begun.abort()
   await eventually(another, ({ status }) => status === 201)
 })
 
 it('one that says that it is larger is refused before it is read', async () => {
-  const headers = { 'Content-Type': multipartType, 'Content-Length': '1000001' }
-  const request = openRequest(assets, { actor: user, headers })
+  const headers = { 'Content-Type': formType, 'Content-Length': '1000001' }
+  const request = openRequest(assets, { token: user.token, headers })
   expectError(await request.answer, 'THROTTLED')
   request.abort()
 })

@@ -1,33 +1,24 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { type OpenRequest, openRequest } from '../support/http-client.ts'
 import { type NpmScript, startNpmScript } from '../support/npm-script.ts'
 
 const BODY = JSON.stringify({ email: 'nobody@example.org', password: 'correct horse' })
 
 /** A request that the server has begun to read, and of which it lacks the end. */
-async function beginRequest(url: string): Promise<ClientRequest> {
-  const begun = request(`${url}/api/v3/auth/token/login/`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Content-Length': BODY.length, Expect: '100-continue' },
-  })
-  // Told by whoever waits for the answer.
-  begun.on('error', () => undefined)
-  begun.flushHeaders()
-  await once(begun, 'continue')
+async function beginRequest(url: string): Promise<OpenRequest> {
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': String(BODY.length),
+    Expect: '100-continue',
+  }
+  const begun = openRequest(`${url}/api/v3/auth/token/login/`, { headers })
+  await eventually(begun.continued, Boolean)
   begun.write(BODY.slice(0, 10))
   return begun
-}
-
-async function finish(begun: ClientRequest) {
-  const answered = once(begun, 'response') as Promise<[IncomingMessage]>
-  begun.end(BODY.slice(10))
-  const [response] = await answered
-  return { status: response.statusCode, body: JSON.parse(await text(response)) }
 }
 
 /** `npm`: as a supervisor does it; `group`: as a terminal does it, after which npm passes on what it got. */
@@ -50,7 +41,8 @@ describe.concurrent('a signal', { timeout: 120_000 }, () => {
       send(script, signal, to)
       await eventually(script.isListening, (isListening) => !isListening)
       const body = { error: { type: 'incorrect_login_credentials' } }
-      expect(await finish(begun)).toMatchObject({ status: 400, body })
+      begun.end(BODY.slice(10))
+      expect(await begun.answer).toMatchObject({ status: 400, body })
       expect(await script.ended).toMatchObject({ code: 0, signal: null })
     },
   )

@@ -1,5 +1,4 @@
 /** Readers of server-sent events. */
-import { authorize } from './rest-client.ts'
 import type { TestActor } from './user.ts'
 
 export interface ServerSentEvent {
@@ -38,7 +37,7 @@ export async function readEvents(
     headers: {
       Accept: 'text/event-stream',
       ...(body && { 'Content-Type': 'application/json' }),
-      ...authorize(actor),
+      ...(actor && { Authorization: `token ${actor.token}` }),
       ...headers,
     },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type ErrorCode, errorCodes } from '../../src/domain/errors.ts'
 import { statuses } from '../../src/rest/status.ts'
-import type { Answer } from './rest-client.ts'
+import type { Answer } from './http-client.ts'
 
 const told = ({ sent, status, text, headers }: Answer) =>
   `\n${sent}\n→ ${status} ${text.slice(0, 2000)}\nX-Request-Id: ${headers.get('x-request-id')}\n`

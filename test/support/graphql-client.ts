@@ -1,52 +1,44 @@
-import { type Answer, authorize, readAnswer } from './rest-client.ts'
+/** Requests to the GraphQL door. */
+import { type Answer, type Message, send } from './http-client.ts'
 import type { TestActor } from './user.ts'
 
 export interface GraphQLOptions {
   actor?: TestActor | undefined
   headers?: Record<string, string>
-  /** A file for the variable at a path such as `input.assetFile`, by the multipart request specification. */
-  upload?: { at: string; file: File }
 }
 
-/** `body.data` and `body.errors` as they came. */
+/** `body.data` and `body.errors` as they came. A file among the variables goes up by the multipart request specification. */
 export type GraphQL = (document: string, variables?: object, options?: GraphQLOptions) => Promise<Answer>
 
-function withNullAt(variables: object, path: string): object {
-  const copy = structuredClone(variables) as Record<string, unknown>
-  const steps = path.split('.')
-  let at = copy
-  for (const step of steps.slice(0, -1)) {
-    at[step] ??= {}
-    at = at[step] as Record<string, unknown>
+/** A document as a request: as JSON, or as a form when a variable holds a file. */
+export function graphqlMessage(query: string, variables: object): Pick<Message, 'json' | 'multipart' | 'headers'> {
+  const files: [path: string, file: File][] = []
+  const setAside = (value: unknown, path: string): unknown => {
+    if (value instanceof File) {
+      files.push([path, value])
+      return null
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, setAside(inner, `${path}.${name}`)]))
   }
-  at[steps.at(-1)!] = null
-  return copy
+  const operations = { query, variables: setAside(variables, 'variables') }
+  if (files.length === 0) return { json: operations }
+  const form = new FormData()
+  form.set('operations', JSON.stringify(operations))
+  form.set('map', JSON.stringify(Object.fromEntries(files.map(([path], index) => [index, [path]]))))
+  for (const [index, [, file]] of files.entries()) form.set(String(index), file)
+  return { multipart: form, headers: { 'GraphQL-Require-Preflight': 'true' } }
 }
 
 export const createGraphQL =
   (url: string, defaults: Pick<GraphQLOptions, 'actor'> = {}): GraphQL =>
-  async (query, variables = {}, { actor = defaults.actor, headers = {}, upload } = {}) => {
-    const base = { Accept: 'application/json', ...authorize(actor), ...headers }
-    const sent = `${query.trim()} ${JSON.stringify(variables)}`
-    if (!upload) {
-      const body = JSON.stringify({ query, variables })
-      const response = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        body,
-        headers: { 'Content-Type': 'application/json', ...base },
-      })
-      return readAnswer(response, sent)
-    }
-    const form = new FormData()
-    form.set('operations', JSON.stringify({ query, variables: withNullAt(variables, upload.at) }))
-    form.set('map', JSON.stringify({ 0: [`variables.${upload.at}`] }))
-    form.set('0', upload.file)
-    return readAnswer(
-      await fetch(`${url}/graphql`, {
-        method: 'POST',
-        body: form,
-        headers: { 'GraphQL-Require-Preflight': 'true', ...base },
-      }),
-      sent,
-    )
+  (query, variables = {}, { actor = defaults.actor, headers = {} } = {}) => {
+    const { headers: needed, ...body } = graphqlMessage(query, variables)
+    return send(`${url}/graphql`, {
+      ...body,
+      method: 'POST',
+      token: actor?.token,
+      headers: { Accept: 'application/json', ...needed, ...headers },
+      name: `${query.trim()} ${JSON.stringify(variables)}`,
+    })
   }

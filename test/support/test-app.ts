@@ -1,5 +1,4 @@
 /** The real service on a database and a chain key of its own, behind a real port. */
-
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +13,8 @@ import { createHttpServer, type Door } from '../../src/platform/http/http-server
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
-import { type Answer, createRest, type FormValue, type Rest } from './rest-client.ts'
+import type { Answer, FormValue } from './http-client.ts'
+import { createRest, type Rest } from './rest-client.ts'
 import { createTestDatabase } from './test-database.ts'
 import { createTestLog, type TestLog } from './test-log.ts'
 import { createTestHasher, insertTestUser, type TestUser, type UserOptions } from './user.ts'

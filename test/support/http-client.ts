@@ -1,0 +1,214 @@
+/** The HTTP client of tests and proofs: a request goes out as it is told, and its answer is told as it came. */
+import { type Agent, type ClientRequest, request as createRequest, type IncomingMessage } from 'node:http'
+import { urlToHttpOptions } from 'node:url'
+
+export type FormValue = string | File
+
+/** Whoever asks. */
+export interface Credentials {
+  /** An access token. */
+  token?: string | undefined
+  /** Of a trusted service. */
+  apiKey?: string | undefined
+}
+
+export interface Message extends Credentials {
+  /** When left out: GET without a body, POST with one. */
+  method?: string | undefined
+  /** Sent as it is, behind the base. */
+  path?: string
+  /** What messages call it; method and path when left out. */
+  name?: string
+  /** An Idempotency-Key. */
+  key?: string
+  /** They win over what the rest says of the request. */
+  headers?: Record<string, string>
+  /** At most one of these is the body. */
+  json?: unknown
+  multipart?: FormData | Record<string, FormValue> | undefined
+  urlencoded?: Record<string, string> | undefined
+  /** Without any Content-Type unless `headers` says one. */
+  raw?: string | Uint8Array | undefined
+}
+
+/** How a request is sent, and who watches. */
+export interface Delivery {
+  /** `false`: over a connection of its own. When left out: over one that is kept open for others. */
+  agent?: Agent | false | undefined
+  /** Milliseconds without a byte after which no answer is awaited any more. */
+  patience?: number
+  /** Milliseconds after which the beginning of a stream of events, which has no end, is the answer. */
+  streamFor?: number
+  /** The last byte has left. */
+  onSent?(): void
+  /** The first byte of the answer's body is here. */
+  onFirstByte?(): void
+}
+
+export interface Answer {
+  /** The request's name. */
+  sent: string
+  status: number
+  headers: Headers
+  /** Names and values in turn. */
+  rawHeaders: string[]
+  bytes: Buffer
+  text: string
+  /** Parsed when it says that it is JSON: raises when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers by path, and a wrong path fails the test.
+  body: any
+  /** When it was sent: milliseconds of `performance.now()`. */
+  sentAt: number
+  /** From then to the last byte. */
+  milliseconds: number
+  /** What is to be read of it in a report. */
+  toJSON(): unknown
+}
+
+const PATIENCE = 60_000
+
+function formOf(fields: NonNullable<Message['multipart']>): FormData {
+  if (fields instanceof FormData) return fields
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  return form
+}
+
+async function encode({ json, multipart, urlencoded, raw }: Message): Promise<{ bytes?: Buffer; type?: string }> {
+  if (json !== undefined) return { bytes: Buffer.from(JSON.stringify(json)), type: 'application/json' }
+  if (raw !== undefined) return { bytes: Buffer.from(raw as string) }
+  if (!multipart && !urlencoded) return {}
+  const response = new Response(multipart ? formOf(multipart) : new URLSearchParams(urlencoded))
+  return { bytes: Buffer.from(await response.arrayBuffer()), type: response.headers.get('content-type')! }
+}
+
+const headersOf = ({ token, apiKey, key, headers }: Message): Record<string, string> => ({
+  ...(token && { authorization: `token ${token}` }),
+  ...(apiKey && { 'x-api-key': apiKey }),
+  ...(key && { 'idempotency-key': key }),
+  ...Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])),
+})
+
+function headersIn(raw: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let at = 0; at < raw.length; at += 2) headers.append(raw[at]!, raw[at + 1]!)
+  return headers
+}
+
+/** The head of the answer. */
+const begun = (request: ClientRequest, { onSent }: Delivery) =>
+  new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve)
+    request.once('finish', () => onSent?.())
+    request.once('timeout', () => request.destroy(new Error('No answer came in time.')))
+    request.once('close', () => reject(new Error('The connection was closed without an answer.')))
+    request.on('error', reject)
+  })
+
+const isStream = ({ headers }: IncomingMessage) => headers['content-type']?.startsWith('text/event-stream')
+
+/** The body of the answer. Rejects when its end does not come. */
+const readWhole = (response: IncomingMessage, { streamFor, onFirstByte }: Delivery) =>
+  new Promise<Buffer>((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const finish = () => resolve(Buffer.concat(chunks))
+    response.once('data', () => onFirstByte?.())
+    response.on('data', (chunk: Buffer) => chunks.push(chunk))
+    response.on('error', reject)
+    response.once('close', () =>
+      response.complete ? finish() : reject(new Error('The connection was closed within an answer.')),
+    )
+    if (streamFor === undefined || !isStream(response)) return
+    setTimeout(() => {
+      finish()
+      response.destroy()
+    }, streamFor).unref()
+  })
+
+async function answerTo(request: ClientRequest, sent: string, delivery: Delivery): Promise<Answer> {
+  const sentAt = performance.now()
+  const response = await begun(request, delivery)
+  const bytes = await readWhole(response, delivery)
+  const milliseconds = performance.now() - sentAt
+  const { statusCode: status = 0, rawHeaders } = response
+  const [headers, text] = [headersIn(rawHeaders), bytes.toString()]
+  const isJson = text !== '' && headers.get('content-type')?.includes('json')
+  return {
+    ...{ sent, status, headers, rawHeaders, bytes, text, sentAt, milliseconds },
+    get body() {
+      return isJson ? JSON.parse(text) : text
+    },
+    toJSON() {
+      return { sent, status, text }
+    },
+  }
+}
+
+/** Opens a request that somebody else writes and ends. */
+function open(base: string, message: Message, delivery: Delivery) {
+  const { agent, patience = PATIENCE } = delivery
+  const url = new URL(base)
+  const path = base.slice(url.origin.length) + (message.path ?? '') || '/'
+  const { method = 'GET', name = `${method} ${path}` } = message
+  const request = createRequest({
+    ...urlToHttpOptions(url),
+    ...{ method, path, agent, timeout: patience, headers: headersOf(message) },
+  })
+  return { request, answer: answerTo(request, name, delivery) }
+}
+
+/** One request and its whole answer. Rejects when there is none. */
+export async function send(base: string, message: Message = {}, delivery: Delivery = {}): Promise<Answer> {
+  const { bytes, type } = await encode(message)
+  const headers = {
+    ...(type && { 'content-type': type }),
+    ...(bytes && { 'content-length': String(bytes.length) }),
+    ...message.headers,
+  }
+  const method = message.method ?? (bytes ? 'POST' : 'GET')
+  const { request, answer } = open(base, { ...message, method, headers }, delivery)
+  request.end(bytes)
+  return answer
+}
+
+const none = { status: 0, headers: new Headers(), rawHeaders: [], bytes: Buffer.alloc(0), body: undefined }
+
+/** The same for those who live with failures: when there is no whole answer, its status is 0 and its text says why. */
+export async function trySend(base: string, message: Message = {}, delivery: Delivery = {}): Promise<Answer> {
+  const sentAt = performance.now()
+  return send(base, message, delivery).catch(({ message: text }: Error) => {
+    const milliseconds = performance.now() - sentAt
+    return { ...none, sent: message.name ?? base, text, sentAt, milliseconds, toJSON: () => ({ status: 0, text }) }
+  })
+}
+
+/** A request that is sent bit by bit, and answered before it ends or never. */
+export interface OpenRequest {
+  /** The first answer. Rejects when the connection ends without one. */
+  answer: Promise<Answer>
+  /** `written`: once the bytes have left. */
+  write(bytes: string | Uint8Array, written?: () => void): void
+  end(bytes?: string): void
+  /** Breaks the connection. */
+  abort(): void
+  /** Whether the server said `100 Continue`. */
+  continued(): boolean
+}
+
+/** Sends the head at once, over a connection of its own. */
+export function openRequest(url: string, message: Pick<Message, 'method' | 'token' | 'headers'> = {}): OpenRequest {
+  let continued = false
+  const { request, answer } = open(url, { method: 'POST', ...message }, { agent: false, patience: 0 })
+  answer.catch(() => {})
+  request.on('continue', () => {
+    continued = true
+  })
+  request.flushHeaders()
+  return {
+    answer,
+    write: (bytes, written) => void request.write(bytes, written),
+    end: (bytes) => void request.end(bytes),
+    abort: () => void request.destroy(),
+    continued: () => continued,
+  }
+}
