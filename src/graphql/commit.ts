@@ -9,7 +9,7 @@ import { UserType } from './user.ts'
 
 export const CommitStatus = builder.enumType('CommitStatus', {
   description:
-    "Where a commit's chain transaction stands. A reorganisation of the chain moves INCLUDED back to BROADCAST.",
+    "Status of a commit's chain transaction. A reorganisation of the chain moves INCLUDED back to BROADCAST.",
   values: {
     PENDING: { description: 'Accepted and paid for; not yet sent to the chain.' },
     BROADCAST: { description: 'Signed and sent to the chain.' },
@@ -111,7 +111,7 @@ export const CommitType = builder.prismaObject('Commit', {
     }),
     status: t.field({
       type: CommitStatus,
-      description: 'Where its chain transaction stands.',
+      description: 'Status of its chain transaction.',
       select: relay,
       resolve: (commit) => commit.relay?.status ?? 'PENDING',
     }),

@@ -13,7 +13,7 @@ import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 export const OrderStatus = builder.enumType('OrderStatus', {
-  description: 'Where an order stands.',
+  description: 'Status of an order.',
   values: {
     CREATED: { description: 'To be confirmed before it expires; nothing was charged.' },
     PENDING: { description: 'Paid; the webhook of the network app was not delivered yet.' },
@@ -49,7 +49,7 @@ export const OrderType = builder.prismaObject('Order', {
   },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `order_01h2x…`.', resolve: ({ id }) => toId('order', id) }),
-    status: t.field({ type: OrderStatus, description: 'Where it stands.', resolve: ({ status }) => status }),
+    status: t.field({ type: OrderStatus, description: 'Status of the order.', resolve: ({ status }) => status }),
     networkAppId: t.id({
       description: 'Identifier of the network app.',
       resolve: ({ networkAppId }) => toId('app', networkAppId),
@@ -206,7 +206,7 @@ builder.queryFields((t) => ({
       ...pageOf(1000),
       description: 'Your orders, newest first. Raises NOT_AUTHENTICATED.',
       args: {
-        status: t.arg({ type: OrderStatus, description: 'Only those that stand there.' }),
+        status: t.arg({ type: OrderStatus, description: 'Only those with this status.' }),
         offset: offsetArg(t),
       },
       totalCount: (_connection, { status }, { actor, services }) => services.orders.count(actor, given({ status })),

@@ -11,7 +11,7 @@ import { atMost, characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
-  description: 'Where a webhook delivery stands.',
+  description: 'Status of a webhook delivery.',
   values: {
     PENDING: { description: 'An attempt is due or under way.' },
     DELIVERED: { description: 'The receiver took it.' },
@@ -74,7 +74,11 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
       resolve: ({ networkAppId }) => toId('app', networkAppId),
     }),
     networkApp: t.relation('networkApp', { type: NetworkAppType, description: 'The network app it goes to.' }),
-    status: t.field({ type: DeliveryStatus, description: 'Where it stands.', resolve: ({ status }) => status }),
+    status: t.field({
+      type: DeliveryStatus,
+      description: 'Status of the delivery.',
+      resolve: ({ status }) => status,
+    }),
     attemptCount: t.int({ description: 'How many attempts were made.', resolve: ({ attemptCount }) => attemptCount }),
     nextAttemptAt: t.field({
       type: 'DateTime',
@@ -115,7 +119,7 @@ const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   fields: (t) => ({
     networkAppId: t.id({ description: 'Only those of this network app.' }),
     orderId: t.id({ description: 'Only those of this order.' }),
-    status: t.field({ type: DeliveryStatus, description: 'Only those that stand there.' }),
+    status: t.field({ type: DeliveryStatus, description: 'Only those with this status.' }),
   }),
 })
 

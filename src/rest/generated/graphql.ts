@@ -54,7 +54,7 @@ export type ChangeUsernameInput = {
   newUsername: string;
 };
 
-/** Where a commit's chain transaction stands. A reorganisation of the chain moves INCLUDED back to BROADCAST. */
+/** Status of a commit's chain transaction. A reorganisation of the chain moves INCLUDED back to BROADCAST. */
 export type CommitStatus =
   /** Signed and sent to the chain. */
   | 'BROADCAST'
@@ -122,7 +122,7 @@ export type DeliveryFailurePolicy =
   /** The buyer gets the money back. */
   | 'REFUND';
 
-/** Where a webhook delivery stands. */
+/** Status of a webhook delivery. */
 export type DeliveryStatus =
   /** The receiver took it. */
   | 'DELIVERED'
@@ -230,7 +230,7 @@ export type NetworkAppFilter = {
   name?: string | null | undefined;
 };
 
-/** Where an order stands. */
+/** Status of an order. */
 export type OrderStatus =
   /** Withdrawn before it was paid. */
   | 'CANCELLED'
@@ -451,7 +451,7 @@ export type WebhookDeliveryFilter = {
   networkAppId?: string | number | null | undefined;
   /** Only those of this order. */
   orderId?: string | number | null | undefined;
-  /** Only those that stand there. */
+  /** Only those with this status. */
   status?: DeliveryStatus | null | undefined;
 };
 
