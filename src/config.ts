@@ -369,7 +369,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
   })
 }
 
-/** For the README and the `config` command: every variable with its meaning. */
+/** Every variable with its meaning, in the order in which `annal config` prints them. */
 export const describeConfig = () => Object.entries(variables).map(([name, { doc }]) => ({ name, doc }))
 
 /** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */

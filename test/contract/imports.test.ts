@@ -1,4 +1,4 @@
-/** Who may import what, as `docs/` and the design say. Each message says what to do instead. */
+/** Who may import what, as `docs/architecture.md` tells. Each message says what to do instead. */
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -56,9 +56,9 @@ const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'
 const eventRule = 'domain/event/event-sql\\.ts'
 /** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */
 const internalAddress = 'domain/store/internal-address\\.ts'
-/** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 /** Which language somebody is written to in is decided once, for pages and mails. */
 const language = 'domain/language\\.ts'
+/** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 const localSocket = 'platform/embedded/local-socket\\.ts'
 
 const rules: Record<string, Rule> = {
