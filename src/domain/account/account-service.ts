@@ -89,8 +89,6 @@ const incorrectLogin = () =>
 const emailNotVerified = () =>
   new DomainError('EMAIL_NOT_VERIFIED', 'Verify your e-mail address first: follow the link in the mail it got.')
 
-export type AccountService = ReturnType<typeof createAccountService>
-
 export function createAccountService(deps: Dependencies) {
   const { database, custody, passwords, passwordCheck, tokenUse, vault, limits, requestLimits, idempotency, config } =
     deps

@@ -63,8 +63,6 @@ const tombstoneName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
-export type DeletionService = ReturnType<typeof createDeletionService>
-
 export function createDeletionService({ database, custody, vault, notices, log }: Dependencies) {
   const sweeper = createSweeper({ database, log })
   const sweeps = [

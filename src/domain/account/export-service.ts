@@ -58,8 +58,6 @@ const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
     }),
   )
 
-export type ExportService = ReturnType<typeof createExportService>
-
 export function createExportService({ database, actionArgs: argumentsOf, exports }: Dependencies) {
   const lists: List[] = [
     { name: 'assets', page: readAssets, rows: FEW },

@@ -40,8 +40,6 @@ function ownAddress(actor: Actor): string {
 /** Each has a mail sent to whatever address the account says is its own. */
 const changes: Limit = { name: 'email-change', count: 10, seconds: 3600 }
 
-export type IdentityService = ReturnType<typeof createIdentityService>
-
 export function createIdentityService(deps: Dependencies) {
   const { database, ownPassword, tokens, mailRequests, limits, idempotency, verifiesAddresses } = deps
 

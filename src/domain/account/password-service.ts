@@ -25,8 +25,6 @@ const requestInput = z.object({ email })
 const resetInput = z.object({ uid: text(64), token: text(256), newPassword: password })
 const changeInput = z.object({ currentPassword: text(256), newPassword: password })
 
-export type PasswordService = ReturnType<typeof createPasswordService>
-
 export function createPasswordService(deps: Dependencies) {
   const { database, passwords, ownPassword, tokens, mailRequests, idempotency } = deps
 

@@ -46,8 +46,6 @@ function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | 
   return found.uuid
 }
 
-export type SessionService = ReturnType<typeof createSessionService>
-
 export function createSessionService({ database, idempotency, tokenUse }: Dependencies) {
   return {
     /** The actor's sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */

@@ -65,8 +65,6 @@ const ownIdOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
 const isOwn = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
   actor.kind === 'system' || (ownerId !== undefined && ownerId === ownIdOf(actor))
 
-export type AssetService = ReturnType<typeof createAssetService>
-
 /**
  * Whether a file that was just imported may be needed though its registration failed: an answer that got lost may have been a yes,
  * and the file of an asset that stands already may have been missing, because blocks came back from an older backup.

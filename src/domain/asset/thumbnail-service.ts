@@ -59,8 +59,6 @@ interface Dependencies {
   log: Pick<Log, 'error'>
 }
 
-export type ThumbnailService = ReturnType<typeof createThumbnailService>
-
 export function createThumbnailService({ database, contentStore, pictures, log }: Dependencies) {
   const sweeper = createSweeper({ database, log })
   return {

@@ -60,8 +60,6 @@ const readTrees = statement(
 const tooLarge = () =>
   new DomainError('VALIDATION_FAILED', 'The trees are too large together: merge fewer of them at once.')
 
-export type TreeService = ReturnType<typeof createTreeService>
-
 export function createTreeService({ database }: { database: Database }) {
   /** By CID. Only of assets that the actor may see. Raises VALIDATION_FAILED when they are too large together. */
   async function read(actor: Actor, cids: string[]): Promise<Map<string, { tree: Tree; size: number }>> {

@@ -11,7 +11,7 @@ import { createEventFanout, type FedEvent } from './event-fanout.ts'
 import { readPosition } from './event-input.ts'
 import { type EventRecord, recordOf } from './event-record.ts'
 import { eventsOf, type Following, feedAfter, type Place, streamOf, takePlace } from './event-stream.ts'
-import type { StreamLimits } from './stream-limits.ts'
+import { createStreamLimits } from './stream-limits.ts'
 
 /** A part of the feed, bounded by cursors (sequences) or event identifiers. */
 export interface EventPage {
@@ -28,14 +28,16 @@ interface Dependencies {
   database: Database
   notices: FeedNotices
   actionArgs: ActionArgs
-  streamLimits: StreamLimits
   log: Log
+  /** Streams that are open at once. */
+  config: { streamsPerUser: number; streamsPerAddress: number }
 }
 
 /** What a caller wants loaded of a commit, in Prisma's language; made from the GraphQL document. */
 export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
 
-export function createEventService({ database, notices, actionArgs, streamLimits, log }: Dependencies) {
+export function createEventService({ database, notices, actionArgs, log, config }: Dependencies) {
+  const streamLimits = createStreamLimits(config)
   const fanout = createEventFanout({ database, notices, log })
   let hasStopped = false
   const readData = createEventData({ database, actionArgs })

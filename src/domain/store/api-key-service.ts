@@ -36,8 +36,6 @@ const SECRET_BYTES = 24
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest()
 
-export type ApiKeyService = ReturnType<typeof createApiKeyService>
-
 export function createApiKeyService({ database, vault, idempotency }: Dependencies) {
   const derivationKey = vault.derive('api-key')
 

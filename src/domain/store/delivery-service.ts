@@ -77,8 +77,6 @@ function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'act
   return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 }
 
-export type DeliveryService = ReturnType<typeof createDeliveryService>
-
 export function createDeliveryService({
   database,
   safe,

@@ -59,8 +59,6 @@ function nameTaken(error: unknown): unknown {
   return validationFailed({ name: ['A network app with this name already exists.'] })
 }
 
-export type NetworkAppService = ReturnType<typeof createNetworkAppService>
-
 export function createNetworkAppService({ database, safe, vault, idempotency, config }: Dependencies) {
   const inputs = createNetworkAppInputs({ allowInsecure: config.allowInsecureWebhooks })
   const derivationKey = vault.derive('webhook-secret')

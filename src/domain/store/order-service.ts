@@ -38,8 +38,6 @@ interface Dependencies {
 
 const asOrder = (row: OrderRow) => row as unknown as Order
 
-export type OrderService = ReturnType<typeof createOrderService>
-
 export function createOrderService({
   database,
   notices,

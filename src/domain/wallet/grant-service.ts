@@ -24,8 +24,6 @@ interface Dependencies {
 /** Wallets looked up at once, and grants of one wallet closed at once. */
 const PAGE = 100
 const GRANTS_AT_ONCE = 500
-export type GrantService = ReturnType<typeof createGrantService>
-
 export function createGrantService({ database, notices, idempotency, log, verifiesAddresses }: Dependencies) {
   const sweeper = createSweeper({ database, log, notices })
 

@@ -126,8 +126,6 @@ function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | 
   return found.uuid
 }
 
-export type StatementService = ReturnType<typeof createStatementService>
-
 export function createStatementService({ database }: { database: Database }) {
   return {
     /** The actor's own transfers, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */

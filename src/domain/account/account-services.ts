@@ -1,0 +1,92 @@
+/** All about accounts, made from their parts: who somebody is, how they get in, and what becomes of them. */
+import type { Idempotency } from '../idempotency.ts'
+import type { Limits } from '../limits.ts'
+import type {
+  ComposeMail,
+  Custody,
+  Database,
+  FeedNotices,
+  Gate,
+  KeyVault,
+  Log,
+  Mailer,
+  PasswordHasher,
+  PictureMaker,
+} from '../ports.ts'
+import { createRequestLimits } from '../request-limits.ts'
+import type { ActionArgs } from '../store/action-args.ts'
+import { createAccountMail } from './account-mail.ts'
+import { createAccountService } from './account-service.ts'
+import { createDeletionService } from './deletion-service.ts'
+import { createExportService } from './export-service.ts'
+import { createIdentityService } from './identity-service.ts'
+import { createMailRequests } from './mail-requests.ts'
+import { createOneTimeTokens } from './one-time-token.ts'
+import { createOwnPassword } from './own-password.ts'
+import { createPasswordCheck } from './password-check.ts'
+import { createPasswordService } from './password-service.ts'
+import { createProfileService } from './profile-service.ts'
+import { createSessionService } from './session-service.ts'
+import { createTokenUse } from './token-use.ts'
+
+interface Dependencies {
+  database: Database
+  custody: Custody
+  passwords: PasswordHasher
+  pictures: PictureMaker
+  vault: KeyVault
+  notices: FeedNotices
+  mailer: Mailer
+  compose: ComposeMail
+  limits: Limits
+  idempotency: Idempotency
+  actionArgs: ActionArgs
+  /** Exports at once, of everybody. */
+  exports: Gate
+  log: Log
+  /** Where people find the service, without a trailing slash. */
+  publicUrl: string
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
+  config: {
+    signUpPoints: string
+    requireApiKeyForSignUp: boolean
+    /** Days until a new session ends by itself; 0 is never. */
+    accessTokenDays: number
+    emailVerification: 'off' | 'on' | 'required'
+    signUpsPerHour: number
+    signInsPerMinute: number
+    resetsPerHour: number
+    requestsPerToken: number
+    requestsPerAddress: number
+  }
+}
+
+export type AccountServices = ReturnType<typeof createAccountServices>['services']
+
+export function createAccountServices(deps: Dependencies) {
+  const { database, limits, idempotency, config } = deps
+  const passwordCheck = createPasswordCheck(deps)
+  const tokenUse = createTokenUse(deps)
+  const tokens = createOneTimeTokens(deps)
+  const credentials = {
+    ...deps,
+    tokens,
+    ownPassword: createOwnPassword({ database, passwordCheck }),
+    mailRequests: createMailRequests({ database, limits, idempotency, perHour: config.resetsPerHour }),
+  }
+  const deletions = createDeletionService(deps)
+  const mail = createAccountMail({ ...deps, tokens })
+  return {
+    services: {
+      accounts: createAccountService({ ...deps, passwordCheck, tokenUse, requestLimits: createRequestLimits(config) }),
+      sessions: createSessionService({ ...deps, tokenUse }),
+      profiles: createProfileService(deps),
+      deletions,
+      exports: createExportService(deps),
+      passwords: createPasswordService(credentials),
+      identities: createIdentityService(credentials),
+    },
+    jobs: { accountMail: mail.handle, forgetKey: deletions.forget },
+  }
+}

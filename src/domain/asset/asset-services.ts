@@ -1,0 +1,45 @@
+/** All about assets, made from their parts. */
+import type { Idempotency } from '../idempotency.ts'
+import type { Limits } from '../limits.ts'
+import type { Chain, ContentStore, Database, FeedNotices, Log, PictureMaker, UploadFolder } from '../ports.ts'
+import type { FundsService } from '../wallet/funds.ts'
+import type { Pricing } from '../wallet/pricing.ts'
+import { createAssetService } from './asset-service.ts'
+import { createThumbnailService } from './thumbnail-service.ts'
+import { createTreeService } from './tree-service.ts'
+import { createUploads } from './uploads.ts'
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+  chain: Chain
+  pictures: PictureMaker
+  /** Where uploads lie for as long as their request lasts. */
+  uploadFolder: UploadFolder
+  notices: FeedNotices
+  limits: Limits
+  idempotency: Idempotency
+  pricing: Pricing
+  funds: FundsService
+  log: Log
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
+  config: { uploadsPerHour: number; unpaidMegabytes: number }
+}
+
+export type AssetServices = ReturnType<typeof createAssetServices>['services']
+
+export function createAssetServices(deps: Dependencies) {
+  const { uploadFolder, verifiesAddresses, config } = deps
+  const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes })
+  const thumbnails = createThumbnailService(deps)
+  return {
+    services: {
+      assets: createAssetService({ ...deps, uploads, config: { ...config, verifiesAddresses } }),
+      thumbnails,
+      trees: createTreeService(deps),
+      uploads,
+    },
+    jobs: { thumbnail: thumbnails.handle },
+  }
+}

@@ -1,0 +1,49 @@
+/** All about the store, made from its parts: what is sold, to whom, and how its sellers are told. */
+import type { Idempotency } from '../idempotency.ts'
+import type { ComposeMail, Database, FeedNotices, KeyVault, Log, Mailer, Safe, WebhookSender } from '../ports.ts'
+import type { FundsService } from '../wallet/funds.ts'
+import type { ActionArgs } from './action-args.ts'
+import { createApiKeyService } from './api-key-service.ts'
+import { createDeliveryService } from './delivery-service.ts'
+import { createNetworkAppService } from './network-app-service.ts'
+import { createOrderMail } from './order-mail.ts'
+import { createOrderService } from './order-service.ts'
+
+interface Dependencies {
+  database: Database
+  vault: KeyVault
+  safe: Safe
+  notices: FeedNotices
+  sender: WebhookSender
+  mailer: Mailer
+  compose: ComposeMail
+  idempotency: Idempotency
+  actionArgs: ActionArgs
+  funds: FundsService
+  log: Log
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
+  config: {
+    orderWindowSeconds: number
+    platformShare: string
+    openOrdersPerUser: number
+    orderArgumentsDays: number
+    allowInsecureWebhooks: boolean
+  }
+}
+
+export type StoreServices = ReturnType<typeof createStoreServices>['services']
+
+export function createStoreServices(deps: Dependencies) {
+  const deliveries = createDeliveryService(deps)
+  const mail = createOrderMail(deps)
+  return {
+    services: {
+      apiKeys: createApiKeyService(deps),
+      networkApps: createNetworkAppService(deps),
+      orders: createOrderService(deps),
+      deliveries,
+    },
+    jobs: { mail: mail.handle, webhookDelivery: deliveries.handle, abandonedDelivery: deliveries.abandon },
+  }
+}

@@ -1,0 +1,26 @@
+/** All about wallets, made from its parts: prices, balances, grants and the statement. What comes in over the chain is the watcher's. */
+import type { Idempotency } from '../idempotency.ts'
+import type { Database, FeedNotices, Log } from '../ports.ts'
+import { createFunds } from './funds.ts'
+import { createGrantService } from './grant-service.ts'
+import { createPricing } from './pricing.ts'
+import { createStatementService } from './statement-service.ts'
+
+interface Dependencies {
+  database: Database
+  notices: FeedNotices
+  idempotency: Idempotency
+  log: Log
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
+  config: { assetUpdateFee: string; gasFee: string; currency: string }
+}
+
+export type WalletServices = ReturnType<typeof createWalletServices>
+
+export const createWalletServices = (deps: Dependencies) => ({
+  pricing: createPricing(deps.config),
+  funds: createFunds(deps),
+  grants: createGrantService(deps),
+  statement: createStatementService(deps),
+})
