@@ -222,8 +222,8 @@ export const chain: Mutant[] = [
       [
         'chain.check-lost',
         'A commit that the chain lost is named.',
-        `const isPlaced = row.status === 'INCLUDED'`,
-        `const isPlaced = row.status !== 'FINAL' && row.status === 'INCLUDED'`,
+        `row.status === 'INCLUDED' || row.status === 'FINAL'`,
+        `row.status === 'INCLUDED'`,
       ],
       [
         'chain.check-twice',
