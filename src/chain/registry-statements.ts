@@ -10,10 +10,10 @@ export const findSetting = statement(
 export const rememberSetting = statement(
   'setting_remember',
   { parameters: { key: text, value: text }, columns: { value: text } },
-  `with inserted as (
+  `with inserted_setting as (
      insert into settings (key, value) values ($key, $value) on conflict (key) do nothing returning value
    )
-   select value from inserted union all select value from settings where key = $key limit 1`,
+   select value from inserted_setting union all select value from settings where key = $key limit 1`,
 )
 
 /** Another address for a registry that no transaction was ever signed for. */

@@ -63,13 +63,13 @@ export const markFound = statement(
       signature: orNull(text),
     },
   },
-  `with found as (
+  `with included_relay as (
      update commit_relays set status = 'INCLUDED', lane = $lane, nonce = $nonce, transaction_hash = $hash,
        block_number = $blockNumber, block_hash = $blockHash, tree_signature = coalesce(tree_signature, $signature),
        trouble = null, updated_at = now()
      where commit_id = $commit and status = 'PENDING' and lane is null returning commit_id
    )
-   ${pinTreesSql('found')}`,
+   ${pinTreesSql('included_relay')}`,
 )
 
 /** The block of these commits is gone. One that was found on the chain, and whose bytes we never had, is to be signed. */
@@ -88,28 +88,29 @@ export const markDisplaced = statement(
 )
 
 /**
- * The events of what the part `settled` holds, in their authors' feeds. Wallets are locked in one order, so that two
+ * The events of what the part `settled_relays` holds, in their authors' feeds. Wallets are locked in one order, so that two
  * lanes that settle commits of the same people never wait for each other.
  */
-const toldFinalSql = `
-   author as (
+const finalEventsSql = `
+   authors as (
      select c.author_id, count(*)::int as events
-     from settled join commits c on c.id = settled.commit_id group by c.author_id
+     from settled_relays join commits c on c.id = settled_relays.commit_id group by c.author_id
    ),
-   locked as (
-     select w.user_id from wallets w where w.user_id in (select author_id from author)
+   locked_wallets as (
+     select w.user_id from wallets w where w.user_id in (select author_id from authors)
      order by w.user_id for no key update
    ),
-   feed as (
-     update wallets w set event_sequence = w.event_sequence + author.events
-     from locked join author on author.author_id = locked.user_id
-     where w.user_id = locked.user_id
-     returning w.user_id, old.event_sequence as position
+   updated_wallets as (
+     update wallets w set event_sequence = w.event_sequence + authors.events
+     from locked_wallets join authors on authors.author_id = locked_wallets.user_id
+     where w.user_id = locked_wallets.user_id
+     returning w.user_id, old.event_sequence as before
    ),
    ${eventSql({
-     from: 'settled join commits c on c.id = settled.commit_id join feed on feed.user_id = c.author_id',
-     owner: 'feed.user_id',
-     sequence: 'feed.position + row_number() over (partition by feed.user_id order by c.id)',
+     from: `settled_relays join commits c on c.id = settled_relays.commit_id
+       join updated_wallets on updated_wallets.user_id = c.author_id`,
+     owner: 'updated_wallets.user_id',
+     sequence: 'updated_wallets.before + row_number() over (partition by updated_wallets.user_id order by c.id)',
      type: 'commit.final',
      commit: 'c.id',
    })}`
@@ -121,21 +122,22 @@ const toldFinalSql = `
 export const markFinal = statement(
   'relay_mark_final',
   { parameters: { commits: arrayOf(uuid), blockHashes: arrayOf(text) } },
-  `with settled as (
+  `with settled_relays as (
      update commit_relays r set status = 'FINAL', updated_at = now()
      from unnest($commits, $blockHashes) as item (commit_id, block_hash)
      where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.block_hash = item.block_hash
      returning r.commit_id
    ),
-   deleted as (
-     select c.id, c.asset_id from settled join commits c on c.id = settled.commit_id join assets a on a.id = c.asset_id
+   erasable_commits as (
+     select c.id, c.asset_id
+     from settled_relays join commits c on c.id = settled_relays.commit_id join assets a on a.id = c.asset_id
      where a.deleted_at is not null
    ),
-   unpinned as (
-     delete from pins using deleted where pins.asset_id = deleted.asset_id
+   deleted_pins as (
+     delete from pins using erasable_commits where pins.asset_id = erasable_commits.asset_id
    ),
-   ${toldFinalSql}
-   update commits c set tree = '', message = '', changes = '{}' from deleted where c.id = deleted.id`,
+   ${finalEventsSql}
+   update commits c set tree = '', message = '', changes = '{}' from erasable_commits where c.id = erasable_commits.id`,
 )
 
 export const findNonces = statement(

@@ -82,27 +82,27 @@ export const pinTreesSql = (from: string) => `
 export const storePrepared = statement(
   'relay_store_prepared',
   { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
-  `with signed as (
+  `with prepared_relays as (
      update commit_relays r set tree_signature = item.signature, trouble = null, updated_at = now()
      from unnest($commits, $signatures) as item (commit_id, signature)
      where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
      returning r.commit_id
    )
-   ${pinTreesSql('signed')}`,
+   ${pinTreesSql('prepared_relays')}`,
 )
 
 /** Seconds of the first and the longest pause; in between it doubles. The asset's later commits wait with it. */
 export const postpone = statement(
   'relay_postpone',
   { parameters: { commit: uuid, trouble: text, firstPause: float, longestPause: float } },
-  `with failed as (
+  `with postponed_relay as (
      update commit_relays r set attempts = r.attempts + 1, trouble = $trouble, updated_at = now(),
        next_attempt_at = now() + least($firstPause * 2 ^ least(r.attempts, 30), $longestPause) * interval '1 second'
      where r.commit_id = $commit and r.status = 'PENDING' and r.lane is null and r.tree_signature is null
      returning r.commit_id, r.next_attempt_at
    )
-   update commit_relays l set next_attempt_at = failed.next_attempt_at
-   from failed join commits c on c.id = failed.commit_id
+   update commit_relays l set next_attempt_at = postponed_relay.next_attempt_at
+   from postponed_relay join commits c on c.id = postponed_relay.commit_id
      join commits later on later.asset_id = c.asset_id and later.sequence > c.sequence
    where l.commit_id = later.id and l.status = 'PENDING' and l.lane is null and l.tree_signature is null`,
 )
@@ -130,8 +130,8 @@ export const countByStatus = statement(
 export const retryNow = statement(
   'relay_retry',
   { columns: { count: int } },
-  `with due as (
+  `with updated_relays as (
      update commit_relays set next_attempt_at = date_trunc('milliseconds', now())
      where status = 'PENDING' and lane is null and tree_signature is null and next_attempt_at > now() returning 1
-   ) select count(*)::int as count from due`,
+   ) select count(*)::int as count from updated_relays`,
 )

@@ -105,9 +105,9 @@ const itemSql = `item as (
      select * from unnest($commits, $nonces, $hashes, $raws, $fees, $tips)
        as t (commit_id, nonce, hash, raw, fee, tip)
    )`
-/** The transactions of the commits that the part `taken` holds. */
-const storeTakenSql = `insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
-   select item.hash, item.commit_id, item.raw, item.fee, item.tip from item join taken using (commit_id)
+/** The transactions of the commits that the part `signed_relays` holds. */
+const storeTransactionsSql = `insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
+   select item.hash, item.commit_id, item.raw, item.fee, item.tip from item join signed_relays using (commit_id)
    returning commit_id`
 
 /** Takes nonces. Returns what was taken. */
@@ -115,12 +115,12 @@ export const storeSigned = statement(
   'relay_store_signed',
   { parameters: transactions, columns: { commit_id: uuid } },
   `with ${itemSql},
-   taken as (
+   signed_relays as (
      update commit_relays r set lane = $lane, nonce = item.nonce, transaction_hash = item.hash, updated_at = now()
      from item where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
      returning r.commit_id
    )
-   ${storeTakenSql}`,
+   ${storeTransactionsSql}`,
 )
 
 /** The same nonces with higher fees. A commit that was settled meanwhile is left alone. */
@@ -128,13 +128,13 @@ export const storeReplaced = statement(
   'relay_store_replaced',
   { parameters: transactions, columns: { commit_id: uuid } },
   `with ${itemSql},
-   taken as (
+   signed_relays as (
      update commit_relays r set transaction_hash = item.hash, updated_at = now()
      from item
      where r.commit_id = item.commit_id and r.lane = $lane and r.nonce = item.nonce and r.status in ('PENDING', 'BROADCAST')
      returning r.commit_id
    )
-   ${storeTakenSql}`,
+   ${storeTransactionsSql}`,
 )
 
 const inFlightColumns = {

@@ -105,7 +105,7 @@ export const markOf = ({ mark }: Attempt) => ({ scope: mark?.scope ?? null, payl
  * tells the effect happened.
  */
 export const rememberSql = (result: string, from: string) => `
-  remembered as (
+  inserted_idempotency_key as (
     insert into idempotency_keys (scope, payload_hash, result)
     select $scope, $payloadHash, ${result} from ${from} where $scope is not null)`
 

@@ -127,24 +127,24 @@ export const invariants: Invariant[] = [
     id: 'I9',
     sentence:
       'A deleted account has no open order, no key, no token, no asset, and nothing on sale; its wallet is closed, and its books stay.',
-    query: `with gone as (select id, username, email, password_hash from users where deleted_at is not null)
-            select u.id::text as subject, 'an order is open' as problem from gone u join orders o on o.buyer_id = u.id where o.status = 'CREATED'
+    query: `with deleted_users as (select id, username, email, password_hash from users where deleted_at is not null)
+            select u.id::text as subject, 'an order is open' as problem from deleted_users u join orders o on o.buyer_id = u.id where o.status = 'CREATED'
             union all
-            select u.id::text, 'a key is there' from gone u join user_keys k on k.user_id = u.id
+            select u.id::text, 'a key is there' from deleted_users u join user_keys k on k.user_id = u.id
             union all
-            select u.id::text, 'an access token is there' from gone u join access_tokens t on t.user_id = u.id
+            select u.id::text, 'an access token is there' from deleted_users u join access_tokens t on t.user_id = u.id
             union all
-            select u.id::text, 'a mailed token is there' from gone u join one_time_tokens t on t.user_id = u.id
+            select u.id::text, 'a mailed token is there' from deleted_users u join one_time_tokens t on t.user_id = u.id
             union all
-            select u.id::text, 'an asset is there' from gone u join assets a on a.owner_id = u.id where a.deleted_at is null
+            select u.id::text, 'an asset is there' from deleted_users u join assets a on a.owner_id = u.id where a.deleted_at is null
             union all
-            select u.id::text, 'a network app is on sale' from gone u join network_apps a on a.owner_id = u.id where a.deactivated_at is null
+            select u.id::text, 'a network app is on sale' from deleted_users u join network_apps a on a.owner_id = u.id where a.deactivated_at is null
             union all
-            select u.id::text, 'a commit that nobody can sign any more' from gone u join assets a on a.owner_id = u.id
+            select u.id::text, 'a commit that nobody can sign any more' from deleted_users u join assets a on a.owner_id = u.id
               join commits c on c.asset_id = a.id join commit_relays r on r.commit_id = c.id
               where r.status = 'PENDING' and r.tree_signature is null
             union all
-            select u.id::text, 'it names somebody' from gone u
+            select u.id::text, 'it names somebody' from deleted_users u
               where u.username not like 'deleted\\_%' or u.email not like '%@deleted.invalid' or u.password_hash <> ''
             union all
             select u.id::text, 'closed without being deleted, or deleted without being closed' from users u left join wallets w on w.user_id = u.id

@@ -82,7 +82,7 @@ export const permission: Mutant[] = [
       [
         'permission.revoke-foreign',
         'Nobody revokes another’s session.',
-        `where t.id = $session and t.user_id = holder.id and \${standing}`,
+        `where t.id = $session and t.user_id = locked_user.id and \${standing}`,
         `where t.id = $session and \${standing}`,
       ],
       [

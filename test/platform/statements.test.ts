@@ -153,9 +153,9 @@ describe('A job', () => {
       enqueueSql('queued', { queue: 'mail', from: 'paid', data: { template: `'sale'`, order: 'id' } }),
       // @ts-expect-error another queue's
       enqueueSql('queued', { queue: 'thumbnail', from: 'made', data: { deliveryId: 'id' } }),
-      accountMailSql({ name: 'queued', from: 'made', template: 'email-verification', facts: { userId: 'id' } }),
+      accountMailSql({ from: 'made', template: 'email-verification', facts: { userId: 'id' } }),
       // @ts-expect-error another mail's
-      accountMailSql({ name: 'queued', from: 'made', template: 'password-reset', facts: { userId: 'id' } }),
+      accountMailSql({ from: 'made', template: 'password-reset', facts: { userId: 'id' } }),
     ]
     expect(forTheCompiler).not.toThrow()
   })

@@ -10,14 +10,17 @@ type Template = AccountMailJob['template']
 type FactsOf<Job> = Job extends unknown ? SqlOf<Omit<Job, 'template' | 'requestId' | 'at'>> : never
 
 export type AccountMailParts = {
-  /** What this part is called in the statement. It is carried out only if the statement reads it, as by `count(*)`. */
-  name: string
+  /**
+   * What this part is called in the statement, where there are two. It is carried out only if the statement reads it, as by
+   * `count(*)`.
+   */
+  name?: string
   /** The part or join that has a row for each mail, and none when nothing happened. */
   from: string
 } & { [T in Template]: { template: T; facts: FactsOf<Extract<AccountMailJob, { template: T }>> } }[Template]
 
 /** Requests are told apart, and put in order, by the database's clock. */
-export const accountMailSql = ({ name, from, template, facts }: AccountMailParts): string => {
+export const accountMailSql = ({ name = 'enqueued_mails', from, template, facts }: AccountMailParts): string => {
   const data = { template: `'${template}'`, requestId: 'uuidv7()', at: 'now()', ...facts }
   return enqueueSql(name, { queue: 'account-mail', from, data })
 }

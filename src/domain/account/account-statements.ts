@@ -75,38 +75,37 @@ export const insertUser = statement(
     },
     columns: { id: uuid },
   },
-  `with created as (
+  `with inserted_user as (
      insert into users (id, username, email, password_hash, display_name, language, referral_code, role, email_verified, email_held)
      select $user, $username, $email, $passwordHash, $username, $language, $referralCode, $role, $role = 'ADMIN',
        not $isToBeVerified
      where not ($isToBeVerified and exists (select from users where lower(email) = lower($email) and email_held))
      returning id, uuidv7() as transfer_id
    ),
-   opened as (
-     insert into wallets (user_id, address, points) select id, $wallet, $points from created
+   inserted_wallet as (
+     insert into wallets (user_id, address, points) select id, $wallet, $points from inserted_user
    ),
-   sealed as (
+   inserted_user_key as (
      insert into user_keys (user_id, version, vault_key_id, wrapped_data_key, sealed_private_key)
-     select id, $version, $vaultKeyId, $wrappedDataKey, $sealedPrivateKey from created
+     select id, $version, $vaultKeyId, $wrappedDataKey, $sealedPrivateKey from inserted_user
    ),
    ${postTransferSql({
-     from: 'created',
-     reference: `'sign-up:' || created.id`,
+     from: 'inserted_user',
+     reference: `'sign-up:' || inserted_user.id`,
      when: '$points > 0',
      lines: [
-       { wallet: 'created.id', currency: 'POINTS', amount: '$points' },
+       { wallet: 'inserted_user.id', currency: 'POINTS', amount: '$points' },
        { book: 'PROMOTION', currency: 'POINTS', amount: '-$points' },
      ],
    })},
-   ${auditSql({ name: 'audited', from: 'created', user: 'id', action: 'account.created', address: '$address' })},
+   ${auditSql({ from: 'inserted_user', user: 'id', action: 'account.created', address: '$address' })},
    ${accountMailSql({
-     name: 'queued',
-     from: 'created where $isToBeVerified',
+     from: 'inserted_user where $isToBeVerified',
      template: 'email-verification',
-     facts: { userId: 'created.id' },
+     facts: { userId: 'inserted_user.id' },
    })},
-   ${rememberSql('$user::text', 'created')}
-   select id from created, (select count(*) from queued) as jobs`,
+   ${rememberSql('$user::text', 'inserted_user')}
+   select id from inserted_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /**
@@ -128,24 +127,23 @@ export const insertToken = statement(
     },
     columns: { id: uuid },
   },
-  `with holder as materialized (
+  `with locked_user as materialized (
      select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null for share
    ),
-   inserted as (
+   inserted_token as (
      insert into access_tokens (user_id, hash, name, expires_at)
-     select id, $hash, $name, case when $days > 0 then now() + make_interval(days => $days) end from holder
+     select id, $hash, $name, case when $days > 0 then now() + make_interval(days => $days) end from locked_user
      returning id, user_id
    ),
    ${auditSql({
-     name: 'audited',
-     from: 'inserted',
+     from: 'inserted_token',
      user: 'user_id',
      action: 'session.started',
-     subject: `type_id('session', inserted.id)`,
+     subject: `type_id('session', inserted_token.id)`,
      address: '$address',
    })},
-   ${rememberSql(`type_id('session', inserted.id) || ':' || $making`, 'inserted')}
-   select id from inserted`,
+   ${rememberSql(`type_id('session', inserted_token.id) || ':' || $making`, 'inserted_token')}
+   select id from inserted_token`,
 )
 
 /** Whether a secret still opens a session, by its SHA-256. */
@@ -157,15 +155,17 @@ export const findLiveHash = statement(
 )
 
 /** The account before its tokens: whoever locks them in another order could stand in the way of its deletion, and it in theirs. */
-export const holderSql = (user: string) =>
-  `holder as materialized (select id from users where id = ${user} for key share)`
+export const lockedUserSql = (user: string) =>
+  `locked_user as materialized (select id from users where id = ${user} for key share)`
 
 /** `subject`: its identifier as callers see it. */
 export const deleteToken = statement(
   'account_token_delete',
   { parameters: { user: uuid, token: uuid, subject: text, address: text } },
-  `with ${holderSql('$user')},
-   ended as (delete from access_tokens t using holder where t.id = $token and t.user_id = holder.id returning t.user_id),
-   ${auditSql({ name: 'audited', from: 'ended', user: 'user_id', action: 'session.ended', subject: '$subject', address: '$address' })}
+  `with ${lockedUserSql('$user')},
+   deleted_token as (
+     delete from access_tokens t using locked_user where t.id = $token and t.user_id = locked_user.id returning t.user_id
+   ),
+   ${auditSql({ from: 'deleted_token', user: 'user_id', action: 'session.ended', subject: '$subject', address: '$address' })}
    select`,
 )

@@ -77,13 +77,13 @@ export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip lo
 export const storeSignatures = statement(
   'deletion_signatures',
   { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
-  `with waiting as materialized (
+  `with locked_relays as materialized (
      select r.commit_id, item.signature from unnest($commits, $signatures) as item (commit_id, signature)
        join commit_relays r using (commit_id)
      where r.tree_signature is null for no key update of r skip locked
    )
-   update commit_relays r set tree_signature = waiting.signature, updated_at = now()
-   from waiting where r.commit_id = waiting.commit_id`,
+   update commit_relays r set tree_signature = locked_relays.signature, updated_at = now()
+   from locked_relays where r.commit_id = locked_relays.commit_id`,
 )
 
 export const lockWallet = statement(
@@ -110,7 +110,7 @@ export const findLatecomers = statement(
 export const emptyAssets = statement(
   'deletion_empty',
   { parameters: user },
-  `with ${emptyAssetsSql('owner_id = $user')} select from gone limit 0`,
+  `with ${emptyAssetsSql('owner_id = $user')} select from deleted_assets limit 0`,
 )
 
 /** The transfer of all that a wallet has: the part `from` tells `(transfer_id, user_id, num, points)`. */
@@ -132,33 +132,34 @@ export const forfeitSql = (from: string, reference: string) =>
 export const closeWallet = statement(
   'deletion_close',
   { parameters: user },
-  `with withdrawn as (
+  `with cancelled_orders as (
      update orders set status = 'CANCELLED', settled_at = now(), ${eraseArgumentsSql('orders')}
      where buyer_id = $user and status = 'CREATED' returning id, created_at
    ),
-   closed as (
+   closed_wallet as (
      update wallets w set num = 0, points = 0, points_expire_at = null, open_orders = 0, closed_at = now(),
-       event_sequence = w.event_sequence + (select count(*)::int from withdrawn)
+       event_sequence = w.event_sequence + (select count(*)::int from cancelled_orders)
      where w.user_id = $user
      returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points, old.event_sequence as before
    ),
    ${eventSql({
-     from: 'withdrawn, closed',
-     owner: 'closed.user_id',
-     sequence: 'closed.before + row_number() over (order by withdrawn.created_at, withdrawn.id)',
+     from: 'cancelled_orders, closed_wallet',
+     owner: 'closed_wallet.user_id',
+     sequence: 'closed_wallet.before + row_number() over (order by cancelled_orders.created_at, cancelled_orders.id)',
      type: 'order.cancelled',
-     order: 'withdrawn.id',
+     order: 'cancelled_orders.id',
    })},
-   ended as (
-     update point_grants g set remaining = 0, expired_at = now() from closed
-     where g.wallet_id = closed.user_id and g.expires_at is not null and g.expired_at is null
-     returning g.id, closed.transfer_id, old.remaining
+   expired_grants as (
+     update point_grants g set remaining = 0, expired_at = now() from closed_wallet
+     where g.wallet_id = closed_wallet.user_id and g.expires_at is not null and g.expired_at is null
+     returning g.id, closed_wallet.transfer_id, old.remaining
    ),
-   used as (
-     insert into grant_uses (grant_id, transfer_id, amount) select id, transfer_id, remaining from ended where remaining > 0
+   inserted_grant_uses as (
+     insert into grant_uses (grant_id, transfer_id, amount)
+     select id, transfer_id, remaining from expired_grants where remaining > 0
    ),
-   ${forfeitSql('closed', `'forfeit:' || user_id`)}
-   select from closed limit 0`,
+   ${forfeitSql('closed_wallet', `'forfeit:' || user_id`)}
+   select from closed_wallet limit 0`,
 )
 
 /**
@@ -168,27 +169,27 @@ export const closeWallet = statement(
 export const eraseAccount = statement(
   'deletion_erase',
   { parameters: { user: uuid, username: text, email: text }, columns: { jobs: int } },
-  `with erased as (
+  `with erased_user as (
      update users set deleted_at = now(), username = $username, email = $email, password_hash = '', display_name = 'Deleted account',
        description = '', default_tag = '', referral_code = '', language = 'en-us', email_verified = false,
        pending_email = null, role = 'USER',
        allow_c2pa_download = true, asset_count = 0
      where id = $user returning id
    ),
-   keyless as (delete from user_keys using erased where user_id = erased.id),
-   signed_out as (delete from access_tokens using erased where user_id = erased.id),
-   unpictured as (delete from pictures using erased where user_id = erased.id),
-   unlinked as (delete from one_time_tokens using erased where user_id = erased.id),
-   unsold as (
+   deleted_keys as (delete from user_keys using erased_user where user_id = erased_user.id),
+   deleted_tokens as (delete from access_tokens using erased_user where user_id = erased_user.id),
+   deleted_pictures as (delete from pictures using erased_user where user_id = erased_user.id),
+   deleted_one_time_tokens as (delete from one_time_tokens using erased_user where user_id = erased_user.id),
+   deactivated_apps as (
      update network_apps set deactivated_at = coalesce(deactivated_at, now()), updated_at = now()
-     from erased where owner_id = erased.id
+     from erased_user where owner_id = erased_user.id
    ),
-   untraced as (
-     update audit_entries set address = null from erased where user_id = erased.id and address is not null
+   updated_audit_entries as (
+     update audit_entries set address = null from erased_user where user_id = erased_user.id and address is not null
    ),
-   ${auditSql({ name: 'noted', from: 'erased', user: 'erased.id', action: 'account.deleted' })},
-   ${enqueueSql('queued', { queue: 'forget-key', from: 'erased', data: { userId: 'id' } })}
-   select count(*)::int as jobs from queued`,
+   ${auditSql({ from: 'erased_user', user: 'erased_user.id', action: 'account.deleted' })},
+   ${enqueueSql('enqueued_jobs', { queue: 'forget-key', from: 'erased_user', data: { userId: 'id' } })}
+   select count(*)::int as jobs from enqueued_jobs`,
 )
 
 /** Requests tell what they carried and were answered. */
@@ -210,10 +211,10 @@ export const forgetLetters = statement(
 export const eraseArguments = statement(
   'deletion_arguments',
   { parameters: user, columns: ids },
-  `with settled as materialized (
+  `with settled_orders as materialized (
      select id from orders
      where buyer_id = $user and action_args is not null and status not in ('CREATED', 'PENDING')
      limit ${ORDERS_AT_ONCE} for no key update skip locked
    )
-   update orders o set ${eraseArgumentsSql('o')} from settled where o.id = settled.id returning o.id`,
+   update orders o set ${eraseArgumentsSql('o')} from settled_orders where o.id = settled_orders.id returning o.id`,
 )

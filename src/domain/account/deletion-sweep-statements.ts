@@ -20,15 +20,15 @@ export const findLeftOver = statement(
 export const forfeitLeftOver = statement(
   'deletion_left_over',
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
-  `with left_over as materialized (
+  `with locked_wallets as materialized (
      select user_id from wallets where user_id = any ($items) and ${leftOverSql} order by user_id for no key update
    ),
-   emptied as (
-     update wallets w set num = 0, points = 0 from left_over where w.user_id = left_over.user_id
+   emptied_wallets as (
+     update wallets w set num = 0, points = 0 from locked_wallets where w.user_id = locked_wallets.user_id
      returning w.user_id, ${nextTransferSql('w')} as transfer_id, old.num, old.points
    ),
-   ${forfeitSql('emptied', `'forfeit:' || user_id || ':' || transfer_id`)}
-   select user_id::text as item from emptied`,
+   ${forfeitSql('emptied_wallets', `'forfeit:' || user_id || ':' || transfer_id`)}
+   select user_id::text as item from emptied_wallets`,
 )
 
 /** Whatever is being settled at this moment has time. */
@@ -48,10 +48,10 @@ export const findLeftArguments = statement(
 export const eraseLeftArguments = statement(
   'deletion_left_arguments',
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
-  `with settled as materialized (
+  `with settled_orders as materialized (
      select o.id from orders o where o.id = any ($items) and ${settledSql} for no key update skip locked
    )
-   update orders o set ${eraseArgumentsSql('o')} from settled where o.id = settled.id returning o.id::text as item`,
+   update orders o set ${eraseArgumentsSql('o')} from settled_orders where o.id = settled_orders.id returning o.id::text as item`,
 )
 
 const toldSql = `a.webhook_secret is not null and not exists (

@@ -26,9 +26,9 @@ export type ExportRow = { after: string } & Record<string, unknown>
 export const noteExport = statement(
   'export_note',
   { parameters: { user: uuid, address: text } },
-  `with asked as (select id from users where id = $user and deleted_at is null),
-   ${auditSql({ name: 'noted', from: 'asked', user: 'asked.id', action: 'account.exported', address: '$address' })}
-   select from asked limit 0`,
+  `with exported_user as (select id from users where id = $user and deleted_at is null),
+   ${auditSql({ from: 'exported_user', user: 'exported_user.id', action: 'account.exported', address: '$address' })}
+   select from exported_user limit 0`,
 )
 
 export const readAccount = statement(

@@ -12,18 +12,17 @@ const change = { user: uuid, verifiedHash: text, wanted: text, address: text, ..
 export type Change = Statement<ParametersOf<typeof change>, { id: string; is_taken?: boolean }>
 
 /** The mails of a change: a notice to the address of before, and the link to the one that is wanted. */
-const changeMailsSql = (template: 'email-changed' | 'email-change-requested', noticed = 'changed'): string => `
+const changeMailsSql = (template: 'email-changed' | 'email-change-requested', noticed = 'updated_user'): string => `
    ${accountMailSql({
-     name: 'noticed',
+     name: 'enqueued_notices',
      from: noticed,
      template,
-     facts: { userId: 'changed.id', email: 'changed.old', newEmail: '$wanted' },
+     facts: { userId: 'updated_user.id', email: 'updated_user.old', newEmail: '$wanted' },
    })},
    ${accountMailSql({
-     name: 'queued',
-     from: 'changed',
+     from: 'updated_user',
      template: 'email-verification',
-     facts: { userId: 'changed.id' },
+     facts: { userId: 'updated_user.id' },
    })}`
 
 /**
@@ -33,20 +32,21 @@ const changeMailsSql = (template: 'email-changed' | 'email-change-requested', no
 export const changeEmail = statement(
   'account_email_change',
   { parameters: change, columns: { id: uuid, is_taken: boolean } },
-  `with held as materialized (
+  `with locked_user as materialized (
      select id, email from users where id = $user and password_hash = $verifiedHash and deleted_at is null
      for no key update
    ),
-   changed as (
+   updated_user as (
      update users u set email = $wanted, email_verified = false, email_held = true, pending_email = null
-     from held where u.id = held.id and held.email <> $wanted
-     returning u.id, held.email as old
+     from locked_user where u.id = locked_user.id and locked_user.email <> $wanted
+     returning u.id, locked_user.email as old
    ),
-   ${voidTokensSql({ from: 'changed', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
-   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'email.changed', address: '$address' })},
+   ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'email.changed', address: '$address' })},
    ${changeMailsSql('email-changed')},
-   ${rememberSql('held.id::text', 'held')}
-   select id, false as is_taken from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
+   ${rememberSql('locked_user.id::text', 'locked_user')}
+   select id, false as is_taken
+   from locked_user, (select count(*) from enqueued_notices) as notices, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /**
@@ -57,43 +57,47 @@ export const changeEmail = statement(
 export const requestEmailChange = statement(
   'account_email_change_request',
   { parameters: change, columns: { id: uuid, is_taken: boolean } },
-  `with held as materialized (
+  `with locked_user as materialized (
      select id, email, email_held, pending_email, lower(email) = lower($wanted) as is_present,
        exists (select from users o where lower(o.email) = lower($wanted) and o.email_held and o.id <> $user) as is_taken
      from users where id = $user and password_hash = $verifiedHash and deleted_at is null for no key update
    ),
-   kept as (
-     update users u set email = $wanted, pending_email = null from held
-     where u.id = held.id and is_present and (held.email <> $wanted or held.pending_email is not null) returning u.id
+   reverted_user as (
+     update users u set email = $wanted, pending_email = null from locked_user
+     where u.id = locked_user.id and is_present
+       and (locked_user.email <> $wanted or locked_user.pending_email is not null)
+     returning u.id
    ),
-   changed as (
-     update users u set pending_email = $wanted from held where u.id = held.id and not is_present and not is_taken
-     returning u.id, held.email as old, held.email_held
+   updated_user as (
+     update users u set pending_email = $wanted from locked_user
+     where u.id = locked_user.id and not is_present and not is_taken
+     returning u.id, locked_user.email as old, locked_user.email_held
    ),
-   touched as (select id from kept union all select id from changed),
-   ${voidTokensSql({ from: 'touched', purposes: ['EMAIL_VERIFICATION'] })},
-   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'email.change-requested', address: '$address' })},
-   ${changeMailsSql('email-change-requested', 'changed where changed.email_held')},
-   done as (select id from held where is_present or not is_taken),
-   ${rememberSql('done.id::text', 'done')}
+   touched_users as (select id from reverted_user union all select id from updated_user),
+   ${voidTokensSql({ from: 'touched_users', purposes: ['EMAIL_VERIFICATION'] })},
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'email.change-requested', address: '$address' })},
+   ${changeMailsSql('email-change-requested', 'updated_user where updated_user.email_held')},
+   accepted_request as (select id from locked_user where is_present or not is_taken),
+   ${rememberSql('accepted_request.id::text', 'accepted_request')}
    select id, is_taken and not is_present as is_taken
-   from held, (select count(*) from noticed) as notices, (select count(*) from queued) as jobs`,
+   from locked_user, (select count(*) from enqueued_notices) as notices, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /** No row: the password was changed meanwhile. */
 export const changeUsername = statement(
   'account_username_change',
   { parameters: change, columns: { id: uuid } },
-  `with held as materialized (
+  `with locked_user as materialized (
      select id, username from users where id = $user and password_hash = $verifiedHash and deleted_at is null
      for no key update
    ),
-   changed as (
-     update users u set username = $wanted from held where u.id = held.id and held.username <> $wanted returning u.id
+   updated_user as (
+     update users u set username = $wanted from locked_user
+     where u.id = locked_user.id and locked_user.username <> $wanted returning u.id
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'username.changed', address: '$address' })},
-   ${rememberSql('held.id::text', 'held')}
-   select id from held`,
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'username.changed', address: '$address' })},
+   ${rememberSql('locked_user.id::text', 'locked_user')}
+   select id from locked_user`,
 )
 
 /**
@@ -104,26 +108,32 @@ export const changeUsername = statement(
 export const verifyEmail = statement(
   'account_email_verify',
   { parameters: { user: uuid, hash: bytes, address: orNull(text), ...remembered }, columns: { id: uuid } },
-  `with held as materialized (
+  `with locked_user as materialized (
      select id, coalesce(pending_email, email) as email, email as old, email_held, pending_email is not null as moves
      from users where id = $user and deleted_at is null for no key update
    ),
-   ${spendTokenSql({ held: 'held', purpose: 'EMAIL_VERIFICATION', hash: '$hash' })},
-   verified as (
-     update users u set email = held.email, pending_email = null, email_verified = true, email_held = true
-     from spent join held on held.id = spent.user_id where u.id = held.id
-     returning u.id, held.old, held.email, held.email_held as was_held, held.moves
+   ${spendTokenSql({ held: 'locked_user', purpose: 'EMAIL_VERIFICATION', hash: '$hash' })},
+   verified_user as (
+     update users u set email = locked_user.email, pending_email = null, email_verified = true, email_held = true
+     from spent_token join locked_user on locked_user.id = spent_token.user_id where u.id = locked_user.id
+     returning u.id, locked_user.old, locked_user.email, locked_user.email_held as was_held, locked_user.moves
    ),
-   moved as (select * from verified where moves),
-   ${voidTokensSql({ from: 'moved', purposes: ['PASSWORD_RESET'] })},
-   ${auditSql({ name: 'audited', from: 'verified', user: 'verified.id', action: 'email.verified', address: '$address' })},
-   ${auditSql({ name: 'noted', from: 'moved', user: 'moved.id', action: 'email.changed', address: '$address' })},
-   ${accountMailSql({
-     name: 'noticed',
-     from: 'moved where moved.was_held',
-     template: 'email-changed',
-     facts: { userId: 'moved.id', email: 'moved.old', newEmail: 'moved.email' },
+   moved_user as (select * from verified_user where moves),
+   ${voidTokensSql({ from: 'moved_user', purposes: ['PASSWORD_RESET'] })},
+   ${auditSql({ from: 'verified_user', user: 'verified_user.id', action: 'email.verified', address: '$address' })},
+   ${auditSql({
+     name: 'inserted_change_entries',
+     from: 'moved_user',
+     user: 'moved_user.id',
+     action: 'email.changed',
+     address: '$address',
    })},
-   ${rememberSql('verified.id::text', 'verified')}
-   select id from verified, (select count(*) from noticed) as notices`,
+   ${accountMailSql({
+     name: 'enqueued_notices',
+     from: 'moved_user where moved_user.was_held',
+     template: 'email-changed',
+     facts: { userId: 'moved_user.id', email: 'moved_user.old', newEmail: 'moved_user.email' },
+   })},
+   ${rememberSql('verified_user.id::text', 'verified_user')}
+   select id from verified_user, (select count(*) from enqueued_notices) as notices`,
 )

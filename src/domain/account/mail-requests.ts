@@ -19,10 +19,10 @@ const ask = (name: string, template: Template) =>
   statement(
     name,
     { parameters: { email: text, ...remembered } },
-    `with asked as (select $email as address),
-     ${accountMailSql({ name: 'queued', from: 'asked', template, facts: { email: 'asked.address' } })},
-     ${rememberSql("'requested'", 'asked')}
-     select from queued`,
+    `with request as (select $email as address),
+     ${accountMailSql({ from: 'request', template, facts: { email: 'request.address' } })},
+     ${rememberSql("'requested'", 'request')}
+     select from enqueued_mails`,
   )
 
 const kinds = {

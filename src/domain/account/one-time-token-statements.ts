@@ -38,7 +38,7 @@ export const findUsableToken = statement(
  * `id` and `email`, the address the link was to go to: whoever changes an account's credentials holds that row first.
  */
 export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: string; hash: string }): string => `
-  spent as (
+  spent_token as (
     update one_time_tokens t set used_at = now() from ${held}
     where t.user_id = ${held}.id and t.purpose = '${purpose}' and t.hash = ${hash} and t.used_at is null
       and t.expires_at > clock_timestamp() and lower(t.email) = lower(${held}.email)
@@ -47,7 +47,7 @@ export const spendTokenSql = ({ held, purpose, hash }: { held: string; purpose: 
 
 /** The part of a statement that makes an account's tokens worthless. They stay, so that no older request replaces them. */
 export const voidTokensSql = ({
-  name = 'voided',
+  name = 'voided_tokens',
   from,
   purposes,
 }: {

@@ -22,10 +22,9 @@ export const holdCredentials = statement(
 )
 
 const changedMail = accountMailSql({
-  name: 'queued',
-  from: 'changed',
+  from: 'updated_user',
   template: 'password-changed',
-  facts: { userId: 'changed.id' },
+  facts: { userId: 'updated_user.id' },
 })
 
 /**
@@ -40,21 +39,24 @@ export const resetPassword = statement(
     parameters: { user: uuid, hash: bytes, passwordHash: text, address: orNull(text), ...remembered },
     columns: { id: uuid },
   },
-  `with held as materialized (
+  `with locked_user as materialized (
      select id, email from users where id = $user and deleted_at is null for no key update
    ),
-   ${spendTokenSql({ held: 'held', purpose: 'PASSWORD_RESET', hash: '$hash' })},
-   changed as (
-     update users u set password_hash = $passwordHash, email_verified = true, email_held = true, pending_email = null from spent where u.id = spent.user_id
+   ${spendTokenSql({ held: 'locked_user', purpose: 'PASSWORD_RESET', hash: '$hash' })},
+   updated_user as (
+     update users u set password_hash = $passwordHash, email_verified = true, email_held = true, pending_email = null
+     from spent_token where u.id = spent_token.user_id
      returning u.id, u.email
    ),
-   ended as (delete from access_tokens t using changed where t.user_id = changed.id),
-   ${voidTokensSql({ from: 'changed', purposes: ['EMAIL_VERIFICATION'] })},
-   forgotten as (delete from limits l using changed where l.key = ${passwordCheckKeySql('changed.email')}),
-   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.reset', address: '$address' })},
+   deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),
+   ${voidTokensSql({ from: 'updated_user', purposes: ['EMAIL_VERIFICATION'] })},
+   deleted_limits as (
+     delete from limits l using updated_user where l.key = ${passwordCheckKeySql('updated_user.email')}
+   ),
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.reset', address: '$address' })},
    ${changedMail},
-   ${rememberSql('changed.id::text', 'changed')}
-   select id from changed, (select count(*) from queued) as jobs`,
+   ${rememberSql('updated_user.id::text', 'updated_user')}
+   select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /**
@@ -74,16 +76,18 @@ export const changePassword = statement(
     },
     columns: { id: uuid },
   },
-  `with changed as (
+  `with updated_user as (
      update users set password_hash = $passwordHash, pending_email = null
      where id = $user and password_hash = $verifiedHash and deleted_at is null returning id, old.pending_email
    ),
-   settled as (select id from changed where pending_email is not null),
-   ended as (delete from access_tokens t using changed where t.user_id = changed.id and t.id <> $session),
-   ${voidTokensSql({ from: 'changed', purposes: ['PASSWORD_RESET'] })},
-   ${voidTokensSql({ name: 'forgone', from: 'settled', purposes: ['EMAIL_VERIFICATION'] })},
-   ${auditSql({ name: 'audited', from: 'changed', user: 'changed.id', action: 'password.changed', address: '$address' })},
+   abandoned_change as (select id from updated_user where pending_email is not null),
+   deleted_tokens as (
+     delete from access_tokens t using updated_user where t.user_id = updated_user.id and t.id <> $session
+   ),
+   ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET'] })},
+   ${voidTokensSql({ name: 'voided_verifications', from: 'abandoned_change', purposes: ['EMAIL_VERIFICATION'] })},
+   ${auditSql({ from: 'updated_user', user: 'updated_user.id', action: 'password.changed', address: '$address' })},
    ${changedMail},
-   ${rememberSql('changed.id::text', 'changed')}
-   select id from changed, (select count(*) from queued) as jobs`,
+   ${rememberSql('updated_user.id::text', 'updated_user')}
+   select id from updated_user, (select count(*) from enqueued_mails) as jobs`,
 )

@@ -26,25 +26,25 @@ export const changeProfile = statement(
     },
     columns: { id: uuid },
   },
-  `with changed as (
+  `with updated_user as (
      update users set display_name = coalesce($displayName, display_name), description = coalesce($description, description),
        language = coalesce($language, language), default_tag = coalesce($defaultTag, default_tag),
        allow_c2pa_download = coalesce($allowC2paDownload, allow_c2pa_download)
      where id = $user and deleted_at is null returning id
    ),
-   pictured as (
+   upserted_pictures as (
      insert into pictures (id, user_id, kind, picture, thumbnail)
-     select item.id, changed.id, item.kind::picture_kind, item.picture, item.thumbnail
-     from changed, unnest($ids, $kinds, $pictures, $thumbnails) as item (id, kind, picture, thumbnail)
+     select item.id, updated_user.id, item.kind::picture_kind, item.picture, item.thumbnail
+     from updated_user, unnest($ids, $kinds, $pictures, $thumbnails) as item (id, kind, picture, thumbnail)
      on conflict (user_id, kind) do update
        set id = excluded.id, picture = excluded.picture, thumbnail = excluded.thumbnail, created_at = now()
    ),
-   unpictured as (
-     delete from pictures using changed where user_id = changed.id and kind::text = any ($removedKinds)
+   deleted_pictures as (
+     delete from pictures using updated_user where user_id = updated_user.id and kind::text = any ($removedKinds)
    ),
-   ${auditSql({ name: 'audited', from: 'changed', user: 'id', action: 'profile.changed', address: '$address' })},
-   ${rememberSql('changed.id::text', 'changed')}
-   select id from changed`,
+   ${auditSql({ from: 'updated_user', user: 'id', action: 'profile.changed', address: '$address' })},
+   ${rememberSql('updated_user.id::text', 'updated_user')}
+   select id from updated_user`,
 )
 
 /** A picture, whoever it is of: they are for everybody to see. Or its thumbnail. */

@@ -1,7 +1,7 @@
 import { auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
-import { holderSql } from './account-statements.ts'
+import { lockedUserSql } from './account-statements.ts'
 
 const columns = {
   id: uuid,
@@ -51,28 +51,28 @@ export const countSessions = statement(
 export const revokeSession = statement(
   'session_revoke',
   { parameters: { user: uuid, session: uuid, subject: text, address: text, ...remembered }, columns: { id: uuid } },
-  `with ${holderSql('$user')},
-   ended as (
-     delete from access_tokens t using holder where t.id = $session and t.user_id = holder.id and ${standing}
+  `with ${lockedUserSql('$user')},
+   deleted_token as (
+     delete from access_tokens t using locked_user where t.id = $session and t.user_id = locked_user.id and ${standing}
      returning t.id, t.user_id
    ),
-   ${auditSql({ name: 'audited', from: 'ended', user: 'user_id', action: 'session.revoked', subject: '$subject', address: '$address' })},
-   ${rememberSql('$user::text', 'ended')}
-   select id from ended`,
+   ${auditSql({ from: 'deleted_token', user: 'user_id', action: 'session.revoked', subject: '$subject', address: '$address' })},
+   ${rememberSql('$user::text', 'deleted_token')}
+   select id from deleted_token`,
 )
 
 /** One entry in the trail for all of them but the one that stays. */
 export const revokeOtherSessions = statement(
   'session_revoke_others',
   { parameters: { user: uuid, session: uuid, address: text, ...remembered } },
-  `with ${holderSql('$user')},
-   ended as (
-     delete from access_tokens t using holder where t.user_id = holder.id and t.id <> $session and ${standing}
+  `with ${lockedUserSql('$user')},
+   deleted_tokens as (
+     delete from access_tokens t using locked_user where t.user_id = locked_user.id and t.id <> $session and ${standing}
      returning t.id
    ),
-   counted as (select count(*) from ended),
-   ${auditSql({ name: 'audited', from: 'counted where count > 0', user: '$user', action: 'session.revoked', address: '$address' })},
-   ${rememberSql('$user::text', 'counted')}
+   deleted_count as (select count(*) from deleted_tokens),
+   ${auditSql({ from: 'deleted_count where count > 0', user: '$user', action: 'session.revoked', address: '$address' })},
+   ${rememberSql('$user::text', 'deleted_count')}
    select`,
 )
 
@@ -83,17 +83,19 @@ export const revokeOtherSessions = statement(
 export const endSessions = statement(
   'session_end_all',
   { columns: { sessions: int, tokens: int } },
-  `with doomed as materialized (
+  `with locked_tokens as materialized (
      select id from access_tokens limit 1000 for update
    ),
-   ended as (delete from access_tokens t using doomed where t.id = doomed.id returning t.user_id),
-   unlinked as (
+   deleted_tokens as (
+     delete from access_tokens t using locked_tokens where t.id = locked_tokens.id returning t.user_id
+   ),
+   deleted_one_time_tokens as (
      delete from one_time_tokens o using (
        select user_id, purpose from one_time_tokens limit 1000
      ) link where o.user_id = link.user_id and o.purpose = link.purpose returning 1
    ),
-   owners as (select distinct user_id from ended),
-   ${auditSql({ name: 'audited', from: 'owners', user: 'user_id', action: 'session.revoked' })}
-   select (select count(*) from ended)::int as sessions,
-     ((select count(*) from ended) + (select count(*) from unlinked))::int as tokens`,
+   owners as (select distinct user_id from deleted_tokens),
+   ${auditSql({ from: 'owners', user: 'user_id', action: 'session.revoked' })}
+   select (select count(*) from deleted_tokens)::int as sessions,
+     ((select count(*) from deleted_tokens) + (select count(*) from deleted_one_time_tokens))::int as tokens`,
 )

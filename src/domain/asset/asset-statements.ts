@@ -37,18 +37,18 @@ export const findRegistered = statement(
 /** The author's commit, `changes` as JSON text. */
 const commit = { user: uuid, message: text, changes: text, tree: text, treeCid: text, treeSha256: text }
 
-/** Commit, relay row and event of the asset that the part `changed` tells. */
-const commitSql = (sequence: string) => `
-  committed as (
+/** Commit, relay row and event of the asset that the part `asset` tells. */
+const commitSql = (asset: string, sequence: string) => `
+  inserted_commit as (
     insert into commits (id, asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
-    select charge.commit_id, changed.id, ${sequence}, $user, $message, $changes::jsonb, $tree, $treeCid, $treeSha256
-    from charge, changed
+    select charge.commit_id, ${asset}.id, ${sequence}, $user, $message, $changes::jsonb, $tree, $treeCid, $treeSha256
+    from charge, ${asset}
   ),
-  relayed as (
-    insert into commit_relays (commit_id) select charge.commit_id from charge, changed
+  inserted_relay as (
+    insert into commit_relays (commit_id) select charge.commit_id from charge, ${asset}
   ),
   ${eventSql({
-    from: 'charge, changed',
+    from: `charge, ${asset}`,
     owner: 'charge.user_id',
     sequence: 'charge.sequence',
     type: 'commit.accepted',
@@ -74,18 +74,18 @@ export const updateAsset = statement(
     },
     columns: { commit_id: uuid, updated_at: timestamp },
   },
-  `with target as (
+  `with locked_asset as (
      select id from assets where id = $asset and head_sequence = $headSequence and deleted_at is null for update
    ),
-   ${chargeSql({ from: 'target', payer: '$user' })},
-   changed as (
+   ${chargeSql({ from: 'locked_asset', payer: '$user' })},
+   updated_asset as (
      update assets a set ${assignMetadataSql}, head_sequence = $headSequence + 1, head_commit_id = charge.commit_id, updated_at = now()
      from charge where a.id = $asset
      returning a.id, a.head_commit_id as commit_id, a.updated_at
    ),
-   ${commitSql('$headSequence + 1')},
-   ${rememberSql('$nid', 'changed')}
-   select commit_id, updated_at from changed`,
+   ${commitSql('updated_asset', '$headSequence + 1')},
+   ${rememberSql('$nid', 'updated_asset')}
+   select commit_id, updated_at from updated_asset`,
 )
 
 /** A registration: like an update, but the asset is new. Raises the unique index on nid when the file is registered already. */
@@ -108,43 +108,44 @@ export const insertAsset = statement(
   },
   `with payer as (select user_id from wallets where user_id = $user),
    ${chargeSql({ from: 'payer', payer: 'payer.user_id' })},
-   changed as (
+   inserted_asset as (
      insert into assets (nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, ${metadataColumnsSql},
        head_sequence, head_commit_id, uploaded_at, updated_at, thumbnail_asked)
      select $nid, $user, $user, $fileName, $mimeType, $fileSize, $sha256, ${metadataValuesSql},
        1, charge.commit_id, $uploadedAt, $uploadedAt, true
      from charge returning id, nid
    ),
-   ${commitSql('1')},
-   counted as (
-     update users set asset_count = asset_count + 1 from changed where users.id = $user
+   ${commitSql('inserted_asset', '1')},
+   updated_owner as (
+     update users set asset_count = asset_count + 1 from inserted_asset where users.id = $user
    ),
-   pinned as (
-     insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from changed
+   inserted_pin as (
+     insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from inserted_asset
    ),
-   ${thumbnailJobsSql('changed', '$mimeType')},
-   ${rememberSql('$nid', 'changed')}
-   select nid, (select count(*) from queued) as jobs from changed`,
+   ${thumbnailJobsSql('inserted_asset', '$mimeType')},
+   ${rememberSql('$nid', 'inserted_asset')}
+   select nid, (select count(*) from enqueued_jobs) as jobs from inserted_asset`,
 )
 
 /**
- * The parts of a writing statement that empty the assets for which a condition holds, and what their commits tell; `gone`
+ * The parts of a writing statement that empty the assets for which a condition holds, and what their commits tell; `deleted_assets`
  * tells them: `(id, nid, owner_id)`. Commits that the relay has not prepared keep their tree until it has: they are paid
  * for and belong on the chain. A sweep erases these, and the rest of a history that is too long for one statement.
  */
 export const emptyAssetsSql = (condition: string) => `
-   gone as (
+   deleted_assets as (
      update assets set deleted_at = now(), updated_at = now(), ${eraseMetadataSql}, file_name = '', thumbnail_cid = null
      where ${condition} and deleted_at is null returning id, nid, owner_id
    ),
-   erased as (
-     update commits c set tree = '', message = '', changes = '{}' from gone, commit_relays r
-     where c.asset_id = gone.id and c.sequence <= ${COMMITS_AT_ONCE} and r.commit_id = c.id and r.status = 'FINAL'
+   erased_commits as (
+     update commits c set tree = '', message = '', changes = '{}' from deleted_assets, commit_relays r
+     where c.asset_id = deleted_assets.id and c.sequence <= ${COMMITS_AT_ONCE}
+       and r.commit_id = c.id and r.status = 'FINAL'
    ),
-   unpinned as (
-     delete from pins using gone, lateral (
-       select cid from pins where asset_id = gone.id order by kind = 'TREE' limit ${PINS_AT_ONCE}
-     ) as pinned where pins.asset_id = gone.id and pins.cid = pinned.cid
+   deleted_pins as (
+     delete from pins using deleted_assets, lateral (
+       select cid from pins where asset_id = deleted_assets.id order by kind = 'TREE' limit ${PINS_AT_ONCE}
+     ) as pinned where pins.asset_id = deleted_assets.id and pins.cid = pinned.cid
    )`
 
 /** Takes one asset out of the service. */
@@ -152,9 +153,9 @@ export const deleteAsset = statement(
   'asset_delete',
   { parameters: { asset: uuid, ...remembered }, columns: { nid: text } },
   `with ${emptyAssetsSql('id = $asset')},
-   counted as (
-     update users set asset_count = asset_count - 1 from gone where users.id = gone.owner_id
+   updated_owner as (
+     update users set asset_count = asset_count - 1 from deleted_assets where users.id = deleted_assets.owner_id
    ),
-   ${rememberSql('gone.nid', 'gone')}
-   select nid from gone`,
+   ${rememberSql('deleted_assets.nid', 'deleted_assets')}
+   select nid from deleted_assets`,
 )

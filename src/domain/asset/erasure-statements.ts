@@ -24,30 +24,33 @@ export const findUnerased = statement(
 export const eraseHistories = statement(
   'asset_erase_histories',
   { parameters: { assets: arrayOf(uuid) }, columns: { item: text, has_more: boolean } },
-  `with gone as materialized (
+  `with locked_assets as materialized (
      select id, erased_to from assets where id = any ($assets) and ${isErasedSql} order by id for no key update skip locked
    ),
-   part as materialized (
+   next_commits as materialized (
      select c.id, c.asset_id, c.sequence, c.tree_cid, r.status in ('FINAL', 'FAILED') as settled
-     from gone join commits c on c.asset_id = gone.id and c.sequence > gone.erased_to
-         and c.sequence <= gone.erased_to + ${COMMITS_AT_ONCE}
+     from locked_assets join commits c on c.asset_id = locked_assets.id and c.sequence > locked_assets.erased_to
+         and c.sequence <= locked_assets.erased_to + ${COMMITS_AT_ONCE}
        left join commit_relays r on r.commit_id = c.id
    ),
    reached as materialized (
      select asset_id, coalesce(min(sequence) filter (where settled is not true) - 1, max(sequence)) as sequence
-     from part group by asset_id
+     from next_commits group by asset_id
    ),
-   doomed as materialized (
-     select part.* from part join reached using (asset_id) where part.sequence <= reached.sequence
+   settled_commits as materialized (
+     select next_commits.* from next_commits join reached using (asset_id)
+     where next_commits.sequence <= reached.sequence
    ),
-   erased as (
-     update commits c set tree = '', message = '', changes = '{}' from doomed where c.id = doomed.id and c.tree <> ''
+   erased_commits as (
+     update commits c set tree = '', message = '', changes = '{}' from settled_commits
+     where c.id = settled_commits.id and c.tree <> ''
    ),
-   unpinned as (
-     delete from pins using doomed where pins.asset_id = doomed.asset_id and pins.cid = doomed.tree_cid
+   deleted_tree_pins as (
+     delete from pins using settled_commits
+     where pins.asset_id = settled_commits.asset_id and pins.cid = settled_commits.tree_cid
    ),
    -- What was pinned at the very moment of the deletion.
-   emptied as (
+   deleted_file_pins as (
      delete from pins using reached join assets a on a.id = reached.asset_id and a.head_sequence <= reached.sequence
      where pins.asset_id = a.id and pins.kind <> 'TREE'
    )

@@ -18,10 +18,10 @@ const MAX_BYTES = 50_000_000
 const keepThumbnail = statement(
   'thumbnail_keep',
   { parameters: { asset: uuid, cid: text } },
-  `with changed as (
+  `with updated_asset as (
      update assets set thumbnail_cid = $cid where id = $asset and deleted_at is null returning id
    )
-   insert into pins (cid, asset_id, kind) select $cid, id, 'THUMBNAIL' from changed on conflict do nothing`,
+   insert into pins (cid, asset_id, kind) select $cid, id, 'THUMBNAIL' from updated_asset on conflict do nothing`,
 )
 
 /** The only page of a sweep: the newest assets that were never asked for. */
@@ -38,15 +38,15 @@ const findUnasked = statement(
 const askForMore = statement(
   'thumbnail_ask',
   { parameters: { assets: arrayOf(uuid) }, columns: { items: arrayOf(text), jobs: int } },
-  `with due as (
+  `with locked_assets as (
      select id, mime_type from assets where id = any ($assets) and not thumbnail_asked and deleted_at is null
      for no key update skip locked
    ),
-   asked as (
-     update assets a set thumbnail_asked = true from due where a.id = due.id
+   updated_assets as (
+     update assets a set thumbnail_asked = true from locked_assets where a.id = locked_assets.id
    ),
-   ${thumbnailJobsSql('due', 'mime_type')}
-   select array(select id::text from due) as items, (select count(*) from queued)::int as jobs`,
+   ${thumbnailJobsSql('locked_assets', 'mime_type')}
+   select array(select id::text from locked_assets) as items, (select count(*) from enqueued_jobs)::int as jobs`,
 )
 
 /** Assets asked for at once: so few that the queue never grows long. */

@@ -7,8 +7,8 @@ import { orNull, text, uuid } from '../sql.ts'
 import type { AuditAction } from './audit-action.ts'
 
 export interface AuditParts {
-  /** What this part is called in the statement. */
-  name: string
+  /** What this part is called in the statement, where there are two. */
+  name?: string
   /** The part or join that has a row for each entry, and none when nothing happened. */
   from: string
   /** SQL expression: UUID of the account it was done with; `null` of the system's acts. */
@@ -20,7 +20,14 @@ export interface AuditParts {
   address?: string
 }
 
-export const auditSql = ({ name, from, user, action, subject = 'null', address = 'null' }: AuditParts): string => `
+export const auditSql = ({
+  name = 'inserted_audit_entries',
+  from,
+  user,
+  action,
+  subject = 'null',
+  address = 'null',
+}: AuditParts): string => `
   ${name} as (
     insert into audit_entries (user_id, action, subject, address)
     select (${user})::uuid, '${action}', (${subject})::text, (${address})::text from ${from}

@@ -95,7 +95,7 @@ export const countAll = statement(
 export const noteRotation = statement(
   'keys_note_rotation',
   { parameters: { currentKey: text } },
-  `with ended as (select 1),
-   ${auditSql({ name: 'audited', from: 'ended', user: 'null', action: 'keys.rotated', subject: '$currentKey' })}
+  `with rotation as (select 1),
+   ${auditSql({ from: 'rotation', user: 'null', action: 'keys.rotated', subject: '$currentKey' })}
    select`,
 )

@@ -12,7 +12,7 @@ export const insertApiKey = statement(
   `with inserted_api_key as (
      insert into api_keys (id, name, prefix, hash) values ($key, $name, $prefix, $hash) returning id
    ),
-   ${auditSql({ name: 'audited', from: 'inserted_api_key', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
+   ${auditSql({ from: 'inserted_api_key', user: '$actor', action: 'api-key.issued', subject: '$subject', address: '$address' })},
    ${rememberSql('inserted_api_key.id::text', 'inserted_api_key')}
    select id from inserted_api_key`,
 )
@@ -24,7 +24,7 @@ export const revokeApiKey = statement(
   `with revoked_api_key as (
      update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $key returning id
    ),
-   ${auditSql({ name: 'audited', from: 'revoked_api_key', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
+   ${auditSql({ from: 'revoked_api_key', user: '$actor', action: 'api-key.revoked', subject: '$subject', address: '$address' })},
    ${rememberSql('revoked_api_key.id::text', 'revoked_api_key')}
    select id from revoked_api_key`,
 )

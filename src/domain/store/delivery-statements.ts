@@ -207,7 +207,7 @@ export const replayDelivery = statement(
      from locked_delivery where d.id = locked_delivery.id returning d.id, d.network_app_id
    ),
    ${enqueueSql('enqueued_jobs', deliveryJobs('reopened_delivery'))},
-   ${auditSql({ name: 'audited', from: 'reopened_delivery', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
+   ${auditSql({ from: 'reopened_delivery', user: '$actor', action: 'webhook-delivery.replayed', subject: '$subject', address: '$address' })},
    ${rememberSql('$delivery::text', 'reopened_delivery')}
    select id from reopened_delivery, (select count(*) from enqueued_jobs) as jobs`,
 )

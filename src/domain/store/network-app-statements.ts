@@ -29,7 +29,7 @@ export const insertNetworkApp = statement(
      insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, delivery_failure_policy)
      select $app, id, $name, $price, $url, $secret, $policy from locked_owner returning id
    ),
-   ${auditSql({ name: 'audited', from: 'inserted_app', user: '$actor', action: 'network-app.created', subject: '$subject', address: '$address' })},
+   ${auditSql({ from: 'inserted_app', user: '$actor', action: 'network-app.created', subject: '$subject', address: '$address' })},
    ${rememberSql('inserted_app.id::text', 'inserted_app')}
    select id from inserted_app`,
 )
@@ -60,7 +60,7 @@ export const updateNetworkApp = statement(
        delivery_failure_policy = coalesce($policy, delivery_failure_policy), updated_at = now()
      where id = $app returning id
    ),
-   ${auditSql({ name: 'audited', from: 'updated_app', user: '$actor', action: 'network-app.updated', subject: '$subject', address: '$address' })},
+   ${auditSql({ from: 'updated_app', user: '$actor', action: 'network-app.updated', subject: '$subject', address: '$address' })},
    ${rememberSql('updated_app.id::text', 'updated_app')}
    select id from updated_app`,
 )
@@ -82,7 +82,7 @@ export const rotateSecret = statement(
        webhook_secret = $secret, updated_at = now()
      where id = $app and webhook_url is not null returning id
    ),
-   ${auditSql({ name: 'audited', from: 'updated_app', user: '$actor', action: 'network-app.secret-rotated', subject: '$subject', address: '$address' })},
+   ${auditSql({ from: 'updated_app', user: '$actor', action: 'network-app.secret-rotated', subject: '$subject', address: '$address' })},
    ${rememberSql('$rotation', 'updated_app')}
    select id from updated_app`,
 )
@@ -96,7 +96,7 @@ export const deactivateNetworkApp = statement(
        updated_at = case when deactivated_at is null then now() else updated_at end
      where id = $app returning id
    ),
-   ${auditSql({ name: 'audited', from: 'updated_app', user: '$actor', action: 'network-app.deactivated', subject: '$subject', address: '$address' })},
+   ${auditSql({ from: 'updated_app', user: '$actor', action: 'network-app.deactivated', subject: '$subject', address: '$address' })},
    ${rememberSql('updated_app.id::text', 'updated_app')}
    select id from updated_app`,
 )

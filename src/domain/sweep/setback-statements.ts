@@ -56,6 +56,8 @@ export const findSetbacks = statement(
 export const retrySetbacks = statement(
   'setbacks_retry',
   { columns: { count: int } },
-  `with due as (update setbacks set next_attempt_at = date_trunc('milliseconds', now()) where next_attempt_at > now() returning 1)
-   select count(*)::int as count from due`,
+  `with updated_setbacks as (
+     update setbacks set next_attempt_at = date_trunc('milliseconds', now()) where next_attempt_at > now() returning 1
+   )
+   select count(*)::int as count from updated_setbacks`,
 )

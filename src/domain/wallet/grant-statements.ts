@@ -74,7 +74,6 @@ export const insertGrant = statement(
    })},
    ${eventSql({ from: 'credited_wallet', owner: 'user_id', sequence: 'sequence', type: 'points.granted', transfer: 'transfer_id' })},
    ${auditSql({
-     name: 'audited',
      from: 'inserted_grant',
      user: '$actor',
      action: 'points.granted',

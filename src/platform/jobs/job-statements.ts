@@ -83,15 +83,15 @@ export const findDead = statement(
 export const retryJobs = statement(
   'jobs_retry',
   { parameters: { job: orNull(uuid) }, columns: { count: int } },
-  `with due as (
+  `with updated_jobs as (
      update jobs.job set start_after = now() where state = 'retry' and ($job is null or id = $job) returning id
-   ), buried as (
+   ), deleted_letters as (
      delete from jobs.job
      where name = 'dead-letter' and ${wholeSql}
        and ($job is null or id = $job)
      returning source_name, data, group_id
-   ), anew as materialized (
-     select enqueue(source_name, data, group_id) as id from buried
+   ), enqueued_jobs as materialized (
+     select enqueue(source_name, data, group_id) as id from deleted_letters
    )
-   select ((select count(*) from due) + (select count(id) from anew))::int as count`,
+   select ((select count(*) from updated_jobs) + (select count(id) from enqueued_jobs))::int as count`,
 )

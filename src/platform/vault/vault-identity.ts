@@ -19,10 +19,10 @@ const findVault = statement(
 const rememberVault = statement(
   'vault_remember',
   { parameters: { setting: text, vault: text }, columns: { value: text } },
-  `with inserted as (
+  `with inserted_setting as (
      insert into settings (key, value) values ($setting, $vault) on conflict (key) do nothing returning value
    )
-   select value from inserted union all select value from settings where key = $setting limit 1`,
+   select value from inserted_setting union all select value from settings where key = $setting limit 1`,
 )
 
 interface Options {
