@@ -3,12 +3,24 @@ import SchemaBuilder from '@pothos/core'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import type { Context } from '../context.ts'
+import type { Upload } from '../domain/asset/uploads.ts'
+import type { Amount } from '../domain/money.ts'
 import type PrismaTypes from '../platform/prisma/pothos-types.ts'
 import { getDatamodel } from '../platform/prisma/pothos-types.ts'
 import { answerLimits } from './document-cost.ts'
 import { documentLimits } from './document-limits.ts'
-import type { Scalars } from './scalars.ts'
 import { sizesPlugin } from './sizes.ts'
+
+/** What each holds in the code; what they are in the schema stands in scalars.ts. */
+type Scalars = {
+  ID: { Input: string; Output: string }
+  Address: { Input: string; Output: string }
+  CID: { Input: string; Output: string }
+  DateTime: { Input: Date; Output: Date }
+  Decimal: { Input: string; Output: Amount }
+  JSONObject: { Input: Record<string, unknown>; Output: unknown }
+  Upload: { Input: Upload; Output: never }
+}
 
 export const builder = new SchemaBuilder<{
   Context: Context

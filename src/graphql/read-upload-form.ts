@@ -1,9 +1,8 @@
 /** Requests with files, as the GraphQL multipart request specification says: `operations`, then `map`, then the files. */
 import type { IncomingMessage } from 'node:http'
-import { type Intake, Upload } from '../domain/asset/uploads.ts'
+import { type BodyReaders, type Intake, Upload } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { parseJsonObject } from './parse-json-object.ts'
-import type { RequestBodyOptions } from './use-request-body.ts'
 
 /** Files that one request brings. */
 const MAX_FILES = 4
@@ -41,7 +40,7 @@ interface Announced {
  */
 export function readUploadForm(
   req: IncomingMessage,
-  { readForm, maxBytes, maxFileBytes }: RequestBodyOptions,
+  { readForm, maxBytes, maxFileBytes }: BodyReaders<IncomingMessage>,
   intake: Pick<Intake, 'hold'>,
 ): UploadForm {
   const params = Promise.withResolvers<Record<string, unknown>>()

@@ -7,16 +7,6 @@ import { type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
 
-export type Scalars = {
-  ID: { Input: string; Output: string }
-  Address: { Input: string; Output: string }
-  CID: { Input: string; Output: string }
-  DateTime: { Input: Date; Output: Date }
-  Decimal: { Input: string; Output: Amount }
-  JSONObject: { Input: Record<string, unknown>; Output: unknown }
-  Upload: { Input: Upload; Output: never }
-}
-
 /** A scalar that is a string of one form. `reason` is what is told when it is not. */
 function stringScalar({
   name,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import { authenticationFailed } from '../domain/errors.ts'
-import type { NodeContext } from './yoga.ts'
+import type { NodeContext } from './node-context.ts'
 
 /**
  * Finds out who asks before the body is read: a request that is refused for its document counts against the caller's limits

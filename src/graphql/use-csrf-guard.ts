@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
-import type { NodeContext } from './yoga.ts'
+import type { NodeContext } from './node-context.ts'
 
 /** A browser asks first before it sends one of these to another origin. */
 const PREFLIGHT_HEADERS = ['x-graphql-yoga-csrf', 'apollo-require-preflight', 'graphql-require-preflight']

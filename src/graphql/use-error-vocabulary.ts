@@ -1,7 +1,7 @@
 import type { Plugin } from 'graphql-yoga'
 import { type ErrorCode, errorCodes } from '../domain/errors.ts'
+import type { NodeContext } from './node-context.ts'
 import { withoutValues } from './without-values.ts'
-import type { NodeContext } from './yoga.ts'
 
 /** Words of the libraries for what we have a word for. */
 const translations: Record<string, ErrorCode> = {

@@ -1,6 +1,6 @@
 import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import type { NodeContext } from './yoga.ts'
+import type { NodeContext } from './node-context.ts'
 
 /** Tells a caller that the answer is that of an earlier request with the same idempotency key. */
 export const useReplayHeader = (): Plugin<Context & NodeContext> => ({

@@ -4,11 +4,9 @@ import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
+import type { NodeContext } from './node-context.ts'
 import { parseJsonObject } from './parse-json-object.ts'
 import { readUploadForm } from './read-upload-form.ts'
-import type { NodeContext } from './yoga.ts'
-
-export type RequestBodyOptions = BodyReaders<IncomingMessage>
 
 const transportStatus: Partial<Record<DomainError['code'], number>> = {
   PAYLOAD_TOO_LARGE: 413,
@@ -40,7 +38,7 @@ function knownParams<Params extends object>(params: Params): Params {
  * Reads bodies from the socket, bounded: JSON as text, and GraphQL multipart requests. Yoga's own reader sends every body
  * through a stream of its own, which costs more than the query.
  */
-export const useRequestBody = (options: RequestBodyOptions): Plugin<Context & NodeContext, NodeContext> => {
+export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
   /** Until the answer is sent, or the caller is gone. */
   const readFiles = ({ req, res, services, actor }: Context & NodeContext) => {
     const intake = services.uploads.open(actor)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga'
 import type { Context } from '../context.ts'
-import type { NodeContext } from './yoga.ts'
+import type { NodeContext } from './node-context.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 const ANSWERS = ['application/json', 'application/graphql-response+json', 'multipart/mixed', EVENT_STREAM]

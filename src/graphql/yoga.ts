@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
+import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Gate, Log } from '../domain/ports.ts'
 import { maskError } from './mask-error.ts'
+import type { NodeContext } from './node-context.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
 import { useStaleTokens } from './stale-token.ts'
 import { useAnswerBytes } from './use-answer-bytes.ts'
@@ -13,13 +15,8 @@ import { useCsrfGuard } from './use-csrf-guard.ts'
 import { useDocumentLimits } from './use-document-limits.ts'
 import { useErrorVocabulary } from './use-error-vocabulary.ts'
 import { useReplayHeader } from './use-replay-header.ts'
-import { type RequestBodyOptions, useRequestBody } from './use-request-body.ts'
+import { useRequestBody } from './use-request-body.ts'
 import { useStreams } from './use-streams.ts'
-
-export interface NodeContext {
-  req: IncomingMessage
-  res: ServerResponse
-}
 
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200
@@ -36,7 +33,7 @@ export function createGraphQLHandler({
   schema: GraphQLSchema
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
-  body: RequestBodyOptions
+  body: BodyReaders<IncomingMessage>
   /** Whether the schema is told. */
   introspection: boolean
   /** What answers wait for that may be large. */

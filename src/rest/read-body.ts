@@ -1,18 +1,13 @@
 /** Reads a body in any of the three encodings that callers send, however they label it. */
 import type { IncomingMessage } from 'node:http'
-import type { BodyReaders, Intake } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { parseJson as parseJsonText } from '../domain/json-input.ts'
 import { createFields, type Fields } from './fields.ts'
-import { readMultipart } from './read-multipart.ts'
+import { type MultipartOptions, readMultipart } from './read-multipart.ts'
 
-export interface BodyOptions extends BodyReaders<IncomingMessage> {
-  /** Names of the fields in which a file is taken; others with a file are refused where there is none, else ignored. */
-  files: readonly string[]
+export interface BodyOptions extends MultipartOptions {
   /** Name under which a JSON list is read; without one it is refused. */
   listAs?: string | undefined
-  /** Takes files to disk. */
-  intake: Intake
 }
 
 const parseError = (message: string, cause?: unknown) => new DomainError('PARSE_ERROR', message, { cause })

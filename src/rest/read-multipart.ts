@@ -1,13 +1,19 @@
 import type { IncomingMessage } from 'node:http'
-import type { IncomingFile } from '../domain/asset/uploads.ts'
+import type { BodyReaders, IncomingFile, Intake } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
 import { createFields, type Fields } from './fields.ts'
-import type { BodyOptions } from './read-body.ts'
+
+export interface MultipartOptions extends BodyReaders<IncomingMessage> {
+  /** Names of the fields in which a file is taken; others with a file are refused where there is none, else ignored. */
+  files: readonly string[]
+  /** Takes files to disk. */
+  intake: Intake
+}
 
 /** Files of the fields that are taken go to disk as they come, fields may stand before or after them, and memory stays flat. */
 export async function readMultipart(
   req: IncomingMessage,
-  { readForm, maxBytes, maxFileBytes, files: taken, intake }: BodyOptions,
+  { readForm, maxBytes, maxFileBytes, files: taken, intake }: MultipartOptions,
 ): Promise<Fields> {
   const values: Record<string, unknown> = Object.create(null)
   const files: Record<string, IncomingFile> = Object.create(null)

@@ -247,7 +247,29 @@ describe('every import', () => {
   })
 })
 
+/** One way round each circle of imports, as the files on it. */
+function findCircles(): string[] {
+  const seen = new Set<string>()
+  const circles: string[] = []
+  const walk = (file: string, way: string[]) => {
+    const at = way.indexOf(file)
+    if (at >= 0) circles.push([...way.slice(at), file].join(' → '))
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const { target, isLocal } of importsOf(file)) {
+      if (isLocal && files.includes(target)) walk(target, [...way, file])
+    }
+  }
+  for (const file of files) walk(file, [])
+  return circles
+}
+
 describe('every source file', () => {
+  it('can be understood without those that build on it: no import leads back, not even for a type', () => {
+    const circles = findCircles()
+    expect(circles, `Move what both need into a file of its own:\n${circles.join('\n')}`).toEqual([])
+  })
+
   it('has a kebab-case name', () => {
     expect(
       files.filter((file) => !file.split('/').every((part) => /^[a-z0-9]+(-[a-z0-9]+)*(\.ts)?$/.test(part))),

@@ -12,8 +12,7 @@ import { commitCost, type Pricing } from '../wallet/pricing.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
 import { assertNew, judgeUpdate } from './asset-guards.ts'
 import { type RegisterInput, registerInput, type UpdateInput, updateInput } from './asset-input.ts'
-import type { AssetToUpdate } from './asset-selection.ts'
-import type { AssetQuery } from './asset-service.ts'
+import type { AssetQuery, AssetToUpdate } from './asset-selection.ts'
 import type { IncomingFile } from './uploads.ts'
 
 interface Dependencies {

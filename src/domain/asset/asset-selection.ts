@@ -2,6 +2,9 @@
 import type { Prisma } from '../../platform/prisma/client.ts'
 import { metadataSelection } from './metadata.ts'
 
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
+
 export const updateSelection = {
   id: true,
   nid: true,

@@ -32,14 +32,12 @@ import {
   updateInput,
 } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
-import { type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
+import { type AssetQuery, type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
 import { deleteAsset, findOwner, insertAsset, updateAsset } from './asset-statements.ts'
 import { type Changes, compare, mergeCustom, writeTree } from './asset-tree.ts'
 import { type Metadata, nothing, parametersOf } from './metadata.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
 
-/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
-export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
 interface Dependencies {
