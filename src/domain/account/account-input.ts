@@ -4,6 +4,7 @@ import { textProblem } from '../json-input.ts'
 import { normalizeEmail } from './email-address.ts'
 import { composed, looksLikeEmail, usernameProblem } from './username.ts'
 
+/** A username as it is kept: composed and trimmed, at most 21 characters; what else it may be says `usernameProblem`. */
 export const username = checked(
   checked(z.string({ error: 'Expected text.' }), textProblem).transform(composed),
   usernameProblem,
@@ -15,6 +16,7 @@ const othersEmail = 'A username may not be the e-mail address of somebody else.'
 export const addressProblem = (name: string, email: string | undefined) =>
   looksLikeEmail(name) && name.toLowerCase() !== email?.toLowerCase() ? othersEmail : undefined
 
+/** An e-mail address in the form in which it is kept (`normalizeEmail`), at most 254 characters. */
 export const email = text(254)
   .transform(normalizeEmail)
   .refine((value) => z.email().safeParse(value).success, 'Enter a valid email address.')
@@ -22,6 +24,7 @@ export const email = text(254)
 /** Characters. */
 export const passwordLength = { min: 8, max: 32 }
 
+/** A password that is about to be set: 8 to 32 characters. One that is only compared is not held to this. */
 export const password = checked(z.string({ error: 'Expected text.' }), textProblem)
   .refine(
     (value) => length(value) >= passwordLength.min,
@@ -55,5 +58,7 @@ export const signInInput = z.object({
     .optional(),
 })
 
+/** A sign-up as a caller gives it; language and referral code may be left out. */
 export type SignUpInput = z.input<typeof signUpInput>
+/** A sign-in as a caller gives it; `name` is what the session is to be called. */
 export type SignInInput = z.input<typeof signInInput>

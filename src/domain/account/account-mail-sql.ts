@@ -9,6 +9,7 @@ type Template = AccountMailJob['template']
 /** What a mail of this template tells more. */
 type FactsOf<Job> = Job extends unknown ? SqlOf<Omit<Job, 'template' | 'requestId' | 'at'>> : never
 
+/** One kind of mail: where its rows come from, and SQL expressions of what it tells. */
 export type AccountMailParts = {
   /**
    * What this part is called in the statement, where there are two. It is carried out only if the statement reads it, as by

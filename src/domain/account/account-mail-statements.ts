@@ -18,6 +18,7 @@ export type AddresseeRow = RowOf<typeof columns>
 const addressee =
   'select id, username, display_name, email, email_verified, email_held, pending_email, language from users'
 
+/** Whom mail to an account goes to, by UUID; no row once the account is deleted. */
 export const findAddressee = statement(
   'account_addressee',
   { parameters: { user: uuid }, columns },

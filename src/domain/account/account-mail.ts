@@ -39,8 +39,13 @@ interface Dependencies {
   verifiesAddresses: boolean
 }
 
+/** What carries out the queue `account-mail`; `main.ts` hands it to the job queue. */
 export type AccountMail = ReturnType<typeof createAccountMail>
 
+/**
+ * Writes the mails about accounts when they are sent, from the account as it is then; the queue holds little more than its
+ * identifier.
+ */
 export function createAccountMail(deps: Dependencies) {
   const { database, tokens, mailer, compose, log, publicUrl, verifiesAddresses } = deps
   const find = async (userId: string) => (await database.query(findAddressee, { user: userId }))[0]

@@ -13,6 +13,7 @@ const taken = (code: 'DUPLICATE_EMAIL' | 'DUPLICATE_USERNAME') => {
   })
 }
 
+/** The refusal DUPLICATE_EMAIL, for statements that tell it by a column rather than by the unique index. */
 export const emailTaken = () => taken('DUPLICATE_EMAIL')
 
 /** A statement's failure, told as DUPLICATE_USERNAME or DUPLICATE_EMAIL when that is what it is. */

@@ -89,6 +89,10 @@ const incorrectLogin = () =>
 const emailNotVerified = () =>
   new DomainError('EMAIL_NOT_VERIFIED', 'Verify your e-mail address first: follow the link in the mail it got.')
 
+/**
+ * Accounts: signing up and in, telling who sends a request, and reading records of users. Keeps nothing but the look-ups
+ * that wait for their turn; `config` holds limits as the environment gives them.
+ */
 export function createAccountService(deps: Dependencies) {
   const { database, custody, passwords, passwordCheck, tokenUse, vault, limits, requestLimits, idempotency, config } =
     deps

@@ -33,13 +33,17 @@ export const findByTokens = statement(
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
 )
 
+/** The password's hash of whom an address leads to: who holds it, or else claimed it first. */
 export const findCredentials = statement(
   'account_credentials',
   { parameters: { email: text }, columns: { id: uuid, password_hash: text, email_verified: boolean } },
   `select id, password_hash, email_verified from users ${byAddressSql}`,
 )
 
-/** Position among the hashes that were asked for, from 1. */
+/**
+ * Which of these hashes are those of API keys that were not revoked; `position` among them counts from 1. For requests
+ * that came together.
+ */
 export const findApiKeys = statement(
   'api_keys_by_hashes',
   { parameters: { hashes: arrayOf(bytes) }, columns: { position: int, id: uuid } },
@@ -158,7 +162,10 @@ export const findLiveHash = statement(
 export const lockedUserSql = (user: string) =>
   `locked_user as materialized (select id from users where id = ${user} for key share)`
 
-/** `subject`: its identifier as callers see it. */
+/**
+ * Signs out: ends one session of a user, with an entry in the trail. `subject` is the session's identifier as callers see
+ * it.
+ */
 export const deleteToken = statement(
   'account_token_delete',
   { parameters: { user: uuid, token: uuid, subject: text, address: text } },

@@ -63,6 +63,10 @@ const tombstoneName = () => `deleted_${randomBytes(8).readBigUInt64BE().toString
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
+/**
+ * The deletion of accounts, its jobs and its sweeps. One deletion of an account at a time and process: the same wish sent
+ * again waits for the first.
+ */
 export function createDeletionService({ database, custody, vault, notices, log }: Dependencies) {
   const sweeper = createSweeper({ database, log })
   const sweeps = [

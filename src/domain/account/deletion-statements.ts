@@ -22,6 +22,7 @@ const unsignedSql = `from commit_relays r
    join commits c on c.id = r.commit_id join user_keys k on k.user_id = c.author_id
    where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and c.author_id = $user`
 
+/** The commits of a user that nobody has signed yet, each with the key that is to sign it. */
 export const findUnsigned = statement(
   'deletion_unsigned',
   {
@@ -67,10 +68,13 @@ const openOrdersSql = `select id from orders where buyer_id = $user and status =
 const assetsSql = 'select id from assets where owner_id = $user and deleted_at is null order by id for no key update'
 
 const lock = (name: string, sql: string) => statement(name, { parameters: user, columns: ids }, sql)
+/** Locks a user's orders that wait to be confirmed. */
 export const lockOpenOrders = lock('deletion_orders', openOrdersSql)
+/** Locks a user's assets. */
 export const lockAssets = lock('deletion_assets', assetsSql)
 /** Those and what came since, but for what somebody else holds: waiting for that with the wallet in hand could be waiting in a circle. */
 export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} skip locked`)
+/** The same of assets. */
 export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip locked`)
 
 /** `commits` and `signatures` in pairs. What the relay is signing at this moment is left to it. */
@@ -86,12 +90,14 @@ export const storeSignatures = statement(
    from locked_relays where r.commit_id = locked_relays.commit_id`,
 )
 
+/** Locks a wallet: from then on nothing more can be accepted for its owner. */
 export const lockWallet = statement(
   'deletion_wallet',
   { parameters: user, columns: { closed: boolean } },
   'select closed_at is not null as closed from wallets where user_id = $user for no key update',
 )
 
+/** Locks a user's row, which is last in the order of locks. */
 export const lockUser = statement(
   'deletion_user',
   { parameters: user, columns: { deleted: boolean } },
@@ -107,6 +113,7 @@ export const findLatecomers = statement(
      or exists (select from assets where owner_id = $user and deleted_at is null and id <> all ($assets)) as some`,
 )
 
+/** Takes all of a user's assets out of the service, as `deleteAsset` does with one. */
 export const emptyAssets = statement(
   'deletion_empty',
   { parameters: user },

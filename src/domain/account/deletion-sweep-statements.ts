@@ -17,6 +17,7 @@ export const findLeftOver = statement(
    order by user_id limit $limit`,
 )
 
+/** Moves what closed wallets hold to the book FORFEITED, by a transfer for each. */
 export const forfeitLeftOver = statement(
   'deletion_left_over',
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
@@ -45,6 +46,7 @@ export const findLeftArguments = statement(
    order by o.buyer_id, o.id limit $limit`,
 )
 
+/** Erases the arguments of these orders, but for those that somebody is settling. */
 export const eraseLeftArguments = statement(
   'deletion_left_arguments',
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
@@ -68,6 +70,7 @@ export const findLeftWebhooks = statement(
    order by a.id limit $limit`,
 )
 
+/** Erases URL and secrets of these apps' webhooks. */
 export const eraseWebhooks = statement(
   'deletion_webhooks',
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
@@ -87,6 +90,7 @@ export const findLeftAddresses = statement(
    order by e.user_id, e.id limit $limit`,
 )
 
+/** Erases the network addresses of these entries of the trail. */
 export const eraseAddresses = statement(
   'deletion_addresses',
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },

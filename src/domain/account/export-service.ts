@@ -58,6 +58,7 @@ const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
     }),
   )
 
+/** Exports of accounts. `exports` bounds how many run at once; of one account only one does. */
 export function createExportService({ database, actionArgs: argumentsOf, exports }: Dependencies) {
   const lists: List[] = [
     { name: 'assets', page: readAssets, rows: FEW },

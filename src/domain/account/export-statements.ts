@@ -23,6 +23,7 @@ import { spendableSql } from '../wallet/points-sql.ts'
 /** A row says where the next page begins; everything else of it is exported. */
 export type ExportRow = { after: string } & Record<string, unknown>
 
+/** Writes the export into the account's trail before anything is read: whoever took it is known. */
 export const noteExport = statement(
   'export_note',
   { parameters: { user: uuid, address: text } },
@@ -31,6 +32,10 @@ export const noteExport = statement(
    select from exported_user limit 0`,
 )
 
+/**
+ * The head of an export: the account's own row and its wallet, and the time by the database's clock. No row once it is
+ * deleted.
+ */
 export const readAccount = statement(
   'export_account',
   {
@@ -49,6 +54,7 @@ const NIL = `'00000000-0000-0000-0000-000000000000'`
 const afterId = (part = '$after') => `coalesce(nullif(${part}, '')::uuid, ${NIL})`
 
 const parameters = { user: uuid, after: text, limit: int }
+/** A list of an export, read page by page; rows beyond `after` are exported as they are. */
 export type ExportPage = Statement<ParametersOf<typeof parameters>, ExportRow>
 
 const list = (name: string, columns: Types, sql: string): ExportPage =>
@@ -69,6 +75,7 @@ const listByTime = (name: string, columns: Types, selected: string, rest: string
      order by created_at, id limit $limit`,
   )
 
+/** The user's assets that are not deleted, with their metadata. */
 export const readAssets = listById(
   'assets',
   {
@@ -112,6 +119,7 @@ export const readCommits = list(
    order by a.id, c.sequence limit $limit`,
 )
 
+/** The orders that the user made; `actionArgs` still sealed. */
 export const readOrders = listByTime(
   'orders',
   {
@@ -150,6 +158,7 @@ export const readTransfers = list(
    ) own join transfers t on t.id = own.transfer_id order by t.id`,
 )
 
+/** Points that the user was given. */
 export const readGrants = listById(
   'grants',
   {
@@ -165,6 +174,7 @@ export const readGrants = listById(
   'from point_grants where wallet_id = $user',
 )
 
+/** Coins that were credited to the user's wallet. */
 export const readDeposits = list(
   'deposits',
   { transactionHash: text, position: int, amount: text, blockNumber: int, blockHash: text, createdAt: timestamp },
@@ -183,6 +193,7 @@ export const readSessions = listById(
   'from access_tokens where user_id = $user',
 )
 
+/** The trail of the account. */
 export const readAuditEntries = listById(
   'audit',
   { id: uuid, action: text, subject: orNull(text), address: orNull(text), createdAt: timestamp },

@@ -40,6 +40,7 @@ function ownAddress(actor: Actor): string {
 /** Each has a mail sent to whatever address the account says is its own. */
 const changes: Limit = { name: 'email-change', count: 10, seconds: 3600 }
 
+/** Address and username of accounts: changed by who knows the password, verified by mailed links. */
 export function createIdentityService(deps: Dependencies) {
   const { database, ownPassword, tokens, mailRequests, limits, idempotency, verifiesAddresses } = deps
 

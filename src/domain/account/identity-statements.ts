@@ -9,6 +9,7 @@ import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
  * network address it came from.
  */
 const change = { user: uuid, verifiedHash: text, wanted: text, address: text, ...remembered }
+/** A statement that changes address or name of an account; `is_taken`: somebody else holds the address. */
 export type Change = Statement<ParametersOf<typeof change>, { id: string; is_taken?: boolean }>
 
 /** The mails of a change: a notice to the address of before, and the link to the one that is wanted. */
@@ -83,7 +84,10 @@ export const requestEmailChange = statement(
    from locked_user, (select count(*) from enqueued_notices) as notices, (select count(*) from enqueued_mails) as jobs`,
 )
 
-/** No row: the password was changed meanwhile. */
+/**
+ * Gives an account another username. No row: the password was changed meanwhile; raises the unique index on a name that is
+ * taken.
+ */
 export const changeUsername = statement(
   'account_username_change',
   { parameters: change, columns: { id: uuid } },

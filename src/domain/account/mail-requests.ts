@@ -41,8 +41,10 @@ interface Dependencies {
   perHour: number
 }
 
+/** Asks for mails that anybody may ask for; what `createMailRequests` makes. */
 export type MailRequests = ReturnType<typeof createMailRequests>
 
+/** Takes wishes for a link by mail, counted by network address and by e-mail address, whether or not an account has it. */
 export const createMailRequests = ({ database, limits, idempotency, perHour }: Dependencies) => ({
   /** Asked before a request is read. Raises THROTTLED. */
   async admit(actor: Actor, template: Template): Promise<void> {

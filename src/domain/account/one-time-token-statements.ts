@@ -25,6 +25,7 @@ export const upsertToken = statement(
    returning email`,
 )
 
+/** Where a token's link was sent, as long as it can be used: not used, not expired, and still for the account's address. */
 export const findUsableToken = statement(
   'one_time_token_usable',
   { parameters: token, columns: { email: text, username: text } },

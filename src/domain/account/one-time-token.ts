@@ -7,6 +7,7 @@ import { newSecret } from '../new-secret.ts'
 import type { Database, KeyVault } from '../ports.ts'
 import { findUsableToken, upsertToken } from './one-time-token-statements.ts'
 
+/** What a mailed token is good for. */
 export type Purpose = OneTimeToken['purpose']
 
 /** What a link carries. */
@@ -22,7 +23,7 @@ export interface TokenKey {
   hash: Buffer
 }
 
-/** Seconds. */
+/** Seconds that a mailed token is good for. */
 export const lifetimes = { PASSWORD_RESET: 30 * 60, EMAIL_VERIFICATION: 24 * 3600 } satisfies Record<Purpose, number>
 
 /** 256 bits: 43 characters of base64url. */
@@ -34,14 +35,16 @@ export const invalidToken = () =>
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-/** Undefined when it cannot be a token. */
+/** The account and the hash that a mailed link names; undefined when it cannot be a token. */
 export function tokenKey({ uid, token }: PresentedToken): TokenKey | undefined {
   const userId = fromId(uid, 'user')?.uuid
   return userId === undefined ? undefined : { userId, hash: sha256(token) }
 }
 
+/** Issues and finds tokens that travel by mail; what `createOneTimeTokens` makes. */
 export type OneTimeTokens = ReturnType<typeof createOneTimeTokens>
 
+/** Tokens of mailed links, derived from the vault and from the request they were asked by, so that nothing has to keep them. */
 export function createOneTimeTokens({ database, vault }: { database: Pick<Database, 'query'>; vault: KeyVault }) {
   const derivationKey = vault.derive('one-time-token')
 

@@ -4,6 +4,7 @@ import type { Database } from '../ports.ts'
 import type { PasswordCheck } from './password-check.ts'
 import { findOwnCredentials } from './password-statements.ts'
 
+/** The refusal of a wrong present password, as VALIDATION_FAILED of its field. */
 export const wrongPassword = () => validationFailed({ currentPassword: ['Invalid password.'] })
 
 interface Dependencies {
@@ -11,6 +12,7 @@ interface Dependencies {
   passwordCheck: PasswordCheck
 }
 
+/** Asks who is signed in for their password; what `createOwnPassword` makes. */
 export type OwnPassword = ReturnType<typeof createOwnPassword>
 
 /** For changes that a session alone does not allow: whoever finds an open one must not take the account over. */

@@ -45,6 +45,7 @@ export const giveGuessBack = statement(
    where key = ${passwordCheckKeySql('$email')} and window_end = $windowEnd::timestamptz`,
 )
 
+/** Counts a guess that was wrong for certain. */
 export const noteWrongGuess = statement(
   'password_guess_wrong',
   { parameters: guess },

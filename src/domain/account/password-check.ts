@@ -43,6 +43,7 @@ function createGate(atOnce: number) {
   }
 }
 
+/** A password that somebody says is an account's. */
 export interface Guess {
   email: string
   /** Undefined when there is no account: that is counted and takes the same time. */
@@ -57,8 +58,13 @@ interface Dependencies {
   passwords: PasswordHasher
 }
 
+/** Compares passwords; what `createPasswordCheck` makes. */
 export type PasswordCheck = ReturnType<typeof createPasswordCheck>
 
+/**
+ * Checks passwords with a limit on wrong guesses, kept in the database for all processes together; each process looks at
+ * no more than two guesses at one account at once.
+ */
 export function createPasswordCheck({ database, passwords }: Dependencies) {
   const gate = createGate(AT_ONCE)
 

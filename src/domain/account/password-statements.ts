@@ -5,6 +5,7 @@ import { accountMailSql } from './account-mail-sql.ts'
 import { spendTokenSql, voidTokensSql } from './one-time-token-statements.ts'
 import { passwordCheckKeySql } from './password-check-statements.ts'
 
+/** Address and password hash of an account, by UUID. */
 export const findOwnCredentials = statement(
   'password_own',
   { parameters: { user: uuid }, columns: { email: text, password_hash: text } },

@@ -5,6 +5,7 @@ import { DomainError, validationFailed } from '../errors.ts'
 import { newUuid } from '../new-uuid.ts'
 import type { PictureMaker } from '../ports.ts'
 
+/** Bytes of a picture as it is sent; what is kept is smaller. */
 export const MAX_PICTURE_BYTES = 10_000_000
 
 /** By the input's field: which picture it is, and the longer sides, in pixels, of the picture that is kept and its thumbnail. */
@@ -13,6 +14,7 @@ export const pictureFields = {
   profileBackground: { kind: 'BACKGROUND', sides: [2048, 512] },
 } as const
 
+/** A field of the input that takes a picture. */
 export type PictureField = keyof typeof pictureFields
 
 /** Null takes a picture away; one that is left out stays. */
@@ -24,6 +26,7 @@ interface ReceivedPicture {
   bytes: Buffer
 }
 
+/** The pictures of a request: those that were sent, and the fields whose picture is to go. */
 export interface ReceivedPictures {
   received: ReceivedPicture[]
   removed: PictureField[]
@@ -44,7 +47,7 @@ async function receive(field: PictureField, file: IncomingFile): Promise<Receive
   return { field, bytes: Buffer.concat(chunks) }
 }
 
-/** Raises what `receive` raises. */
+/** Reads the files that were given. Raises PAYLOAD_TOO_LARGE, VALIDATION_FAILED, and what reading them raises. */
 export async function receivePictures(given: PicturesGiven): Promise<ReceivedPictures> {
   const pictures: ReceivedPictures = { received: [], removed: [] }
   for (const field of Object.keys(pictureFields) as PictureField[]) {

@@ -12,4 +12,5 @@ export const profileInput = z.object({
   allowC2paDownload: z.boolean({ error: 'Must be a valid boolean.' }).optional(),
 })
 
+/** A change of one's record as a caller gives it. */
 export type ProfileInput = z.input<typeof profileInput>

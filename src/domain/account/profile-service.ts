@@ -22,6 +22,7 @@ const uploads = { name: 'picture', count: 60, seconds: 3600 }
 
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
+/** Profiles: what people tell of themselves, their settings and pictures. */
 export function createProfileService({ database, idempotency, limits, pictures }: Dependencies) {
   return {
     /**

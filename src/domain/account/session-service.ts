@@ -17,11 +17,13 @@ import {
 } from './session-statements.ts'
 import type { TokenUse } from './token-use.ts'
 
+/** A session as its owner sees it. */
 export interface Session extends SessionRow {
   /** Whether the request came with it. */
   isCurrent: boolean
 }
 
+/** Which part of a list of sessions is wanted: by position, or by identifiers before or after it. */
 export interface SessionPage {
   limit: number
   offset?: number
@@ -46,6 +48,7 @@ function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | 
   return found.uuid
 }
 
+/** The sessions of an account, for its owner, and for an operator who ends everybody's. */
 export function createSessionService({ database, idempotency, tokenUse }: Dependencies) {
   return {
     /** The actor's sessions that have not ended, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */

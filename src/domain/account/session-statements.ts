@@ -17,6 +17,7 @@ const standing = '(expires_at is null or expires_at > now())'
 
 const columnsSql = `id, name, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"`
 
+/** One session of a user, unless it has ended. */
 export const readSession = statement(
   'session_read',
   { parameters: { session: uuid, user: uuid }, columns },
@@ -38,16 +39,22 @@ const readPage = (name: string, direction: 'asc' | 'desc') =>
        and id > coalesce($before, '00000000-0000-0000-0000-000000000000')
      order by id ${direction} limit $limit offset $offset`,
   )
+/** A page of a user's sessions that have not ended, newest first. */
 export const readSessions = readPage('session_page', 'desc')
+/** The same page from the end: oldest first. */
 export const readSessionsUp = readPage('session_page_up', 'asc')
 
+/** How many sessions of a user have not ended. */
 export const countSessions = statement(
   'session_count',
   { parameters: { user: uuid }, columns: { count: int }, isList: true },
   `select count(*)::int as count from access_tokens where user_id = $user and ${standing}`,
 )
 
-/** `subject`: its identifier as callers see it. */
+/**
+ * Ends one session of a user, with an entry in the trail. `subject` is its identifier as callers see it. No row: there is
+ * none.
+ */
 export const revokeSession = statement(
   'session_revoke',
   { parameters: { user: uuid, session: uuid, subject: text, address: text, ...remembered }, columns: { id: uuid } },
@@ -61,7 +68,7 @@ export const revokeSession = statement(
    select id from deleted_token`,
 )
 
-/** One entry in the trail for all of them but the one that stays. */
+/** Ends all sessions of a user but one, with one entry in the trail for all of them. */
 export const revokeOtherSessions = statement(
   'session_revoke_others',
   { parameters: { user: uuid, session: uuid, address: text, ...remembered } },

@@ -9,6 +9,7 @@ const recordUse = statement(
    where id in (select id from access_tokens where id = any ($tokens) for no key update skip locked)`,
 )
 
+/** Notes which sessions were used; what `createTokenUse` makes. */
 export type TokenUse = ReturnType<typeof createTokenUse>
 
 /** When access tokens were last used. Noted in memory and written together: a request must not cost a write. */

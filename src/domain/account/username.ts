@@ -6,6 +6,7 @@
 import { fromId } from '../ids.ts'
 import { length } from '../input.ts'
 
+/** Characters, also in the form in which names are compared. */
 export const MAX_USERNAME = 21
 
 /** Nothing is seen of these: controls, formats, private and unassigned ones, fillers, the empty Braille cell, all spaces but one. */
