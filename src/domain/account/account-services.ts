@@ -62,8 +62,13 @@ interface Dependencies {
   }
 }
 
+/** The services of accounts, by the names that the context has for them. */
 export type AccountServices = ReturnType<typeof createAccountServices>['services']
 
+/**
+ * Makes the services of accounts, and what carries out their jobs. What they keep in memory (limits of requests, guesses
+ * that are looked at, use of sessions) is this process's own.
+ */
 export function createAccountServices(deps: Dependencies) {
   const { database, limits, idempotency, config } = deps
   const passwordCheck = createPasswordCheck(deps)

@@ -1,9 +1,12 @@
 /** What a commit did, in the words of the public layout. */
 import type { ContentStore } from '../ports.ts'
 
+/** What commits do, by the names that stand on the chain. */
 export const actionNames = ['action-initial-registration', 'action-commit'] as const
+/** What a commit does. */
 export type ActionName = (typeof actionNames)[number]
 
+/** What a commit does by its place in the history: the first one registers, all others change. */
 export const actionNameOf = (sequence: number): ActionName =>
   sequence === 1 ? 'action-initial-registration' : 'action-commit'
 

@@ -9,6 +9,7 @@ import { findRegistered } from './asset-statements.ts'
 import { type Changes, compare, mergeCustom } from './asset-tree.ts'
 import { type Metadata, metadataOf } from './metadata.ts'
 
+/** What an update would come to. */
 export interface UpdateJudgement {
   after: Metadata
   changes: Changes
@@ -52,6 +53,7 @@ function refusalsOfHead({ headCommitId }: AssetToUpdate, expectedHead: string | 
   return [new DomainError('CONFLICT', `The asset has changed since. Its head commit is ${head}.`, { details: head })]
 }
 
+/** The refusal DUPLICATE_ASSET; its details name the asset that the file is already. */
 export const duplicate = (nid: string) =>
   new DomainError('DUPLICATE_ASSET', 'This file is registered already.', { details: [{ id: nid, cid: nid }] })
 

@@ -6,6 +6,7 @@ import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
 import { customField, metadataInputs, registrationInputs } from './metadata.ts'
 
+/** Bytes of a file that is registered. */
 export const MAX_FILE_BYTES = 250_000_000
 
 /** Keys of the asset tree that identify the file. Every other one is its owner's to set, and wins over ours. */
@@ -44,6 +45,7 @@ const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$
 /** What a part says of itself, if that is a MIME type. */
 export const mimeTypeOf = (text: string) => (isMimeType(text) ? text : 'application/octet-stream')
 
+/** What a registration gives beside the file, all of it optional. Unknown keys are refused. */
 export const registerInput = given({
   ...metadata,
   assetFileMimeType: text(inputLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
@@ -59,6 +61,7 @@ export const fileNameOf = (name: string | undefined) => {
   return [...base].slice(0, inputLengths.fileName).join('') || 'file'
 }
 
+/** Which assets a list is narrowed to. `proofHash` is the file's SHA-256 in hex, in either case. */
 export const filterInput = given({
   owner: text(254).transform(normalizeEmail),
   proofHash: text(64).transform((hash) => hash.toLowerCase()),
@@ -66,7 +69,11 @@ export const filterInput = given({
   isOriginalOwner: z.boolean(),
 })
 
+/** A registration as a caller gives it. */
 export type RegisterInput = z.input<typeof registerInput>
+/** An update as a caller gives it; what is left out stays. */
 export type UpdateInput = z.input<typeof updateInput>
+/** An update that was checked. */
 export type UpdateFields = z.output<typeof updateInput>
+/** A filter of a list as a caller gives it. */
 export type AssetFilter = z.input<typeof filterInput>

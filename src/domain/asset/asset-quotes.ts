@@ -54,6 +54,7 @@ async function refusalsIn(check: () => unknown): Promise<DomainError[]> {
   }
 }
 
+/** What commits of an asset would cost, and did; part of the asset service. `load` reads an asset as an update must know it. */
 export function createAssetQuotes({ database, contentStore, pricing, funds: wallets, load }: Dependencies) {
   const cost = commitCost(pricing)
   const fundsOf = ({ id }: UserActor) => wallets.of(id)

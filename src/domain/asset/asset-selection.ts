@@ -5,6 +5,7 @@ import { metadataSelection } from './metadata.ts'
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AssetQuery = Omit<Prisma.AssetFindManyArgs, 'where'>
 
+/** What Prisma reads of an asset that is to be updated. */
 export const updateSelection = {
   id: true,
   nid: true,
@@ -18,6 +19,7 @@ export const updateSelection = {
   creator: { select: { username: true, wallet: { select: { address: true } } } },
 } as const satisfies Prisma.AssetSelect
 
+/** An asset with everything that an update decides on and writes into the tree. */
 export type AssetToUpdate = Prisma.AssetGetPayload<{ select: typeof updateSelection }>
 
 type Selection = Record<string, unknown>

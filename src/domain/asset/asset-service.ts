@@ -69,6 +69,10 @@ const isOwn = (actor: Actor, ownerId: Prisma.AssetWhereInput['ownerId']) =>
  */
 const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code === 'DUPLICATE_ASSET'
 
+/**
+ * Assets: registering, changing, reading and deleting them, and what that costs. `uploadsPerHour` is counted for each user
+ * in the database.
+ */
 export function createAssetService(deps: Dependencies) {
   const { database, contentStore, chain, notices, idempotency, pricing, funds, limits, uploads, config } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }

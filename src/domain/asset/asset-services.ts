@@ -27,8 +27,10 @@ interface Dependencies {
   config: { uploadsPerHour: number; unpaidMegabytes: number }
 }
 
+/** The services of assets, by the names that the context has for them. */
 export type AssetServices = ReturnType<typeof createAssetServices>['services']
 
+/** Makes the services of assets, and what carries out their jobs. Uploads that are under way are counted in this process. */
 export function createAssetServices(deps: Dependencies) {
   const { uploadFolder, verifiesAddresses, config } = deps
   const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes })

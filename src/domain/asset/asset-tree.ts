@@ -1,6 +1,7 @@
 /** The asset tree: the JSON document of an asset's metadata at one commit. Its bytes are public and hashed; the order of keys counts. */
 import { customField, type Metadata, type MetadataField, type MetadataName, metadataFields } from './metadata.ts'
 
+/** All that a tree is written from: the asset's metadata, its file, and who registered it. */
 export interface TreeFacts extends Metadata {
   nid: string
   sha256: string
@@ -45,6 +46,7 @@ export function writeTree(facts: TreeFacts): string {
   return JSON.stringify({ ...identity, ...description, ...facts.custom, ...identity }, null, 2)
 }
 
+/** What a commit changed: by field, what it was and what it became. */
 export type Changes = Record<string, [unknown, unknown]>
 
 /** Sets and replaces top-level keys; a key given as null goes. */

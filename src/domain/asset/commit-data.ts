@@ -23,6 +23,7 @@ export interface CommitData {
   abstract: string
 }
 
+/** What is known of a commit once it is accepted; its signature comes later. */
 export interface CommitFacts {
   nid: string
   sequence: number
@@ -35,6 +36,7 @@ export interface CommitFacts {
   message: string
 }
 
+/** What all commits of an installation say alike. */
 export interface CommitDataConfig {
   provider: string
   /** Without a slash at the end. */
@@ -43,8 +45,10 @@ export interface CommitDataConfig {
   actionNids: Record<ActionName, string>
 }
 
+/** Puts a commit into the words of the chain. */
 export type DescribeCommit = (facts: CommitFacts) => CommitData
 
+/** Describes commits by the public layout (docs/chain.md); the time is cut to seconds. */
 export const createDescribeCommit =
   ({ provider, publicUrl, actionNids }: CommitDataConfig): DescribeCommit =>
   (facts) => {

@@ -40,6 +40,7 @@ interface Dependencies {
   contentStore: ContentStore
 }
 
+/** What became of what the content store lacked. */
 export interface Mending {
   /** Trees that were put back. */
   trees: number

@@ -28,6 +28,8 @@ interface FieldOf<Value> extends Names {
   /** How large it can be: of JSON in bytes, of text in characters. */
   size: number
 }
+
+/** A field of the tables below: of text, of JSON text that may be missing, or a flag. */
 export type MetadataField = FieldOf<string> | FieldOf<string | null> | FieldOf<boolean>
 
 const grouped = new Intl.NumberFormat('en-US')
@@ -82,7 +84,9 @@ export const customField = {
   description: 'Custom fields of the asset tree',
 } as const
 
+/** A field that commits change. */
 export type MetadataName = keyof typeof metadataFields
+/** A field that only a registration gives. */
 export type RegistrationName = keyof typeof registrationFields
 
 type Values<Fields> = { [Name in keyof Fields]: Fields[Name] extends FieldOf<infer Value> ? Value : never }
@@ -116,7 +120,10 @@ export type Inputs<Fields> = {
     ? z.ZodType<NonNullable<Value>, NonNullable<Value>>
     : never
 }
+
+/** Input rules of the fields that commits change. */
 export const metadataInputs = ofEach<Inputs<typeof metadataFields>>(metadataFields, ({ input }) => input)
+/** Input rules of the fields that only a registration gives. */
 export const registrationInputs = ofEach<Inputs<typeof registrationFields>>(registrationFields, ({ input }) => input)
 
 /** What Prisma reads of an asset to have its metadata. */
@@ -133,6 +140,7 @@ const registrationTypes = ofEach<Types<typeof registrationFields>>(registrationF
 
 /** Parameters of statements that write metadata, `custom` as JSON text. */
 export const metadataParameters = { ...types, custom: text }
+/** The same of a registration, which writes the fields that never change, too. */
 export const registrationParameters = { ...metadataParameters, ...registrationTypes }
 /** What those are given. */
 export const parametersOf = (metadata: Metadata) => ({
@@ -150,6 +158,7 @@ export const assignMetadataSql = [
 
 /** Columns of an insertion, and their values, with `registrationParameters`. */
 export const metadataColumnsSql = [...allEntries.map(([, { column }]) => column), 'custom'].join(', ')
+/** The values of those columns, in their order. */
 export const metadataValuesSql = [...allEntries.map(([name]) => `$${name}`), '$custom::jsonb'].join(', ')
 
 /** Assignments of a deletion: it leaves nothing of what somebody said. */

@@ -59,6 +59,7 @@ interface Dependencies {
   log: Pick<Log, 'error'>
 }
 
+/** Thumbnails: made by jobs that registrations enqueue, and asked for by a sweep for assets from before there were any. */
 export function createThumbnailService({ database, contentStore, pictures, log }: Dependencies) {
   const sweeper = createSweeper({ database, log })
   return {

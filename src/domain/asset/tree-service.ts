@@ -8,6 +8,7 @@ import { assertMay, visibleAssets } from '../policy.ts'
 import type { Database } from '../ports.ts'
 import { arrayOf, int, orNull, statement, text, uuid } from '../sql.ts'
 
+/** Trees that one request merges. */
 export const MAX_TREES = 1_000
 /** Of all trees together, in bytes. */
 export const MAX_TREE_BYTES = 4_000_000
@@ -24,6 +25,7 @@ const treesInput = z.object({
     .max(MAX_TREES, `Ensure this list has no more than ${MAX_TREES} trees.`),
 })
 
+/** Which trees are to be merged, and of what time each is. */
 export type TreesInput = z.input<typeof treesInput>
 
 type Tree = Record<string, unknown>
@@ -60,6 +62,7 @@ const readTrees = statement(
 const tooLarge = () =>
   new DomainError('VALIDATION_FAILED', 'The trees are too large together: merge fewer of them at once.')
 
+/** Reads asset trees of assets that the actor may see, from the database: the content store is not asked. */
 export function createTreeService({ database }: { database: Database }) {
   /** By CID. Only of assets that the actor may see. Raises VALIDATION_FAILED when they are too large together. */
   async function read(actor: Actor, cids: string[]): Promise<Map<string, { tree: Tree; size: number }>> {

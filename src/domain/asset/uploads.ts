@@ -54,6 +54,7 @@ export interface BodyReaders<Request> {
 /** Seconds after which somebody may try again whose other uploads are under way. */
 const PATIENCE = 10
 
+/** Takes files of requests in, and counts them; what `createUploads` makes. */
 export type Uploads = ReturnType<typeof createUploads>
 
 /**

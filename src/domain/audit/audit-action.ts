@@ -25,4 +25,5 @@ export const auditActions = [
   'sign-in.locked',
 ] as const
 
+/** Something that the audit trail tells of. */
 export type AuditAction = (typeof auditActions)[number]

@@ -9,6 +9,7 @@ import type { Database } from '../ports.ts'
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type AuditQuery = Omit<Prisma.AuditEntryFindManyArgs, 'where' | 'orderBy'>
 
+/** Whose trail is wanted. */
 export interface AuditFilter {
   /** Whose trail, by identifier (`user_…`). The actor's own when left out. */
   userId?: string | undefined
@@ -16,8 +17,13 @@ export interface AuditFilter {
   everybody?: boolean | undefined
 }
 
+/** Reads the audit trail; what `createAuditService` makes. */
 export type AuditService = ReturnType<typeof createAuditService>
 
+/**
+ * The audit trail for readers: people see their own, administrators everybody's. It is written by the statements whose
+ * effect it tells.
+ */
 export function createAuditService({ database }: { database: Database }) {
   function where(actor: Actor, { userId, everybody }: AuditFilter): Prisma.AuditEntryWhereInput {
     assertMay(actor, 'audit:read')

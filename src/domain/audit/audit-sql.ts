@@ -6,6 +6,7 @@ import type { Actor } from '../actor.ts'
 import { orNull, text, uuid } from '../sql.ts'
 import type { AuditAction } from './audit-action.ts'
 
+/** Where entries of the trail come from, and SQL expressions of what they tell. */
 export interface AuditParts {
   /** What this part is called in the statement, where there are two. */
   name?: string
@@ -20,6 +21,7 @@ export interface AuditParts {
   address?: string
 }
 
+/** The part that writes entries of the trail, one for each row of `from`. */
 export const auditSql = ({
   name = 'inserted_audit_entries',
   from,

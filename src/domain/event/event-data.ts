@@ -16,6 +16,7 @@ const findPaidOrders = statement(
    where e.id = any ($events) and e.type = 'order.paid' and e.owner_id = a.owner_id`,
 )
 
+/** Finds the bodies of webhook calls by the events that they told of; questions that come together are one statement. */
 export function createEventData({ database, actionArgs }: { database: Database; actionArgs: ActionArgs }) {
   const find = createBatch(async (ids: string[]) => {
     const rows = await database.query(findPaidOrders, { events: ids })

@@ -22,6 +22,7 @@ export interface FedEvent {
   once<T>(key: string, load: () => Promise<T>): Promise<T>
 }
 
+/** Somebody who follows a feed, and what their reader is told. */
 export interface Follower {
   /** Whose feed it follows. */
   ownerId: string
@@ -68,6 +69,7 @@ interface Dependencies {
   log: Log
 }
 
+/** Reads feeds for all who follow them in this process. While nobody follows, it neither listens nor asks. */
 export function createEventFanout({ database, notices, log }: Dependencies) {
   const feeds = new Map<string, Feed>()
   const byCredential = new Map<string, Set<Follower>>()
@@ -226,4 +228,5 @@ export function createEventFanout({ database, notices, log }: Dependencies) {
   }
 }
 
+/** The one reader of feeds in a process; what `createEventFanout` makes. */
 export type EventFanout = ReturnType<typeof createEventFanout>

@@ -17,6 +17,7 @@ export interface EventRecord {
   transferId: string | null
 }
 
+/** An event of the database as callers see it. */
 export const recordOf = ({ id, sequence, type, createdAt, ...about }: Event): EventRecord => ({
   id: toId('event', id),
   sequence,

@@ -22,6 +22,7 @@ export interface EventPage {
   inverted: boolean
 }
 
+/** Feeds of events, read page by page or followed; what `createEventService` makes. */
 export type EventService = ReturnType<typeof createEventService>
 
 interface Dependencies {
@@ -36,6 +37,10 @@ interface Dependencies {
 /** What a caller wants loaded of a commit, in Prisma's language; made from the GraphQL document. */
 export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
 
+/**
+ * Feeds of events: read by position, followed as they grow, and changes of one order or asset. Streams end with their
+ * session, and when the process drains.
+ */
 export function createEventService({ database, notices, actionArgs, log, config }: Dependencies) {
   const streamLimits = createStreamLimits(config)
   const fanout = createEventFanout({ database, notices, log })

@@ -5,6 +5,7 @@
  */
 import type { EventType } from './event-type.ts'
 
+/** Where events come from, and SQL expressions of what they tell. */
 export interface EventParts {
   /** The part or join that has a row for each event, and none when nothing happened. */
   from: string

@@ -9,6 +9,7 @@ import { FEED_PAGE } from './event-statements.ts'
 /** Events that wait for a reader who is slow. */
 const MOST_WAITING = 200
 
+/** What a follower wants to hear of. */
 export interface Following {
   ownerId: string
   assetId?: string

@@ -17,4 +17,5 @@ export const eventTypes = [
   'points.granted',
 ] as const
 
+/** A kind of thing that a feed tells. */
 export type EventType = (typeof eventTypes)[number]

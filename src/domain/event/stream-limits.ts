@@ -5,6 +5,7 @@ import { networkOf } from '../request-limits.ts'
 /** Seconds. Nobody knows when a stream ends; sooner it makes no sense to ask again. */
 const WAIT = 30
 
+/** Counts streams that are open. */
 export interface StreamLimits {
   /** Counts one more open stream of the actor; returns the way to give it back. Raises THROTTLED. */
   take(actor: Actor): () => void
