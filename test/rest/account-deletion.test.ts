@@ -74,10 +74,16 @@ describe('what is gone', () => {
     const user = await app.newUser()
     const profile = { display_name: 'Ada Lovelace', description: 'Countess' }
     expectOk(await user.rest('PATCH', 'auth/users/profile/', { json: profile }))
+    await app.sql(
+      `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+       values ($1::uuid, 'PASSWORD_RESET', uuidv7(), sha256('secret'), 'ada@example.org', now() + interval '1 hour')`,
+      [user.id],
+    )
+    const tables = ['user_keys', 'access_tokens', 'one_time_tokens']
+    const counts = () => Promise.all(tables.map((table) => countOf(table, 'user_id', user.id)))
+    expect(await counts()).toEqual([1, 1, 1])
     expect((await remove(user)).status).toBe(204)
-    for (const table of ['user_keys', 'access_tokens', 'one_time_tokens']) {
-      expect([table, await countOf(table, 'user_id', user.id)]).toEqual([table, 0])
-    }
+    expect(await counts()).toEqual([0, 0, 0])
     const tombstone = await rowOf<object>(
       `select username, email, password_hash, display_name, description, default_tag, referral_code, language
        from users where id = $1::uuid`,
