@@ -19,6 +19,7 @@ import {
   sealedTexts,
 } from './rotation-statements.ts'
 
+/** A key-encryption key, and how much it wraps. */
 export interface WrappedByKey {
   id: string
   isCurrent: boolean
@@ -27,6 +28,7 @@ export interface WrappedByKey {
   total: number
 }
 
+/** What all keys wrap. */
 export interface KeyStatus {
   /** The current key first, then earlier ones, newest first. */
   keys: WrappedByKey[]
@@ -36,6 +38,7 @@ export interface KeyStatus {
   lost: number
 }
 
+/** What came of a rotation. */
 export interface Rotation {
   /** The key that wraps now. */
   current: string
@@ -73,8 +76,10 @@ interface Page {
 
 type Outcome = 'rewrapped' | 'changed' | Error
 
+/** Rotates the key-encryption key; what `createKeyRotation` makes. */
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
+/** Rotations of the key-encryption key, for an operator's command beside running servers (decision 10). */
 export function createKeyRotation({ database, custody, safe, keyRing }: Dependencies) {
   const contexts = {
     orders: actionArgsContext,

@@ -9,9 +9,10 @@ export type KeyHolder = 'user_keys' | 'orders' | 'network_apps' | 'network_apps_
 const page = { after: uuid, limit: int }
 
 const keyColumns = { user_id: uuid, is_stale: boolean, version: smallint, vault_key_id: text, wrapped_data_key: bytes }
+/** A wrapped custodial key, and whether it is to be wrapped anew. */
 export type KeyRow = RowOf<typeof keyColumns>
 
-/** What is not of the current key and version is stale. */
+/** A page of the custodial keys' wrappings. What is not of the current key and version is stale. */
 export const findKeys = statement(
   'keys_page',
   { parameters: { ...page, currentKey: text, currentVersion: smallint }, columns: keyColumns },
@@ -20,7 +21,7 @@ export const findKeys = statement(
    from user_keys where user_id > $after order by user_id limit $limit`,
 )
 
-/** `before`: the wrapped key as it was read. */
+/** Replaces a wrapping, if it is still as it was read (`before`). */
 export const replaceKey = statement(
   'keys_replace',
   {
@@ -60,6 +61,7 @@ const textsOf = (table: string, column: string) => ({
   ),
 })
 
+/** For each column of sealed texts: how it is read page by page, and how one text is replaced and found again. */
 export const sealedTexts = {
   orders: textsOf('orders', 'action_args'),
   network_apps: textsOf('network_apps', 'webhook_secret'),
@@ -92,6 +94,7 @@ export const countAll = statement(
        + (select count(webhook_secret) + count(previous_secret) from network_apps))::int as total`,
 )
 
+/** Writes a rotation into the audit trail. */
 export const noteRotation = statement(
   'keys_note_rotation',
   { parameters: { currentKey: text } },

@@ -7,6 +7,7 @@ import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'
 import { findKeys, sealedTexts } from './rotation-statements.ts'
 
+/** Something that does not open, and why. */
 export interface Unreadable {
   /** As callers see it. */
   subject: string

@@ -9,8 +9,13 @@ export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-
 /** Orders whose arguments do not open, of which the log was told; then it is told anew. */
 const MOST_TOLD = 10_000
 
+/** Seals and opens arguments of orders; what `createActionArgs` makes. */
 export type ActionArgs = ReturnType<typeof createActionArgs>
 
+/**
+ * The arguments of orders, sealed each for its own order; what does not open is told in the log once for each order and
+ * process.
+ */
 export function createActionArgs({ safe, log }: { safe: Safe; log: Pick<Log, 'error'> }) {
   const told = new Set<string>()
 

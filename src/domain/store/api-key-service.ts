@@ -36,6 +36,10 @@ const SECRET_BYTES = 24
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest()
 
+/**
+ * Keys of trusted services, for administrators. A key is derived, so that a retry is answered with the same one; only its
+ * hash is kept.
+ */
 export function createApiKeyService({ database, vault, idempotency }: Dependencies) {
   const derivationKey = vault.derive('api-key')
 

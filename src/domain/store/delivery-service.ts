@@ -77,6 +77,7 @@ function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'act
   return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 }
 
+/** Webhook deliveries: carries out their attempts, writes down what came of each, and shows the log to administrators. */
 export function createDeliveryService({
   database,
   safe,

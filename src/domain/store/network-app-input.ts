@@ -30,8 +30,13 @@ const price = checked(
 
 const deliveryFailurePolicy = z.enum(['KEEP', 'REFUND'], { error: 'Expected KEEP or REFUND.' })
 
+/** What registering and changing an app take; what `createNetworkAppInputs` makes. */
 export type NetworkAppInputs = ReturnType<typeof createNetworkAppInputs>
 
+/**
+ * Input rules of apps. Prices are decimal strings with at most 12 digits before the point; `allowInsecure` lets webhooks
+ * be http and internal.
+ */
 export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boolean }) {
   const webhookUrl = checked(text(2048), (url) => webhookUrlProblem(url, { allowInsecure }))
   return {
@@ -47,8 +52,12 @@ export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boole
   }
 }
 
+/** Which apps a list is narrowed to; `name` is a part of it, in either case. */
 export const networkAppFilter = z.object({ name: text(100), isActive: z.boolean() }).partial()
 
+/** An app that is registered, as a caller gives it. */
 export type CreateNetworkAppInput = z.input<NetworkAppInputs['create']>
+/** A change of an app as a caller gives it. */
 export type UpdateNetworkAppInput = z.input<NetworkAppInputs['update']>
+/** A filter of the list of apps as a caller gives it. */
 export type NetworkAppFilter = z.input<typeof networkAppFilter>

@@ -59,6 +59,7 @@ function nameTaken(error: unknown): unknown {
   return validationFailed({ name: ['A network app with this name already exists.'] })
 }
 
+/** Network apps, for administrators: what is sold, at what price, and the secrets that sign their calls. */
 export function createNetworkAppService({ database, safe, vault, idempotency, config }: Dependencies) {
   const inputs = createNetworkAppInputs({ allowInsecure: config.allowInsecureWebhooks })
   const derivationKey = vault.derive('webhook-secret')

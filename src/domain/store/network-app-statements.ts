@@ -73,7 +73,10 @@ export const findSecrets = statement(
    from network_apps where id = $app`,
 )
 
-/** No row: there is no such app, or it has no webhook. `rotation` names it. */
+/**
+ * Replaces an app's secret; the one before signs for another 24 hours. `rotation` names this one. No row: there is no such
+ * app, or it has no webhook.
+ */
 export const rotateSecret = statement(
   'network_app_rotate_secret',
   { parameters: { ...change, secret: bytes, rotation: text }, columns: { id: uuid } },
@@ -87,7 +90,7 @@ export const rotateSecret = statement(
    select id from updated_app`,
 )
 
-/** An app that is not sold any more stays as it is. */
+/** Takes an app out of sale; one that is not sold any more stays as it is. */
 export const deactivateNetworkApp = statement(
   'network_app_deactivate',
   { parameters: change, columns: { id: uuid } },
@@ -121,10 +124,12 @@ const listSql = (from: '<=' | '>=', direction: 'asc' | 'desc') =>
    where $cursor is null or (is_exact, created_at, id) ${from} (select is_exact, created_at, id from listed where id = $cursor)
    order by is_exact ${direction}, created_at ${direction}, id ${direction} limit $limit offset $offset`
 
+/** A page of the identifiers of apps, the one of exactly the name first, then newest first. */
 export const listNetworkApps = statement('network_app_list', listed, listSql('<=', 'desc'))
 /** The same list from its end. */
 export const listNetworkAppsBackwards = statement('network_app_list_backwards', listed, listSql('>=', 'asc'))
 
+/** How many apps a filter leaves. */
 export const countNetworkApps = statement(
   'network_app_count',
   { parameters: filter, columns: { count: int }, isList: true },

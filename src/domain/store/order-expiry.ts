@@ -12,6 +12,7 @@ interface Dependencies {
   config: { orderArgumentsDays: number }
 }
 
+/** What becomes of orders by time: part of the order service, called by the sweeps of the process. */
 export function createOrderExpiry({ database, notices, log, config }: Dependencies) {
   const sweeper = createSweeper({ database, log, notices })
 

@@ -19,6 +19,8 @@ export const createOrderInput = z.object({
   maxCost,
 })
 
+/** What a confirmation gives beside the order. */
 export const payInput = z.object({ maxCost })
 
+/** An order as a caller gives it. */
 export type CreateOrderInput = z.input<typeof createOrderInput>

@@ -13,6 +13,7 @@ import { noSuchApp, refusalsOfCreation, refusalsOfPayment } from './order-refusa
 import { findOffer, findOrderState } from './order-statements.ts'
 import { isPaid } from './order-status.ts'
 
+/** What orders would cost, and did: part of the order service. `maxOpen`: orders of one user that may wait to be confirmed. */
 export function createOrderQuotes({
   database,
   funds: wallets,

@@ -3,6 +3,7 @@ import type { OrderStatus } from '../../platform/prisma/client.ts'
 import { DomainError } from '../errors.ts'
 import { type Funds, refusalsOf } from '../wallet/quote.ts'
 
+/** The refusal ORDER_EXPIRED. */
 export const expired = () => new DomainError('ORDER_EXPIRED', 'The order was not confirmed in time. Create a new one.')
 
 /** `seconds` until one of them ends by itself, if that is known. */
@@ -28,6 +29,7 @@ export function refusalsOfCreation(
   return offer.open >= maxOpen ? [...refusals, tooManyOpen(offer.open, offer.free_in)] : refusals
 }
 
+/** The refusal INVALID_NETWORK_APP_NAME, also of an app that is not sold any more. */
 export const noSuchApp = () => new DomainError('INVALID_NETWORK_APP_NAME', 'There is no such network app.')
 
 /** An order that is not paid, by the database's clock, with what its buyer has. */
@@ -39,6 +41,7 @@ export interface Unpaid extends Funds {
   price: string
 }
 
+/** Whether an order's time is over, also before the sweep has come to it. */
 export const isExpired = ({ status, overdue }: Pick<Unpaid, 'status' | 'overdue'>) =>
   status === 'EXPIRED' || (status === 'CREATED' && overdue)
 

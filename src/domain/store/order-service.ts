@@ -38,6 +38,10 @@ interface Dependencies {
 
 const asOrder = (row: OrderRow) => row as unknown as Order
 
+/**
+ * Orders of network apps: made, confirmed once, cancelled, expired. `orderWindowSeconds` is the time to confirm one,
+ * `platformShare` what of a sale the platform keeps, from 0 to 1.
+ */
 export function createOrderService({
   database,
   notices,

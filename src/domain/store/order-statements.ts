@@ -48,6 +48,8 @@ const orderColumns = {
   paidAt: orNull(timestamp),
   settledAt: orNull(timestamp),
 } satisfies Record<keyof Order, SqlType<unknown>>
+
+/** An order under the names that Prisma has for its fields. */
 export type OrderRow = RowOf<typeof orderColumns>
 
 const orderSql = (from: string) => `

@@ -1,6 +1,7 @@
 /** What may follow on what in an order's life. The database refuses every other step (trigger `orders_status_step`). */
 import type { OrderStatus } from '../../platform/prisma/client.ts'
 
+/** The statuses that each may be followed by; those without any are ends. */
 export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {
   CREATED: ['PENDING', 'SUCCESS', 'EXPIRED', 'CANCELLED'],
   PENDING: ['SUCCESS', 'FAILURE', 'REFUNDED'],
@@ -12,4 +13,5 @@ export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {
   REFUNDED: [],
 }
 
+/** Whether an order was paid at some time; a refunded one was. */
 export const isPaid = (status: OrderStatus) => !['CREATED', 'EXPIRED', 'CANCELLED'].includes(status)

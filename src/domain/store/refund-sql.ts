@@ -8,6 +8,7 @@ import { overdueSql, useGrantsSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { newTransferSql } from '../wallet/transfer-sql.ts'
 
+/** What is given back, and who is told. */
 export interface RefundParts {
   /** The part that names the payment, as `(id, transfer_id)`, the order and its transfer; empty when nothing is given back. */
   from: string

@@ -32,8 +32,10 @@ interface Dependencies {
   }
 }
 
+/** The services of the store, by the names that the context has for them. */
 export type StoreServices = ReturnType<typeof createStoreServices>['services']
 
+/** Makes the services of the store, and what carries out their jobs. */
 export function createStoreServices(deps: Dependencies) {
   const deliveries = createDeliveryService(deps)
   const mail = createOrderMail(deps)

@@ -13,8 +13,10 @@ const HOUR = 3_600
 /** Whether an attempt is told of in the log: the first one, and those that come an hour after the one before or later. */
 export const isTold = (attempt: number): boolean => attempt === 1 || (DELAYS[attempt - 2] ?? 0) * (1 - JITTER) >= HOUR
 
+/** Attempts of a delivery until it is given up: some three days. */
 export const MAX_ATTEMPTS = DELAYS.length + 1
 
+/** What is known of an attempt that failed. */
 export interface Failure {
   /** How many attempts were made, with the one that failed now. */
   attempts: number

@@ -5,6 +5,7 @@ const MAX_LENGTH = 2048
 /** Ports below these belong to services that are no receivers of webhooks. */
 const FIRST_FREE_PORT = 1024
 
+/** How strict the rules are. */
 export interface WebhookUrlOptions {
   /** Development: http, and receivers on this machine or site. */
   allowInsecure: boolean

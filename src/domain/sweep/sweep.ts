@@ -20,6 +20,7 @@ export const sweepNames = [
   'forget-tokens',
   'credit-deposits',
 ] as const
+/** A sweep. */
 export type SweepName = (typeof sweepNames)[number]
 
 /** What goes through everything there is, and has no rows of its own: its items are files, and each run tries all of them. */
@@ -30,9 +31,12 @@ export type RoundName = 'collect-garbage' | 'empty-uploads'
  * for the first; `item`: its identifier; `place`: where it stands in the order of its sweep.
  */
 export const sweepPage = { parameters: { after: orNull(text), limit: int }, columns: { item: text, place: text } }
+/** Which page of items is wanted. */
 export type PageParameters = ParametersOf<typeof sweepPage.parameters>
+/** An item that a sweep is to deal with. */
 export type ItemRow = RowOf<typeof sweepPage.columns>
 
+/** What came of dealing with some items. */
 export interface Done {
   /** The items that something was done with; what somebody else holds at this moment is left out. */
   items: string[]
@@ -42,6 +46,7 @@ export interface Done {
   owners?: string[]
 }
 
+/** How items are found that wait for something, and how they are dealt with. */
 export interface Sweep {
   name: SweepName
   /** What is to be dealt with, and does not rest (`isAwakeSql`), in the order of places. */

@@ -35,6 +35,7 @@ const reasonOf = ({ error }: Failure) => {
   return (root instanceof Error ? root.message : String(root)).slice(0, LONGEST_REASON)
 }
 
+/** Carries out sweeps and rounds; what `createSweeper` makes. */
 export type Sweeper = ReturnType<typeof createSweeper>
 
 interface Dependencies {
@@ -44,6 +45,10 @@ interface Dependencies {
   notices?: Pick<FeedNotices, 'announce'>
 }
 
+/**
+ * Carries out sweeps: page by page, halving what fails until the items are found that fail alone, which then rest in the
+ * table `setbacks`. It remembers only which items of rounds failed in this process.
+ */
 export function createSweeper({ database, log, notices }: Dependencies) {
   /**
    * A transaction that failed lets go of its rows before this raises; after a statement alone they may still be held for a

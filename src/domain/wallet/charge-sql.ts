@@ -7,6 +7,7 @@ import { pointsFirstSql, spendableSql } from './points-sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 import { openTransferSql } from './transfer-sql.ts'
 
+/** Whom a commit is charged to, and what must hold first. */
 export interface ChargeParts {
   /** The part that names the payer's row once the effect is allowed, and its column with the user's id. */
   from: string

@@ -36,6 +36,7 @@ const PAGE = 500
 
 const settingOf = (chainId: number) => `deposits:${chainId}`
 
+/** The books as the watcher of the chain sees them; what `createDepositService` makes. */
 export type DepositService = ReturnType<typeof createDepositService>
 
 interface Dependencies {
@@ -44,6 +45,10 @@ interface Dependencies {
   log: Pick<Log, 'error'>
 }
 
+/**
+ * Credits deposits together with the scan's position, so that each block counts once. The position is text of the
+ * watcher's own, kept for each chain.
+ */
 export function createDepositService({ database, notices, log }: Dependencies) {
   const sweeper = createSweeper({ database, log, notices })
   const setAside: Sweep = {

@@ -3,6 +3,7 @@ import { arrayOf, int, numeric, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
+/** Where the scan of a chain stands. */
 export const findScanned = statement(
   'deposits_scanned',
   { parameters: { setting: text }, columns: { value: text } },
@@ -16,6 +17,7 @@ export const beginScan = statement(
   'insert into settings (key, value) values ($setting, $position) on conflict (key) do nothing',
 )
 
+/** Which of these addresses are wallets of ours. */
 export const findWalletAddresses = statement(
   'deposits_wallets',
   { parameters: { addresses: arrayOf(text) }, columns: { address: text } },
@@ -137,6 +139,7 @@ export const moveScanBack = statement(
 
 const byAge = placeSql('created_at', 'transaction_hash', ['timestamptz', 'text'])
 
+/** A page of a sweep: deposits that the books refused when they were found, oldest first. */
 export const findSetAside = statement(
   'deposits_find_set_aside',
   sweepPage,

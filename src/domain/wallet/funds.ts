@@ -19,8 +19,10 @@ const readFunds = statement(
    from wallets w where w.user_id = $user`,
 )
 
+/** Tells what wallets can spend; what `createFunds` makes. */
 export type FundsService = ReturnType<typeof createFunds>
 
+/** What wallets can spend: the balance less points whose time is over, by the database's clock. */
 export function createFunds({ database }: { database: Pick<Database, 'query'> }) {
   /** The funds of a user, by UUID. */
   async function of(userId: string): Promise<WalletFunds> {

@@ -22,4 +22,5 @@ export const grantInput = z.object({
     .optional(),
 })
 
+/** A grant as a caller gives it. */
 export type GrantInput = z.input<typeof grantInput>

@@ -24,6 +24,7 @@ interface Dependencies {
 /** Wallets looked up at once, and grants of one wallet closed at once. */
 const PAGE = 100
 const GRANTS_AT_ONCE = 500
+/** Points that are given: by administrators, until a moment or for ever, and taken back by a sweep once their time is over. */
 export function createGrantService({ database, notices, idempotency, log, verifiesAddresses }: Dependencies) {
   const sweeper = createSweeper({ database, log, notices })
 

@@ -31,6 +31,7 @@ export const findGrantee = statement(
    end`,
 )
 
+/** A grant by its UUID, with whom it was given to. */
 export const findGrant = statement(
   'grant_find',
   { parameters: { grant: uuid }, columns: grantColumns },

@@ -20,6 +20,7 @@ export const pointsFirstSql = (points: string, amount: string) => {
   return { points: inPoints, num: `(${amount} - ${inPoints})` }
 }
 
+/** A change of a wallet's points, in the update that writes the wallet. */
 export interface ChangeParts {
   /** The wallet's alias in the update that writes it. */
   wallet: string
@@ -30,6 +31,7 @@ export interface ChangeParts {
   undone?: string
 }
 
+/** The same change, once its transfer has a name. */
 export interface UseParts extends ChangeParts {
   /** SQL expression: the transfer that changes them. */
   transfer: string

@@ -10,6 +10,7 @@ export type EntryLine = { currency: Entry['currency']; amount: string } & (
   | { book: NonNullable<Entry['book']> }
 )
 
+/** Which transfers are posted, what they are called, and their entries. */
 export interface TransferParts {
   /** The part or join that has a row for each transfer, and none when nothing happened. */
   from: string

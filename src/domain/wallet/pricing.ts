@@ -12,6 +12,7 @@ export interface Pricing {
   currency: string
 }
 
+/** What commits cost, from amounts of the configuration as decimal strings. It does not change while the process lives. */
 export const createPricing = (config: { assetUpdateFee: string; gasFee: string; currency: string }): Pricing =>
   Object.freeze({
     assetUpdateFee: formatAmount(config.assetUpdateFee),

@@ -10,6 +10,7 @@ export interface Cost {
   gas?: Amount
 }
 
+/** What a wallet can spend. */
 export interface Funds {
   num: Amount
   points: Amount
@@ -40,6 +41,7 @@ export interface Quote {
   problems: Problem[]
 }
 
+/** What costs nothing. */
 export const nothingToPay: Cost = { price: '0' }
 
 /** The highest total the caller agrees to; a higher one is refused. */
@@ -86,6 +88,7 @@ export const receiptOf = (cost: Cost, paid: Funds, funds: Funds): Quote => ({
   problems: [],
 })
 
+/** Whether these funds are enough; points and currency units count alike. */
 export const canPay = (cost: Cost, funds: Funds) => toUnits(funds.num) + toUnits(funds.points) >= totalOf(cost)
 
 const shortfalls = {

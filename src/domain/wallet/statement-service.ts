@@ -22,6 +22,7 @@ export interface StatementLine {
   balance: { num: string; points: string }
 }
 
+/** Which part of a statement is wanted: by position, or by transfers before or after it. */
 export interface StatementPage {
   limit: number
   offset?: number
@@ -126,6 +127,7 @@ function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | 
   return found.uuid
 }
 
+/** The statement of a wallet, for its owner, in the order in which the balance changed (decision 21). */
 export function createStatementService({ database }: { database: Database }) {
   return {
     /** The actor's own transfers, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */

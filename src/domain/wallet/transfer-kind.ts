@@ -1,6 +1,7 @@
 /** What a transfer is about, as its reference tells. */
 import { type IdPrefix, toId } from '../ids.ts'
 
+/** Why money moved. */
 export type TransferKind =
   | 'COMMIT'
   | 'DEPOSIT'

@@ -16,8 +16,10 @@ interface Dependencies {
   config: { assetUpdateFee: string; gasFee: string; currency: string }
 }
 
+/** The services of wallets, by the names that the context has for them. */
 export type WalletServices = ReturnType<typeof createWalletServices>
 
+/** Makes the services of wallets. */
 export const createWalletServices = (deps: Dependencies) => ({
   pricing: createPricing(deps.config),
   funds: createFunds(deps),
