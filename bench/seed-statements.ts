@@ -7,7 +7,8 @@ export const insertUsers = `
       as t (id, username, email, address, num, points, data_key, private_key, token_hash)
   ),
   created as (
-    insert into users (id, username, email, password_hash, display_name) select id, username, email, '!', username from item
+    insert into users (id, username, username_key, email, password_hash, display_name)
+    select id, username, username_key(username), email, '!', username from item
   ),
   opened as (
     insert into wallets (user_id, address, num, points) select id, address, num, points from item

@@ -11,8 +11,8 @@ const ORDERS_PER_USER = 20
 /** $1 id, $2 address, $3 vault key, $4 data key, $5 private key, $6 version. */
 const insertOwner = `
   with created as (
-    insert into users (id, username, email, password_hash, display_name, role)
-    values ($1::uuid, 'bench-shop', 'shop@example.org', '!', 'bench-shop', 'ADMIN')
+    insert into users (id, username, username_key, email, password_hash, display_name, role)
+    values ($1::uuid, 'bench-shop', username_key('bench-shop'), 'shop@example.org', '!', 'bench-shop', 'ADMIN')
   ),
   opened as (
     insert into wallets (user_id, address) values ($1::uuid, $2)
