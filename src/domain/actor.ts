@@ -2,11 +2,12 @@
 import type { User, Wallet } from '../platform/prisma/client.ts'
 import { notAuthenticated } from './errors.ts'
 
-/** Amounts are decimal strings. */
+/** A user's record without the password's hash, and their wallet. Amounts are decimal strings. */
 export type SignedInUser = Omit<User, 'passwordHash'> & {
   wallet: Pick<Wallet, 'userId' | 'address'> & { num: string; points: string; pointsExpireAt: string | null }
 }
 
+/** A user who is signed in, by an access token. */
 export interface UserActor {
   readonly kind: 'user'
   readonly id: string
@@ -24,6 +25,7 @@ interface Origin {
   readonly service: { readonly id: string } | 'unknown' | undefined
 }
 
+/** Who is asking: somebody unknown, a user, each perhaps through a trusted service, or the system itself (jobs, commands). */
 export type Actor = (({ readonly kind: 'anonymous' } | UserActor) & Origin) | { readonly kind: 'system' }
 
 /** Raises NOT_AUTHENTICATED unless a user asks. */

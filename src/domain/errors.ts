@@ -47,7 +47,9 @@ export const errorMeanings = {
     'Something that was sent is not as it has to be; `extensions.details` tells by field what is wrong.',
 } as const
 
+/** A reason for a refusal. */
 export type ErrorCode = keyof typeof errorMeanings
+/** All reasons, in the order of the table. */
 export const errorCodes = Object.keys(errorMeanings) as ErrorCode[]
 
 /** What a refusal for funds tells the person: decimal strings in currency units. */
@@ -60,6 +62,7 @@ export interface Shortfall {
 /** A field's name and what is wrong with it, as `{"headline": ["…"]}`. */
 export type FieldErrors = Record<string, string[]>
 
+/** What a refusal tells besides its code and its sentence. */
 export interface ErrorExtras {
   /** For a person: a sentence, a list, or an object of field errors. */
   details?: string | unknown[] | FieldErrors
@@ -117,9 +120,11 @@ export class RefusedRecipientError extends HopelessError {
   }
 }
 
+/** The refusal NOT_AUTHENTICATED: nobody is signed in. */
 export const notAuthenticated = () =>
   new DomainError('NOT_AUTHENTICATED', 'Authentication credentials were not provided.')
 
+/** The refusal AUTHENTICATION_FAILED: what was sent is not good, or not any more. */
 export const authenticationFailed = () =>
   new DomainError('AUTHENTICATION_FAILED', 'Incorrect authentication credentials.')
 
@@ -132,6 +137,7 @@ export function firstProblem(fields: FieldErrors): string {
   return field === 'nonFieldErrors' || field === 'non_field_errors' ? message : `${field}: ${message}`
 }
 
+/** The refusal VALIDATION_FAILED; its message is the first problem. */
 export const validationFailed = (fields: FieldErrors) =>
   new DomainError('VALIDATION_FAILED', firstProblem(fields), { details: fields })
 
@@ -141,6 +147,7 @@ export const throttled = (seconds: number) =>
     retryAfter: seconds,
   })
 
+/** The refusal UNAVAILABLE of a part, named by `what` as a sentence begins; `cause` is for the log. */
 export const unavailable = (what: string, cause?: unknown) =>
   new DomainError('UNAVAILABLE', `${what} is not available right now. Try again shortly.`, { retryAfter: 5, cause })
 
@@ -148,6 +155,7 @@ export const unavailable = (what: string, cause?: unknown) =>
 export const isUnavailable = (error: unknown): error is DomainError =>
   error instanceof DomainError && error.code === 'UNAVAILABLE'
 
+/** The refusal INSUFFICIENT_STORAGE; `cause` is for the log. */
 export const insufficientStorage = (cause: unknown) =>
   new DomainError('INSUFFICIENT_STORAGE', 'There is no room for the file right now. Nothing was charged.', {
     retryAfter: 60,

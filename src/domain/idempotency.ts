@@ -24,6 +24,7 @@ export interface Attempt {
   replayed: boolean
 }
 
+/** What a key is kept under, and what it stands for. */
 export interface Mark {
   /** Who sent it (the bytes of a user's UUID, or zeros), and a SHA-256 over that and the key. */
   scope: Buffer
@@ -131,6 +132,7 @@ const inUse = (cause: unknown) =>
 export const outlived = (what: string) =>
   new DomainError('IDEMPOTENCY_KEY_REUSED', `This idempotency key was used before, and ${what} since. Use another key.`)
 
+/** Has requests with a key carried out once (decision 4). */
 export interface Idempotency {
   /** Whether this user has used this key before. What it was used for is not looked at. */
   isKnown(actor: UserActor, attempt: Attempt): Promise<boolean>
@@ -156,6 +158,7 @@ interface Dependencies {
   answers: Seal
 }
 
+/** Idempotency keys in the database. `key` hashes what was sent, `answers` seals what was answered over REST. */
 export function createIdempotency({ database, key, answers }: Dependencies): Idempotency {
   const secret = createSecretKey(key)
   const digestOf = (operation: string, input: unknown) =>

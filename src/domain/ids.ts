@@ -17,6 +17,7 @@ const idPrefixes = [
   'grant',
   'audit',
 ] as const
+/** What an identifier is of. */
 export type IdPrefix = (typeof idPrefixes)[number]
 
 const prefixes = new Map<string, IdPrefix>(idPrefixes.map((prefix) => [prefix, prefix]))

@@ -2,6 +2,7 @@
 import type { Database } from './ports.ts'
 import { int, statement, type Types, text, timestamp } from './sql.ts'
 
+/** Something that must always hold, with the query that finds what contradicts it. */
 export interface Invariant {
   id: string
   sentence: string
@@ -234,6 +235,7 @@ export const findingOf = (id: string, sentence: string, rows: object[], isNote =
   isNote,
 })
 
+/** Rows of a finding that are shown. */
 export const MOST_ROWS = 100
 
 /** Milliseconds. A request has a few seconds; this takes as long as the books are large. */

@@ -43,6 +43,7 @@ export interface ThumbnailJob {
   assetId: string
 }
 
+/** What a job of each queue carries. */
 export interface JobData {
   /** Its job was given up; its order is to end. */
   'abandoned-delivery': DeliveryJob

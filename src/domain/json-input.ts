@@ -7,12 +7,15 @@ import { validationFailed } from './errors.ts'
 /** An object or a list in another one is one level deeper. */
 export const MAX_JSON_DEPTH = 16
 
+/** What is told of a value with too many levels. */
 export const tooDeep = `Ensure this value is nested no more than ${MAX_JSON_DEPTH} levels deep.`
 
+/** What is told of a number that a double would change. */
 export const numberProblem = 'This number cannot be held without changing it. Send it as text.'
 
 /** Stands where a text had a number that JavaScript would have made another one of. No text that may be sent is like it. */
 const INEXACT = '\0inexact number'
+/** Whether `parseJson` put this where such a number stood. */
 export const isInexact = (value: unknown) => value === INEXACT
 
 /** Which keys and indices lead to a value, outermost first. */

@@ -1,8 +1,10 @@
 /** The languages that people are written to in, on pages and in mails, and which of them somebody gets. */
 import { match } from '@formatjs/intl-localematcher'
 
+/** The languages that pages and mails are written in. */
 export const languages = ['en', 'zh-TW'] as const
 
+/** One of them. */
 export type Language = (typeof languages)[number]
 
 const NONE = 'und'

@@ -54,6 +54,7 @@ const find = statement(
    from limits where key = $key and window_end > now() and count >= $count`,
 )
 
+/** Limits that hold for all processes together, by the database's clock. */
 export interface Limits {
   /** Counts nothing. Raises THROTTLED when one more of `subject` would be refused now. */
   assertOpen(limit: Limit, subject: string): Promise<void>
@@ -67,6 +68,7 @@ export interface Limits {
 
 const bucketOf = ({ name, count }: Limit, subject: string) => ({ key: `${name}:${subject}`, count })
 
+/** Limits as rows of the table `limits`. A hit is a statement of its own, so it counts even when what it was for fails. */
 export function createLimits({ database }: { database: Database }): Limits {
   return {
     async assertOpen(limit, subject) {

@@ -4,6 +4,7 @@ import { isAwakeSql, placeSql, sweepPage } from './sweep/sweep.ts'
 
 const byEnd = placeSql('expires_at', 'id')
 
+/** A page of a sweep: access tokens whose time is over. */
 export const findEndedTokens = statement(
   'token_ended',
   sweepPage,
@@ -12,12 +13,14 @@ export const findEndedTokens = statement(
    order by expires_at, id limit $limit`,
 )
 
+/** Deletes those of them that still are. */
 export const forgetTokens = statement(
   'token_sweep',
   { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
   'delete from access_tokens where id = any ($items) and expires_at < now() returning id::text as item',
 )
 
+/** The CIDs that assets need, in order, a page at a time. */
 export const nextPins = statement(
   'pins_after',
   { parameters: { after: text }, columns: { cid: text } },

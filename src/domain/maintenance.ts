@@ -16,6 +16,7 @@ const ASSETS_AT_ONCE = 50
 /** Seconds that a block may lie unpinned: longer than any upload takes from its first block to its pin. */
 const GRACE = 3_600
 
+/** What is tidied every hour. Nobody waits for it, and what it leaves is found the next time. */
 export function createMaintenance({
   database,
   contentStore,
@@ -86,4 +87,5 @@ export function createMaintenance({
   }
 }
 
+/** Tidies up; what `createMaintenance` makes. */
 export type Maintenance = ReturnType<typeof createMaintenance>

@@ -29,10 +29,12 @@ export function toUnits(amount: Amount): bigint {
   return match[1] ? -units : units
 }
 
+/** The canonical decimal string of so many 10^-18. */
 export function fromUnits(units: bigint): string {
   const sign = units < 0n ? '-' : ''
   const digits = (units < 0n ? -units : units).toString().padStart(SCALE + 1, '0')
   return sign + formatAmount(`${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`)
 }
 
+/** The sum as a canonical decimal string. */
 export const add = (...amounts: Amount[]) => fromUnits(amounts.reduce((sum, amount) => sum + toUnits(amount), 0n))

@@ -7,6 +7,7 @@ export interface Cuttable {
   cutsPages?: boolean | undefined
 }
 
+/** The reader that cuts pages whose texts are too much for one answer, where that is wanted. */
 export const readOf = (
   { read, readCut }: Pick<Database, 'read' | 'readCut'>,
   cutsPages: boolean | undefined,

@@ -6,6 +6,7 @@ import type { Asset, Prisma } from '../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from './actor.ts'
 import { DomainError, notAuthenticated, notFound } from './errors.ts'
 
+/** Something that somebody may do or not, whatever it is done to. */
 export type Action =
   | 'account:create'
   | 'account:delete'
@@ -74,9 +75,11 @@ export function assertTrusted(actor: Actor, { needed }: { needed: boolean }): vo
   }
 }
 
+/** Whether an asset is the actor's; the system's are all. */
 export const owns = (actor: Actor, asset: Pick<Asset, 'ownerId'>) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.id === asset.ownerId)
 
+/** Whether an actor may see an asset: it is public or theirs. */
 export const canSeeAsset = (actor: Actor, asset: AssetFacts) => asset.publicAccess || owns(actor, asset)
 
 /**

@@ -24,8 +24,10 @@ type ReadModels =
   | 'webhookAttempt'
   | 'deposit'
   | 'pointGrant'
+/** What reads the models that resolvers load. */
 export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], ReadMethods> }
 
+/** The database, as services use it. */
 export interface Database {
   /** Reads in Prisma's language. */
   readonly read: ReadClient
@@ -44,6 +46,7 @@ export const violatedConstraint = (error: unknown): string | undefined =>
 /** So many at once, and the others wait their turn for a while. Raises UNAVAILABLE when none came. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>
 
+/** What a file is called in the content store, and what it holds. */
 export interface StoredFile {
   /** CIDv1: raw leaf for one block, dag-pb above. */
   cid: string
@@ -77,11 +80,13 @@ export interface UploadFolder {
 /** Told of one item among many that could not be dealt with, and why; the others are. */
 export type OnTrouble = (item: string, error: unknown) => void
 
+/** A file whose blocks lie in the store, and that nothing pins yet. */
 export interface ImportedFile extends StoredFile {
   /** For a file that nobody wants after all: gives its room back, but for what others have imported, too. Raises nothing. */
   discard(): Promise<void>
 }
 
+/** How blocks that nobody needs are removed. */
 export interface CollectionOptions {
   /** Ends it between two blocks: it raises then, and what is left is for the next time. */
   cancel?: AbortSignal | undefined
@@ -279,6 +284,7 @@ export interface ComposedMail {
 /** Puts a message into the words of a language; one that is not known gets English. */
 export type ComposeMail = (message: MailMessage, language: string) => ComposedMail
 
+/** A mail that is about to go out. */
 export interface OutgoingMail extends ComposedMail {
   /** Names the mail for good, in letters, digits, `.`, `_` and `-`: what is sent again under it is the same mail. */
   id: string
@@ -322,6 +328,7 @@ export interface WebhookOutcome {
   duration: number
 }
 
+/** What calls receivers of webhooks. */
 export interface WebhookSender {
   /** Makes one attempt. A receiver's trouble is an outcome, never an error. */
   send(call: WebhookCall): Promise<WebhookOutcome>
@@ -370,6 +377,7 @@ export interface Chain {
   explorerUrl(transactionHash: string): string | null
 }
 
+/** A log of JSON lines: facts, and a sentence for people. Secrets never go into either. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

@@ -3,6 +3,7 @@ import { throttled } from './errors.ts'
 /** Seconds; also how long a caller over the limit waits at most. */
 const WINDOW = 60
 
+/** Limits of requests a minute in this process. */
 export interface RequestLimits {
   /** Counts one request of a session. Raises THROTTLED. */
   takeSession(tokenId: string): void

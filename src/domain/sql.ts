@@ -15,28 +15,40 @@ export interface SqlType<Value> {
 
 const typeOf = <Value>(type: string): SqlType<Value> => ({ type })
 
+/** Written with hyphens, in lower case. */
 export const uuid = typeOf<string>('uuid')
+/** Text of any length, without null characters. */
 export const text = typeOf<string>('text')
+/** 32 bits. */
 export const int = typeOf<number>('integer')
+/** 16 bits. */
 export const smallint = typeOf<number>('smallint')
 /** Of any size, therefore text. */
 export const bigint = typeOf<string>('bigint')
 /** An amount, exact, therefore text. */
 export const numeric = typeOf<string>('numeric')
+/** A double; never an amount. */
 export const float = typeOf<number>('double precision')
+/** Never null, as all of these: `orNull(boolean)` may be. */
 export const boolean = typeOf<boolean>('boolean')
+/** `bytea`; any `Uint8Array` as a parameter. */
 export const bytes = typeOf<Buffer>('bytea')
+/** A moment; as a `Date` cut to milliseconds. */
 export const timestamp = typeOf<Date>('timestamp with time zone')
 /** A column of what a function returns that is called for its effect. */
 export const nothing = typeOf<''>('void')
 /** Read as `Value`. As a parameter it is JSON text: declare it `text` and cast it where it stands. */
 export const json = <Value>() => typeOf<Value>('json')
+/** The same, of the type `jsonb`. */
 export const jsonb = <Value>() => typeOf<Value>('jsonb')
 /** A type of which only these values occur: `textOf<'NUM' | 'POINTS'>()`, or with the name of an enumeration of ours. */
 export const textOf = <Value extends string>(type = 'text') => typeOf<Value>(type)
+/** A type whose values may be missing. */
 export const orNull = <Value>({ type }: SqlType<Value>) => typeOf<Value | null>(type)
+/** A list of values of a type. */
 export const arrayOf = <Value>({ type }: SqlType<Value>) => typeOf<Value[]>(`${type}[]`)
 
+/** Types by the names of parameters or columns. */
 export type Types = Readonly<Record<string, SqlType<unknown>>>
 type ValueOf<Type> = Type extends SqlType<infer Value> ? Value : never
 /** The row that columns declare. */
@@ -52,6 +64,7 @@ export type ParametersOf<Parameters extends Types> = {
   readonly [Name in keyof Parameters]: Given<ValueOf<Parameters[Name]>>
 }
 
+/** How a statement is carried out. */
 export interface StatementOptions {
   /** Whether it reads or counts many rows: such statements leave connections to the others. */
   readonly isList?: boolean
@@ -69,6 +82,7 @@ export interface Statement<Parameters, Row> extends StatementOptions {
   readonly [carried]?: (parameters: Parameters) => Row
 }
 
+/** What a statement is asked with, what comes back, and how it is carried out. */
 export interface Declaration<Parameters extends Types, Columns extends Types> extends StatementOptions {
   /** None when left out. */
   readonly parameters?: Parameters
