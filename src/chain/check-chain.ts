@@ -55,6 +55,7 @@ const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 const PAGE = 1_000
 const DEPOSITS_PAGE = 500
 
+/** What is held to each other, and how much of what differs is told. */
 export interface ChainCheck {
   database: Database
   registry: Registry
@@ -64,6 +65,7 @@ export interface ChainCheck {
   most: number
 }
 
+/** What contradicts one sentence; no rows when it holds. */
 export interface ChainFinding {
   id: string
   sentence: string

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import solc from 'solc'
 
 const sourceFile = new URL('registry.sol', import.meta.url)
+/** Where the compiled contract lies, with its interface. */
 export const artefactFile = new URL('registry.json', import.meta.url)
 
 interface CompilerOutput {

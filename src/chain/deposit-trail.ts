@@ -7,8 +7,10 @@ import type { BlockId } from './view.ts'
 
 /** `time`: Unix seconds; left out by earlier versions. */
 export type PassedBlock = BlockId & { time?: number | undefined }
+/** Blocks that a scan has passed, the newest first. */
 export type Trail = readonly [PassedBlock, ...PassedBlock[]]
 
+/** A trail as text, as `readTrail` reads it. */
 export const writeTrail = (trail: Trail): string =>
   JSON.stringify(trail.map(({ number, hash, time }) => [number, hash, ...(time === undefined ? [] : [time])]))
 

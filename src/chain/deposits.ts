@@ -50,6 +50,7 @@ export interface DepositBooks {
   countAbove(blockNumber: number): Promise<number>
 }
 
+/** Which chain is watched, and whose books are written. */
 export interface DepositWatcherOptions {
   registry: Registry
   books: DepositBooks
@@ -62,6 +63,7 @@ export interface DepositWatcherOptions {
   pollEvery?: number
 }
 
+/** Watches the chain for coins that come in. */
 export interface DepositWatcher {
   start(): void
   /** Fulfilled when the step in hand is finished and the lock is given up. */
@@ -96,6 +98,10 @@ const idOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
   ...{ number: Number(number), hash, time: Number(timestamp) },
 })
 
+/**
+ * A watcher of deposits; of several processes one reads, by the lease `deposits`. While the chain or the database is away
+ * it asks again, every 5 seconds at last, and is told of in the log once.
+ */
 export function createDepositWatcher({
   registry,
   books,

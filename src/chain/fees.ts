@@ -4,6 +4,7 @@ export interface Fees {
   maxPriorityFeePerGas: bigint
 }
 
+/** What the chain asks for gas now, in wei. */
 export interface FeeMarket {
   /** Of the block after the head. */
   nextBaseFee: bigint
@@ -11,6 +12,7 @@ export interface FeeMarket {
   tip: bigint
 }
 
+/** The larger of two amounts. */
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 

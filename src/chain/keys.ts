@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { computeAddress, hashMessage, SigningKey, verifyMessage } from 'ethers'
 
+/** A key pair in the clear. */
 export interface KeyPair {
   /** With EIP-55 checksum. */
   address: string
@@ -9,6 +10,7 @@ export interface KeyPair {
   privateKey: Uint8Array
 }
 
+/** A new key pair of the chain's curve. */
 export const createKeyPair = (): KeyPair => {
   const privateKey = new Uint8Array(randomBytes(32))
   // Outside the curve's order once in 2^128 tries; ethers raises then, and the caller's request is repeated.
@@ -43,4 +45,5 @@ export const createRelayAccount = (privateKey: string): RelayAccount => {
 export const toHex = (bytes: Uint8Array): string =>
   `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
 
+/** Bytes from hex digits behind `0x`. */
 export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')

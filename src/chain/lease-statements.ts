@@ -6,7 +6,7 @@ export const sessionOf = (holder: string) => `annal relay ${holder}`
 /** A lease lasts `duration` milliseconds from its last renewal, on the database's clock. */
 const end = `clock_timestamp() + $duration * interval '1 millisecond'`
 
-/** No row while another process has it. */
+/** Takes a lease, for `duration` milliseconds, and raises its epoch. No row while another process has it. */
 export const takeLease = statement(
   'lease_take',
   { parameters: { name: text, holder: uuid, duration: int }, columns: { epoch: bigint } },
@@ -17,14 +17,14 @@ export const takeLease = statement(
    returning epoch`,
 )
 
-/** Locks the lease until the transaction ends; no row when somebody has taken it over. */
+/** Locks a lease until the transaction ends, and renews it; no row when somebody has taken it over. */
 export const holdLease = statement(
   'lease_hold',
   { parameters: { name: text, holder: uuid, epoch: bigint, duration: int }, columns: { name: text } },
   `update leases set expires_at = ${end} where name = $name and holder = $holder and epoch = $epoch returning name`,
 )
 
-/** `names` and `epochs` in pairs. Returns those that are still held. */
+/** Renews leases, `names` and `epochs` in pairs. Returns those that are still held. */
 export const renewLeases = statement(
   'lease_renew',
   {
@@ -35,6 +35,7 @@ export const renewLeases = statement(
    where l.name = item.name and l.epoch = item.epoch and l.holder = $holder returning l.name`,
 )
 
+/** Gives up all leases of a holder: whoever asks next has them. */
 export const endLeases = statement(
   'lease_end',
   { parameters: { holder: uuid } },

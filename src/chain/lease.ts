@@ -10,6 +10,7 @@ import type { Log } from '../domain/ports.ts'
 import { type Asked, type Query, type Statement, valuesOf } from '../domain/sql.ts'
 import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
 
+/** Leases of this process, on a connection of its own. */
 export interface Lease {
   /** Whether we hold it now, after trying to take it. Raises when the database is down. */
   acquire(name: string): Promise<boolean>
@@ -28,6 +29,7 @@ export interface Lease {
   close(): Promise<void>
 }
 
+/** Another process has the lease, or nobody knows: what was begun under it has written nothing. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
@@ -51,6 +53,7 @@ const sessionSettings = (holder: string, duration: number) => `
 const lockNotAvailable = '55P03'
 const isLocked = (error: unknown) => (error as { code?: string }).code === lockNotAvailable
 
+/** Where the leases lie, and how long they last. */
 export interface LeaseOptions {
   /** Of a server's own session, not through a pooler that shares sessions between statements. */
   databaseUrl: string
@@ -59,6 +62,10 @@ export interface LeaseOptions {
   duration?: number
 }
 
+/**
+ * Takes and keeps leases by the database's clock, renewed every quarter of their time (decision 20b).
+ * After any error the connection is given up, and the leases with it.
+ */
 export function createLease({ databaseUrl, log, duration = defaultDuration }: LeaseOptions): Lease {
   const holder = randomUUID()
   /** Epochs by name. */

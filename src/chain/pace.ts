@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 
+/** Lets the requests of a busy process go first. */
 export interface Pace {
   /** Runs one short piece of work, then lets others have their turn; a longer one while they are busy. */
   turn<T>(work: () => Promise<T>): Promise<T>
@@ -22,6 +23,7 @@ const window = 50
 /** Milliseconds to rest after work that took so long, while others are busy. */
 export const restAfter = (spent: number) => Math.min(spent * restFactor, longestRest)
 
+/** A pace of its own: work rests the longer after each piece, the busier this process is with other things. */
 export function createPace(): Pace {
   let since = performance.eventLoopUtilization()
   let ownTime = 0

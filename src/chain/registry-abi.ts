@@ -32,6 +32,7 @@ export const decodeCommit = (callData: string): { nid: string; commitData: strin
   return { nid, commitData }
 }
 
+/** The call that asks for the blocks of an asset's commits. */
 export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])
 
 /** The blocks that hold commits. Registries of other makers, and ours of before, name a block once for each of its commits. */
@@ -53,6 +54,7 @@ export const ownTopics = (nid: string, recorders: readonly string[]): [string, s
   id(nid),
 ]
 
+/** Who wrote a commit, and its text, from the event in the log. */
 export const decodeCommitLog = (log: { topics: string[]; data: string }): { recorder: string; commitData: string } => {
   const values = registry.decodeEventLog(commitEvent, log.data, log.topics)
   return { recorder: values.recorder as string, commitData: values.commitData as string }

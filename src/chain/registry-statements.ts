@@ -1,5 +1,6 @@
 import { statement, text } from '../domain/sql.ts'
 
+/** What this installation remembers under a name. */
 export const findSetting = statement(
   'setting_find',
   { parameters: { key: text }, columns: { value: text } },

@@ -31,6 +31,7 @@ export interface ChainCommit {
   logIndex: number
 }
 
+/** Which node is asked, and where the registry is. */
 export interface RegistryOptions {
   rpcUrl: string
   /** What this installation remembers about its chain. Without it, `address` is needed: a verifier trusts no database. */
@@ -41,6 +42,7 @@ export interface RegistryOptions {
   chainId?: number
 }
 
+/** The registry, as readers know it; writing is the relay's. */
 export interface Registry {
   readonly rpc: Rpc
   /** Set when the operator says where the registry is; then none is ever deployed. */
@@ -66,6 +68,7 @@ export interface Registry {
   readAll(recorders: readonly string[], fromBlock: number): AsyncIterable<ChainCommit>
 }
 
+/** The name under which the registry's address on a chain is remembered. */
 export const registrySetting = (chainId: number) => `registry:${chainId}`
 
 type LogTopics = readonly (string | string[] | null)[]
@@ -85,6 +88,10 @@ const largestRange = 100_000
 /** Single blocks of a page: as many as one batch asks for. */
 const blocksOfPage = 50
 
+/**
+ * Reads the registry. Nothing is asked before it is needed; the chain's identifier and the registry's address are
+ * remembered in the database where there is one.
+ */
 export function createRegistry({ rpcUrl, database, address, chainId: expectedId }: RegistryOptions): Registry {
   const rpc = createRpc({ url: rpcUrl })
   let remembered: number | undefined

@@ -16,6 +16,7 @@ export const isGone = (row: BlockRow, canonical: ReadonlyMap<number, string | un
   return hash === undefined ? row.block_number > head.number : hash !== row.block_hash
 }
 
+/** Remembers how far the chain was seen. */
 export interface HeadWatch {
   /**
    * Raises UNAVAILABLE for a view from before what was seen already. A chain can lose blocks, too: then it has others where we
@@ -24,6 +25,10 @@ export interface HeadWatch {
   assertNewest(parts: RelayParts, lanes: readonly Lane[], view: ChainView): Promise<void>
 }
 
+/**
+ * A watch that takes up from the newest block in the database. `patience`: milliseconds that a lower head must stand still
+ * to be believed.
+ */
 export function createHeadWatch(patience: number): HeadWatch {
   let highest: number | undefined
   let standing: { hash: string; since: number } | undefined

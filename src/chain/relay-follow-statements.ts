@@ -7,8 +7,10 @@ import { arrayOf, int, orNull, type RowOf, statement, text, uuid } from '../doma
 import { commitStatus, pinTreesSql } from './relay-prepare-statements.ts'
 
 const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
+/** A commit, and the block that it is said to be in. */
 export type BlockRow = RowOf<typeof blockColumns>
 
+/** The commits of a lane that are in a block and not settled. */
 export const findIncluded = statement(
   'relay_included',
   { parameters: { lane: text }, columns: blockColumns },
@@ -30,6 +32,7 @@ export const findNewestPlaced = statement(
    order by r.block_number desc limit 1`,
 )
 
+/** Commits that are in blocks, in step with the hashes of their transactions and blocks. */
 export const markIncluded = statement(
   'relay_mark_included',
   {
@@ -140,6 +143,7 @@ export const markFinal = statement(
    update commits c set tree = '', message = '', changes = '{}' from erasable_commits where c.id = erasable_commits.id`,
 )
 
+/** Which commits of a lane have the nonces from `from` to just below `below`, in order. */
 export const findNonces = statement(
   'relay_nonces',
   {

@@ -12,6 +12,7 @@ const memory = 1_000
 /** Oldest first; undefined as long as it is not read to its end: asking again goes on. Raises UNAVAILABLE, RpcError. */
 export type ReadHistory = (nid: string) => Promise<ChainCommit[] | undefined>
 
+/** Reads what our accounts wrote about assets, a few pages a step; asking again goes on where the last step ended. */
 export const createHistories = (readOwn: Registry['readOwn']) => {
   const reading = new Map<string, { pages: AsyncIterator<ChainCommit[]>; found: ChainCommit[] }>()
 

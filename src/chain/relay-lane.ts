@@ -66,6 +66,7 @@ export interface Lane {
   tellers: Record<Topic, Teller>
 }
 
+/** A lane that knows nothing yet. Without a signer it only sends and follows what was signed. */
 export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
   address,
   name: `relay:${address}`,

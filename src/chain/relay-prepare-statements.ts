@@ -14,6 +14,7 @@ import {
   uuid,
 } from '../domain/sql.ts'
 
+/** The status of a commit's way to the chain, as the database has it. */
 export const commitStatus = textOf<'PENDING' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('commit_status')
 
 /**
@@ -45,6 +46,8 @@ const unpreparedColumns = {
   wrapped_data_key: orNull(bytes),
   sealed_private_key: orNull(bytes),
 }
+
+/** A commit that is to be made ready, with its author's sealed key; without one the key's columns are null. */
 export type UnpreparedRow = RowOf<typeof unpreparedColumns>
 
 /** Commits that are due to be made ready, whose predecessors are ready. */
@@ -64,6 +67,7 @@ export const findUnprepared = statement(
    limit $limit`,
 )
 
+/** Whether a user still has a key. */
 export const hasKey = statement(
   'relay_has_key',
   { parameters: { user: uuid }, columns: { user_id: uuid } },
@@ -118,6 +122,7 @@ export const findWaiting = statement(
    limit 200`,
 )
 
+/** For the operator: how many commits are on their way or failed, by status, and the oldest of each. */
 export const countByStatus = statement(
   'relay_count',
   { columns: { status: commitStatus, count: int, oldest: timestamp } },

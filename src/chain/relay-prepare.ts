@@ -12,6 +12,7 @@ import type { Lease } from './lease.ts'
 import { createPace } from './pace.ts'
 import { findUnprepared, hasKey, postpone, storePrepared, type UnpreparedRow } from './relay-prepare-statements.ts'
 
+/** What makes commits ready, and whom it tells. */
 export interface PreparerOptions {
   database: Database
   lease: Lease
@@ -25,6 +26,7 @@ export interface PreparerOptions {
   onReady(): void
 }
 
+/** Makes commits ready. */
 export interface Preparer {
   /** Fulfilled when it was told to stop and the step in hand is over. */
   run(): Promise<void>
@@ -44,6 +46,11 @@ const longestOutagePause = 30
 /** About three days after the first: a vault whose keys were left behind is found out by then. */
 const lastTryWithoutKey = 80
 
+/**
+ * Makes commits ready; of several processes one does, by the lease `relay:prepare`. A commit that fails rests for 2
+ * seconds to an hour, or half a minute while a part is away; without its author's key it is refunded after about three
+ * days.
+ */
 export const createPreparer = (options: PreparerOptions): Preparer => {
   const { database, lease, contentStore, custody, log, stopping } = options
   const pace = createPace()

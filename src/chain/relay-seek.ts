@@ -54,6 +54,7 @@ export const readingOnce = <Parts extends SeekParts>(parts: Parts): Parts => {
   return { ...parts, readHistory }
 }
 
+/** What was found of the commits that were sought. */
 export interface Sighting {
   /** By commit. */
   found: ReadonlyMap<string, ChainCommit>

@@ -3,6 +3,7 @@ import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findRaw, type InFlightRow, markBroadcast } from './relay-statements.ts'
 import type { RpcError } from './rpc.ts'
 
+/** Stored bytes that may be sent. */
 export interface Outgoing {
   commitId: string
   hash: string

@@ -58,6 +58,8 @@ const candidateColumns = {
   /** Set while the commit before this one is itself unsigned. */
   unsigned_predecessor: orNull(uuid),
 }
+
+/** A commit that may be signed, with all that its description needs. */
 export type CandidateRow = RowOf<typeof candidateColumns>
 
 /**
@@ -150,6 +152,8 @@ const inFlightColumns = {
   /** Seconds since the newest transaction was signed, on the database's clock. */
   age: float,
 }
+
+/** A commit that is signed and not in the chain. */
 export type InFlightRow = RowOf<typeof inFlightColumns>
 
 /** What is signed and not in the chain, in the order of nonces. */
@@ -169,18 +173,21 @@ export const findInFlight = statement(
    limit 256`,
 )
 
+/** The stored bytes of transactions. */
 export const findRaw = statement(
   'relay_raw',
   { parameters: { hashes: arrayOf(text) }, columns: { hash: text, commit_id: uuid, raw: bytes } },
   'select hash, commit_id, raw from chain_transactions where hash = any ($hashes)',
 )
 
+/** All transactions that were ever signed for a commit. */
 export const findSigned = statement(
   'relay_signed',
   { parameters: { commit: uuid }, columns: { hash: text, raw: bytes } },
   'select hash, raw from chain_transactions where commit_id = $commit',
 )
 
+/** Commits whose bytes a node has taken. */
 export const markBroadcast = statement(
   'relay_broadcast',
   { parameters: { commits: arrayOf(uuid) } },

@@ -25,6 +25,7 @@ import { findInFlight, findOpenLanes, hasOpenCommits } from './relay-statements.
 import { createTeller } from './teller.ts'
 import { type ChainView, readView } from './view.ts'
 
+/** What the relay works with, and how patient it is. */
 export interface RelayOptions {
   database: Database
   /** For the connection that holds the relay's locks: a session of its own, not through a statement pooler. */
@@ -49,6 +50,7 @@ export interface RelayOptions {
   doubtPatience?: number
 }
 
+/** What the relay is doing, for an operator. */
 export interface RelayStatus {
   /** `standby`: another process has the lanes. `waiting`: for the chain or the database, see `trouble`. */
   state: 'stopped' | 'starting' | 'working' | 'standby' | 'waiting'
@@ -59,6 +61,7 @@ export interface RelayStatus {
   lanes: { address: string; isHeld: boolean; inFlight: number }[]
 }
 
+/** The part that gets commits onto the chain. */
 export interface Relay {
   start(): void
   /** Says that a commit was accepted. Returns at once. */
@@ -76,6 +79,10 @@ const batch = 32
 const pauses = { idle: 1_000, waiting: 500, sent: 25, woken: 20 }
 const longestBackoff = 3_000
 
+/**
+ * The relay of this process, not started yet. Each lane, a relay account, is worked by the process that has its lease;
+ * what goes wrong is told in the log once for as long as it lasts, and never raised.
+ */
 export function createRelay(options: RelayOptions): Relay {
   const { database, registry, log } = options
   const stopping = new AbortController()

@@ -7,6 +7,7 @@ export type RlpItem = Uint8Array | bigint | RlpItem[]
 /** Short forms hold this many bytes. */
 const shortLength = 55
 
+/** The bytes of an item; an integer is written without leading zeros. */
 export const encodeRlp = (item: RlpItem): Buffer => {
   if (Array.isArray(item)) return withLength(Buffer.concat(item.map(encodeRlp)), 0xc0)
   const bytes = typeof item === 'bigint' ? encodeInteger(item) : Buffer.from(item.buffer, item.byteOffset, item.length)

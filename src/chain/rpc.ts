@@ -15,13 +15,16 @@ export class RpcError extends Error {
   }
 }
 
+/** One question. */
 export interface RpcCall {
   method: string
   params: readonly unknown[]
 }
 
+/** Its answer, or why the node refused. */
 export type RpcOutcome = { result: unknown; error?: undefined } | { result?: undefined; error: RpcError }
 
+/** A chain node, as it can be asked. */
 export interface Rpc {
   /** For messages: the host alone, because providers put their secrets into the path. Of a socket, where it is. */
   readonly host: string
@@ -33,6 +36,7 @@ export interface Rpc {
   until(signal: AbortSignal): Rpc
 }
 
+/** Where the node is, and how it is asked. */
 export interface RpcOptions {
   /** `http:`, `https:`, or `ipc:` with the path of a node's socket. */
   url: string
@@ -54,6 +58,10 @@ interface Reply {
 
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/**
+ * A node's JSON-RPC. Calls are sent together where the node takes batches, and one by one where it does not; nothing is
+ * repeated.
+ */
 export function createRpc(options: RpcOptions): Rpc {
   const { url, timeout = 10_000, batchSize = 50 } = options
   const { username, password, ...target } = splitCredentials(url)

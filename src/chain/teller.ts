@@ -11,6 +11,7 @@ export interface Teller {
 /** Milliseconds. A node that fails every other time would fill the log. */
 const defaultQuiet = 600_000
 
+/** A teller that has told nothing yet. `quiet`: milliseconds within which the same trouble is told once, also when it ends and comes back. */
 export function createTeller(quiet = defaultQuiet): Teller {
   const repetition = createRepetition(quiet)
   let current: { trouble: string; isTold: boolean } | undefined

@@ -4,6 +4,7 @@ import type { Fees } from './fees.ts'
 import { fromHex, type RelayAccount, toHex } from './keys.ts'
 import { encodeRlp, type RlpItem } from './rlp.ts'
 
+/** A transaction that is to be signed; fees in wei. */
 export interface TransactionPlan extends Fees {
   chainId: number
   nonce: number
@@ -14,6 +15,7 @@ export interface TransactionPlan extends Fees {
   gasLimit: bigint
 }
 
+/** A transaction as it is sent and stored. */
 export interface SignedTransaction extends Fees {
   nonce: number
   hash: string
@@ -23,6 +25,7 @@ export interface SignedTransaction extends Fees {
 /** EIP-1559's transaction type. */
 const type = Buffer.of(2)
 
+/** Signs by EIP-1559. The same plan always gives the same bytes. */
 export const signTransaction = (account: RelayAccount, plan: TransactionPlan): SignedTransaction => {
   const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit, to = '0x', data } = plan
   const fields: RlpItem[] = [
@@ -41,6 +44,7 @@ export const signTransaction = (account: RelayAccount, plan: TransactionPlan): S
   return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: keccak256(raw), raw }
 }
 
+/** What a signed transaction does, and with how much gas. */
 export const parseTransaction = (raw: Uint8Array) => {
   const { nonce, to, data, gasLimit } = Transaction.from(toHex(raw))
   return { nonce, to: to ?? undefined, data, gasLimit }

@@ -10,6 +10,7 @@ import type { ChainCommit, Registry } from './registry.ts'
 /** The file network, as much as a reader needs of it. */
 export type FileNetwork = Pick<ContentStore, 'describe' | 'readBlock' | 'read'>
 
+/** One look at a commit. */
 export interface Check {
   name: 'layout' | 'tree' | 'sha256' | 'signature' | 'author' | 'asset' | 'order'
   /** `unknown`: what it needs is not on the file network. */
@@ -18,6 +19,7 @@ export interface Check {
   finding?: string
 }
 
+/** A commit of the chain, with everything that was looked at. */
 export interface VerifiedCommit {
   /** Which life of the file it belongs to, from 1: a file may be deleted and registered again, and each time begins anew. */
   life: number
@@ -29,6 +31,7 @@ export interface VerifiedCommit {
   checks: Check[]
 }
 
+/** What a history is worth. */
 export interface Verification {
   nid: string
   /** True only when there is a history and every check of its newest life is right. */
@@ -41,6 +44,7 @@ export interface Verification {
   foreign: number
 }
 
+/** Whose history is checked, and where it is read. */
 export interface VerifyOptions {
   nid: string
   registry: Pick<Registry, 'readCommits'>

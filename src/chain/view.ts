@@ -2,6 +2,7 @@ import { unavailable } from '../domain/errors.ts'
 import type { FeeMarket } from './fees.ts'
 import { quantity, type Rpc, type RpcOutcome, resultOf } from './rpc.ts'
 
+/** A block. */
 export interface BlockId {
   number: number
   hash: string
