@@ -25,11 +25,13 @@ import { routes } from './rest/routes.ts'
 import { statuses } from './rest/status.ts'
 import { createServices, type ServiceDependencies, type ServiceLayer } from './services.ts'
 
+/** What the application is made of, and what tells whether it is ready. */
 export interface Dependencies extends ServiceDependencies {
   /** What is not ready; empty when everything can be served. */
   missing(): Promise<string[]>
 }
 
+/** The services, and what serves requests with them. */
 export interface App extends ServiceLayer {
   doors: Door[]
 }
@@ -45,6 +47,7 @@ const MAX_BODY_BYTES = 1_000_000
 /** The secret of `Authorization: token <secret>`; an unknown scheme counts as none. */
 const tokenOf = (header: string | undefined) => (header === undefined ? undefined : SECRET_HEADER.exec(header)?.[2])
 
+/** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
   const { config, database, contentStore, log, publicUrl } = deps
   const layer = createServices(deps)

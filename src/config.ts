@@ -222,6 +222,7 @@ const variables = {
 type Name = keyof typeof variables
 type Values = { [N in Name]: z.output<(typeof variables)[N]['schema']> }
 
+/** The configuration has problems; its message names all of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -300,6 +301,7 @@ function environment(): NodeJS.ProcessEnv {
   return process.env
 }
 
+/** All that the environment says, checked and frozen. */
 export type Config = ReturnType<typeof readConfig>
 
 /** Raises ConfigError. */

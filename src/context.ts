@@ -9,6 +9,7 @@ import type { Chain, Database, Log } from './domain/ports.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
 import type { WalletServices } from './domain/wallet/wallet-services.ts'
 
+/** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
 export interface Services extends AccountServices, AssetServices, StoreServices, WalletServices {
   audit: AuditService
   events: EventService
@@ -27,6 +28,7 @@ export interface Publication {
   signFileUrl(nid: string): string
 }
 
+/** What a request comes with. */
 export interface Context {
   readonly actor: Actor
   /** Whether they came with a token that is good no more. Then the actor is anonymous, and only what is open to that may go on. */

@@ -36,6 +36,7 @@ import { createLocalKeyVault } from './platform/vault/local-key-vault.ts'
 import { createSafe } from './platform/vault/safe.ts'
 import { assertKeysHeld, assertVaultBelongs } from './platform/vault/vault-identity.ts'
 
+/** The parts that are open. */
 export interface Installation {
   config: Config
   log: Log
@@ -63,6 +64,7 @@ export interface ChainConnection {
   close(): Promise<void>
 }
 
+/** What whoever opens an installation may do to it. */
 export interface OpenOptions {
   /** Whether the database may be changed to fit this version. The server may; a command beside it must not. */
   mayMigrate: boolean

@@ -34,6 +34,7 @@ import { createGate } from './platform/gate.ts'
 import { createUploadFolder } from './platform/http/upload-folder.ts'
 import { createSeal } from './platform/vault/seal.ts'
 
+/** The real parts, and the configuration. */
 export interface ServiceDependencies {
   config: Config
   database: Database
@@ -52,6 +53,7 @@ export interface ServiceDependencies {
   publicUrl: string
 }
 
+/** The services, with what works in the background on them. */
 export interface ServiceLayer {
   services: Services
   maintenance: Maintenance
@@ -76,6 +78,10 @@ export interface ServiceLayer {
 /** An export holds some megabytes at most, and keeps the process busy while it is made. */
 const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
 
+/**
+ * Makes all services from their parts, area by area. It starts nothing: `prepare` is to be called before anything is
+ * served.
+ */
 export function createServices(deps: ServiceDependencies): ServiceLayer {
   const { config, database, contentStore, vault, log, publicUrl } = deps
   const nids = actionNids(contentStore)

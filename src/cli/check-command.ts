@@ -56,6 +56,7 @@ function printFindings(findings: Finding[]) {
   }
 }
 
+/** Adds `annal check` and `annal mend`. */
 export function addCheckCommands(program: Command): void {
   command(
     program,

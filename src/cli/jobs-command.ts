@@ -62,6 +62,7 @@ function printJobs({ waiting, failed, deadLetters }: Jobs) {
   if (total > lines.length) say(`The newest ${lines.length} are listed.`)
 }
 
+/** Adds `annal jobs`. */
 export function addJobsCommand(program: Command): void {
   command(program, 'jobs', 'Shows which background work waits, and what of it fails and why.')
     .option('--retry [job]', 'tries at once what waits for its next attempt, and anew what failed for good; or one job')

@@ -12,6 +12,7 @@ const withKeys = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
     return work(createKeyRotation(installation))
   })
 
+/** Adds `annal keys …`. */
 export function addKeysCommands(program: Command): void {
   const keys = command(program, 'keys', 'Key-encryption keys, which wrap the custodial keys and every sealed text.')
 

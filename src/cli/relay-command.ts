@@ -21,6 +21,7 @@ async function readRelay(retry: boolean) {
   })
 }
 
+/** Adds `annal relay`. */
 export function addRelayCommand(program: Command): void {
   command(program, 'relay', 'Shows what is on its way to the chain, and which commits wait and why.')
     .option('--retry', 'tries at once what waits')

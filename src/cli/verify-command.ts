@@ -73,6 +73,7 @@ function printVerification({ nid, agrees, file, commits, foreign }: Verification
   else say(red('The history does not hold, or a part of it could not be read.'))
 }
 
+/** Adds `annal verify`. */
 export function addVerifyCommand(program: Command): void {
   command(program, 'verify', "Checks an asset's history with nothing but the chain and the file network.")
     .argument('<nid>', "the asset's identifier")

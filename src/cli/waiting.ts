@@ -6,6 +6,7 @@ import type { Database } from '../domain/ports.ts'
 import { findSetbacks } from '../domain/sweep/setback-statements.ts'
 import { findDead } from '../platform/jobs/job-statements.ts'
 
+/** The findings W1 (commits), W2 (jobs) and W3 (items of sweeps); at most `MOST_ROWS` rows are shown of each. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
   const commits = (await query(findWaiting)).map(({ commit_id, nid, attempts, next_attempt_at, trouble }) => ({
     subject: toId('commit', commit_id),

@@ -22,6 +22,7 @@ export async function withInstallation<T>(work: (installation: Installation) => 
   }
 }
 
+/** Where callers reach the service, as a command knows it: its port may be another one. */
 export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
 
 /** The same with the services; the doors stay shut, and are not even loaded. */

@@ -11,6 +11,7 @@ import { isInternalAddress, isInternalHost } from '../domain/store/internal-addr
 /** IP addresses of a host name. */
 export type Resolve = (host: string) => Promise<string[]>
 
+/** A connection would have led to an address inside. */
 export class InternalAddressError extends Error {
   override readonly name = 'InternalAddressError'
 }
@@ -39,6 +40,10 @@ interface GuardOptions {
   timeout: number
 }
 
+/**
+ * Opens connections for undici; one that would lead inside fails with InternalAddressError, unless `allowInternal`.
+ * `timeout`: milliseconds until it is open.
+ */
 export function createGuardedConnector({ allowInternal, resolve, timeout }: GuardOptions): buildConnector.connector {
   const lookup: LookupFunction = (host, { all }, callback) => {
     resolve(host)

@@ -32,6 +32,7 @@ function particularsOf(message: AccountMessage, words: AccountWords, { language,
   }
 }
 
+/** The parts of a mail about an account. */
 export function writeAccountMail(message: AccountMessage, voice: Voice): MailBody {
   const words = accountWords[voice.language]
   const { subject, heading, text, notYou } = words[message.template]

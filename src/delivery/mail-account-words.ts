@@ -48,6 +48,7 @@ const en = {
   footer: 'You get this mail because this address was given for an account at {url}.',
 }
 
+/** The words that every language has for mails about accounts. */
 export type AccountWords = typeof en
 
 const zhTw: AccountWords = {
@@ -94,4 +95,5 @@ const zhTw: AccountWords = {
   footer: '您收到這封信，是因為有人在 {url} 的帳號中填寫了這個地址。',
 }
 
+/** These words by language. */
 export const accountWords: Record<Language, AccountWords> = { en, 'zh-TW': zhTw }

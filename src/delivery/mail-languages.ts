@@ -15,6 +15,7 @@ export const fill = (sentence: string, values: Record<string, string>): string =
 const day = { year: 'numeric', month: 'long', day: 'numeric' } as const
 const minute = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 
+/** A moment as a person reads it, to the minute, in UTC. */
 export const formatTime = (date: Date, language: Language): string =>
   `${date.toLocaleString(locales[language], { ...day, ...minute, timeZone: 'UTC' })} UTC`
 

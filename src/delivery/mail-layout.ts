@@ -103,6 +103,7 @@ ${facts.map(
 </html>
 `)
 
+/** A mail as plain text, with a link on a line of its own. */
 export const renderText = ({ heading, paragraphs, action, closing = [], facts, footer }: MailBody): string =>
   [
     heading,

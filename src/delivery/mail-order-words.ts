@@ -45,6 +45,7 @@ const en = {
   footer: 'You get this mail because of an order at {url}.',
 }
 
+/** The words that every language has for mails about orders. */
 export type OrderWords = typeof en
 
 const zhTw: OrderWords = {
@@ -90,4 +91,5 @@ const zhTw: OrderWords = {
   footer: '您收到這封信，是因為在 {url} 有一筆訂單。',
 }
 
+/** These words by language. */
 export const orderWords: Record<Language, OrderWords> = { en, 'zh-TW': zhTw }

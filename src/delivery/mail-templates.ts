@@ -6,6 +6,7 @@ import { renderHtml, renderText } from './mail-layout.ts'
 import { writeOrderMail } from './mail-order-templates.ts'
 import { createVoice } from './mail-voice.ts'
 
+/** What all mails of an installation tell alike. */
 export interface MailComposerOptions {
   /** Name of the currency unit. */
   currency: string
@@ -15,6 +16,7 @@ export interface MailComposerOptions {
 
 const isAboutAnAccount = (message: MailMessage): message is AccountMessage => 'username' in message
 
+/** Puts messages into words: in the language that was wanted, or English, as text and HTML. */
 export const createMailComposer =
   ({ currency, publicUrl }: MailComposerOptions): ComposeMail =>
   (message, wanted) => {

@@ -8,6 +8,7 @@ export interface Voice {
   say(sentence: string, values?: Record<string, string>): string
 }
 
+/** Fills sentences in, in one language; `url` stands for the service in all of them. */
 export const createVoice = (language: Language, url: string): Voice => ({
   language,
   say: (sentence, values) => fill(sentence, { url, ...values }),

@@ -9,6 +9,7 @@ import type { Log, Mailer, OutgoingMail } from '../domain/ports.ts'
 /** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
 const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
 
+/** Where mails go, and whom they are from. */
 export interface MailerOptions {
   /** `smtp://` or `smtps://`, with credentials if the server wants some. Undefined: mails become files in `dir`. */
   smtpUrl: string | undefined
@@ -38,6 +39,7 @@ function assertSafe({ id, to }: OutgoingMail): void {
   }
 }
 
+/** Sends mails over SMTP, or writes them as `.eml` files. The same identifier gives the same Message-ID. */
 export function createMailer({ smtpUrl, dir, from, log, showLinks, timeouts = TIMEOUTS }: MailerOptions): Mailer {
   const domain = domainOf(from)
 

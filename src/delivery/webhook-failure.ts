@@ -1,7 +1,9 @@
 /** Why a call failed, in sentences for an administrator. They name no address: what is inside is not told. */
 import { InternalAddressError } from './guarded-connector.ts'
 
+/** Why a URL is not called that leads inside. */
 export const INTERNAL = 'The URL leads to an internal address, which is never called.'
+/** Why a URL is not called that is not https. */
 export const ONLY_HTTPS = 'Only https:// is called.'
 
 const sentences: Record<string, string> = {
@@ -37,6 +39,7 @@ export function failureOf(error: unknown, timeout: number): string {
   return sentences[code] ?? `The call failed (${code}).`
 }
 
+/** Why an answer counts as a failure; undefined for 2xx. */
 export function failureOfStatus(status: number): string | undefined {
   if (status >= 200 && status < 300) return undefined
   if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`

@@ -15,6 +15,7 @@ const MAX_EXCERPT = 1_000
 /** Shorter texts are in too many answers by chance. */
 const MIN_SECRET_LENGTH = 6
 
+/** Where calls may go, and how long one may take. */
 export interface WebhookSenderOptions {
   /** Development: http, and receivers on this machine or site. */
   allowInsecure: boolean
@@ -66,6 +67,10 @@ const headersOf = ({ id, at, body, secrets }: WebhookCall) => ({
   'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' '),
 })
 
+/**
+ * Calls receivers, each over a connection of its own: no redirects, 64 KiB of an answer at most, and of that the first
+ * characters, with what must not be kept taken out.
+ */
 export function createWebhookSender({
   allowInsecure,
   resolve,

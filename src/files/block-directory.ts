@@ -45,6 +45,7 @@ const syncPath = async (path: string) => {
   }
 }
 
+/** Blocks as files below `dir`, named by their CIDs: whole or not there, and on the disk once they are written. */
 export const createBlockDirectory = (dir: string) => {
   const place = (cid: CID) => {
     const at = sharding.encode(cid)

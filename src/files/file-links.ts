@@ -1,6 +1,7 @@
 /** Links to private files that work for a while without credentials: an `<img>` cannot send a header. */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 
+/** Signs links to files, and knows them again. */
 export interface FileLinks {
   /** Absolute URL of a file's bytes, valid for at least an hour. */
   sign(cid: string): string
@@ -9,6 +10,7 @@ export interface FileLinks {
 
 const HOUR = 3_600
 
+/** Links good for one to two hours. `key`: 32 bytes, the same in all processes of an installation. */
 export function createFileLinks({ key, publicUrl }: { key: Uint8Array; publicUrl: string }): FileLinks {
   // A key object is taken apart once; bytes would be with every link.
   const secret = createSecretKey(key)

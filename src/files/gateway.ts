@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ContentStore } from '../domain/ports.ts'
 
+/** How a file is served. */
 export interface ReadableFile {
   mimeType: string
   fileName: string
@@ -69,6 +70,7 @@ const cacheControls: Record<Audience, string> = {
 const names = (header: string | undefined, etag: string) =>
   header?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
 
+/** Serves files of the content store to callers who were found to be allowed to read them. */
 export function createGateway({ contentStore }: { contentStore: ContentStore }) {
   return {
     /** Sends a file that the caller may read. Raises NOT_FOUND, UNAVAILABLE before anything is sent. */
@@ -131,4 +133,5 @@ export function createGateway({ contentStore }: { contentStore: ContentStore }) 
   }
 }
 
+/** Serves files; what `createGateway` makes. */
 export type Gateway = ReturnType<typeof createGateway>

@@ -35,6 +35,7 @@ const layout = {
 /** Milliseconds that renewals and removals are remembered: longer than an upload takes. */
 const memory = 3_600_000
 
+/** Which Kubo node it is, and how patient its callers are. */
 export interface KuboContentStoreOptions {
   /** Its RPC API. */
   url: string

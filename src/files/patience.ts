@@ -1,5 +1,6 @@
 /** Deadlines for a server that may hang: they count the time that it takes, never that of whoever reads or writes. */
 
+/** What a server is given up with. */
 export const tooSlow = (milliseconds: number) => new Error(`no answer within ${milliseconds} ms`)
 
 /** A clock that gives up when it is not stopped in time. */

@@ -8,6 +8,7 @@ import { offsetArg, withOffset } from './offset.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
+/** `ApiKey`, for administrators alone. */
 export const ApiKeyType = builder.prismaObject('ApiKey', {
   description: 'The record of a key by which a trusted service is known. Administrators only.',
   interfaces: [Node],

@@ -41,6 +41,7 @@ const RegisterAssetInput = builder.inputType('RegisterAssetInput', {
   }),
 })
 
+/** What an update takes; a quote of one takes the same. */
 export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataInput', {
   description: 'Only what is given changes.',
   fields: (t) => ({

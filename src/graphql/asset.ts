@@ -19,6 +19,7 @@ const fileUrl = ({ publicUrl, signFileUrl }: Publication, cid: string, publicAcc
   publicAccess ? `${publicUrl}/ipfs/${cid}` : signFileUrl(cid)
 const historyPages = pageOf(1000)
 
+/** `Asset`, of which nothing is private: who may not see an asset does not get one. */
 export const AssetType = builder.prismaObject('Asset', {
   description: 'A registered file with its metadata.',
   interfaces: [Node],

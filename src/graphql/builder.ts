@@ -22,6 +22,7 @@ type Scalars = {
   Upload: { Input: Upload; Output: never }
 }
 
+/** Every file that defines a part of the schema adds to this. */
 export const builder = new SchemaBuilder<{
   Context: Context
   PrismaTypes: PrismaTypes

@@ -7,6 +7,7 @@ import { Node } from './node.ts'
 import { characters, jsonBytes, urlSize } from './sizes.ts'
 import { UserType } from './user.ts'
 
+/** The way of a commit to the chain. */
 export const CommitStatus = builder.enumType('CommitStatus', {
   description:
     "Status of a commit's chain transaction. A reorganisation of the chain moves INCLUDED back to BROADCAST.",
@@ -27,6 +28,7 @@ const creator = {
   asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
 } as const
 
+/** `Commit`, to be seen by whoever sees its asset. */
 export const CommitType = builder.prismaObject('Commit', {
   description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   interfaces: [Node],
@@ -139,6 +141,7 @@ export const CommitType = builder.prismaObject('Commit', {
   }),
 })
 
+/** A page of a history; by sequences, which have no gaps. */
 export const CommitConnection = builder.connectionObject(
   { type: CommitType, name: 'CommitConnection', description: 'A page of a history.' },
   { name: 'CommitEdge', description: 'A commit with its cursor.' },

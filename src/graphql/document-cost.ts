@@ -39,6 +39,7 @@ export const answerLimits = { values: 5_000, bytes: 8_100_000 } as const
 /** From so many bytes on an answer keeps a process busy, so that few are made at once. */
 export const LARGE_ANSWER = 1_000_000
 
+/** What an answer may hold at most: values, and bytes as they stand in JSON. */
 export interface DocumentCost {
   values: number
   bytes: number

@@ -9,6 +9,7 @@ import {
 } from 'graphql'
 import { fragmentsOf, isIntrospection } from './document-parts.ts'
 
+/** How much there may be of each. Callers are told in the description of the schema's queries. */
 export const documentLimits = {
   /** UTF-16 units. */
   characters: 16_384,
@@ -46,6 +47,7 @@ const nouns: Record<Limited, string> = {
   repetitions: 'repetitions of a field',
 }
 
+/** The refusal of a document, as VALIDATION_FAILED. */
 export const tooMuch = (message: string) => new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
 
 /** Raises a GraphQLError. */

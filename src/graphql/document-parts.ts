@@ -1,8 +1,10 @@
 /** What is found in a document wherever one is looked at. */
 import { type DocumentNode, type FieldNode, type FragmentDefinitionNode, Kind } from 'graphql'
 
+/** The fragments of a document by name. */
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
+/** The fragments that a document defines. */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(
     definitions

@@ -5,6 +5,10 @@ import { createCostOf, LARGE_ANSWER } from './document-cost.ts'
 /** Carries an operation of ours out, when its turn has come if its answer may be large. Raises UNAVAILABLE. */
 type Admit = <T>(document: DocumentNode, variables: Record<string, unknown>, run: () => Promise<T>) => Promise<T>
 
+/**
+ * Has answers that may be large wait for a place behind the gate that both interfaces share; others run at once. Raises
+ * UNAVAILABLE when none came.
+ */
 export function createAdmit(schema: GraphQLSchema, largeAnswers: Gate): Admit {
   const costOf = createCostOf(schema)
   return (document, variables, run) => {

@@ -6,6 +6,7 @@ import type { Log } from '../domain/ports.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
 import { withoutValues } from './without-values.ts'
 
+/** All that a caller learns of a fault. */
 export const INTERNAL_MESSAGE =
   'Something went wrong on our side. Nothing was charged that did not happen; please try again.'
 
@@ -36,6 +37,7 @@ export function domainErrorOf(error: unknown): DomainError | undefined {
   return undefined
 }
 
+/** The error as it leaves, with a code of our vocabulary. Faults are logged, and so is what a part that is away says. */
 export function maskError(error: unknown, log: Log): GraphQLError {
   const from = error instanceof GraphQLError ? error : undefined
   const http = from?.extensions.http ? { http: from.extensions.http } : undefined

@@ -28,6 +28,7 @@ const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
 
 const guarded = 'Only administrators see it; null for others.'
 
+/** `NetworkApp`, for administrators alone; buyers have its name and identifier by their orders. */
 export const NetworkAppType = builder.prismaObject('NetworkApp', {
   description: 'A paid action with a price and, optionally, a webhook that is called after a payment.',
   interfaces: [Node],

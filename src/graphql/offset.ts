@@ -3,6 +3,7 @@ import type { builder } from './builder.ts'
 
 type Arguments = Pick<PothosSchemaTypes.RootFieldBuilder<typeof builder.$inferSchemaTypes, unknown>, 'arg'>
 
+/** The argument `offset` of a list. */
 export const offsetArg = (t: Arguments) =>
   t.arg.int({ description: 'Leaves out so many at the start, for callers that page by position.' })
 

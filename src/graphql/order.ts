@@ -12,6 +12,7 @@ import { characters, jsonBytes, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
+/** The status of an order. */
 export const OrderStatus = builder.enumType('OrderStatus', {
   description: 'Status of an order.',
   values: {
@@ -25,6 +26,7 @@ export const OrderStatus = builder.enumType('OrderStatus', {
   } as const,
 })
 
+/** `Order`, for its buyer alone. */
 export const OrderType = builder.prismaObject('Order', {
   description: 'One purchase of a network app. Only its buyer sees it.',
   interfaces: [Node],
@@ -133,6 +135,7 @@ const OrderConnection = builder.connectionObject(
   { name: 'OrderEdge', description: 'An order with its cursor.' },
 )
 
+/** What an order takes; a quote of one takes the same. */
 export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   description: 'What to buy.',
   fields: (t) => ({
@@ -142,6 +145,7 @@ export const CreateOrderInput = builder.inputType('CreateOrderInput', {
   }),
 })
 
+/** What a confirmation takes; a quote of one takes the same. */
 export const ConfirmOrderInput = builder.inputType('ConfirmOrderInput', {
   description: 'What to pay.',
   fields: (t) => ({

@@ -34,6 +34,7 @@ export const wantsPlayground = (req: IncomingMessage) =>
   (req.headers.accept ?? '').includes('text/html') &&
   !/[?&](query|documentId)=/.test(req.url ?? '')
 
+/** Serves the playground, with everything that it loads, from one page that is made at the first request. */
 export function createPlayground() {
   let rendered: ReturnType<typeof render> | undefined
 

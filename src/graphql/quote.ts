@@ -16,6 +16,7 @@ const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
   }),
 })
 
+/** `Quote`: what something costs, for dry runs and receipts. */
 export const QuoteType = builder.objectRef<Quote>('Quote').implement({
   description: 'What something costs, and how a wallet pays for it: points first.',
   fields: (t) => ({
@@ -37,6 +38,7 @@ export const QuoteType = builder.objectRef<Quote>('Quote').implement({
   }),
 })
 
+/** What adds fields to an input. */
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>
 
 /** What every paid mutation's input has. */
@@ -50,6 +52,7 @@ export const costFields = (t: InputFields) => ({
 /** Made when it is asked for: what was charged is read then. */
 export type Quoted = { quote: () => Promise<Quote | null> | Quote | null }
 
+/** The field `quote` of a paid mutation's payload. */
 export const quoteField = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Quoted>) =>
   t.field({
     type: QuoteType,

@@ -7,6 +7,7 @@ import { parseJsonObject } from './parse-json-object.ts'
 /** Files that one request brings. */
 const MAX_FILES = 4
 
+/** A multipart request that is being read. */
 export interface UploadForm {
   /** The operation, with an `Upload` wherever a file belongs. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
   params: Promise<Record<string, unknown>>

@@ -29,4 +29,5 @@ import './transfer.ts'
 import { builder } from './builder.ts'
 import { guardRootFields } from './stale-token.ts'
 
+/** The one schema, which GraphQL serves and REST routes execute operations on. */
 export const schema = guardRootFields(builder.toSchema({ sortSchema: true }))

@@ -14,11 +14,13 @@ import {
   isObjectType,
 } from 'graphql'
 
+/** Items of a page: when nothing is asked for, and at most. */
 export interface PageSize {
   defaultSize: number
   maxSize: number
 }
 
+/** How large a field's value can be, in whichever of these terms fits it. */
 export interface Size {
   /** Of a list that is read page by page: `first` and `last`, or `limit`. */
   page?: PageSize
@@ -65,6 +67,7 @@ export const urlSize = stated({ bytes: 1_000 })
 /** A value that is so large and counts for so many. */
 export const wholeDocument = (bytes: number, values: number) => stated({ bytes, values })
 
+/** What a field or an argument says of its size; nothing for one whose type is small. */
 export const sizeOf = ({ extensions }: { extensions?: unknown }): Size =>
   (extensions as { size?: Size } | null)?.size ?? {}
 

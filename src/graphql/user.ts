@@ -5,6 +5,7 @@ import { Node } from './node.ts'
 import { characters } from './sizes.ts'
 import { WalletType } from './wallet.ts'
 
+/** What an account may do. */
 export const Role = builder.enumType('Role', {
   description: 'What an account may do beyond its own things.',
   values: {
@@ -15,6 +16,7 @@ export const Role = builder.enumType('Role', {
 
 const own = 'Only you see yours; null for others.'
 
+/** `User`: of somebody else's, what is private is null. */
 export const UserType = builder.prismaObject('User', {
   description: "A person's account. What is private is null for everybody else.",
   interfaces: [Node],

@@ -4,6 +4,7 @@ import { builder } from './builder.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
 
+/** `Wallet`, for its owner alone. */
 export const WalletType = builder.prismaObject('Wallet', {
   description: "A user's custodial key pair and balances.",
   select: { userId: true, address: true, num: true, points: true, pointsExpireAt: true },

@@ -48,6 +48,7 @@ const WebhookAttemptType = builder.prismaObject('WebhookAttempt', {
   }),
 })
 
+/** `WebhookDelivery`, for administrators alone. */
 export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
   description: 'One event on its way to the webhook of a network app. Administrators see it.',
   interfaces: [Node],

@@ -21,6 +21,10 @@ import { useStreams } from './use-streams.ts'
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200
 
+/**
+ * What answers `/graphql`: with the playground, where a browser asks for a page and there is one, else by the schema.
+ * Whatever is raised is told in the answer.
+ */
 export function createGraphQLHandler({
   schema,
   createContext,

@@ -36,6 +36,7 @@ function donePage(language: Language): PageAnswer {
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText] })
 }
 
+/** Asks whoever opens the link to confirm; the form verifies the address. */
 export const createEmailVerificationPage = (): FormPage => ({
   path: '/account/email-verification/:uid/:token',
   reason: 'A page for people whose address is to be confirmed; the mail to that address leads to it.',

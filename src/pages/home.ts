@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import { layout } from './layout.ts'
 
+/** The home page's HTML. */
 export const homePage = (publicUrl: string): string =>
   layout({
     language: 'en',

@@ -4,8 +4,10 @@ import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { PageAnswer } from './page.ts'
 
+/** HTML in which everything that was filled in is escaped. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
 
+/** What differs from page to page. */
 export interface PageParts {
   /** As the attribute `lang` has it. */
   language: string

@@ -5,8 +5,10 @@ import { noticePage } from './layout.ts'
 import type { PageAnswer, PageRequest } from './page.ts'
 import type { PageWords } from './words.ts'
 
+/** Account and token, as the link's path names them. */
 export const linkOf = ({ params }: PageRequest) => ({ uid: params.uid!, token: params.token! })
 
+/** Whether a service refused this field of its input. */
 export const isRefusedField = (error: unknown, field: string): boolean =>
   error instanceof DomainError &&
   error.code === 'VALIDATION_FAILED' &&
@@ -19,5 +21,6 @@ export const isDeadLink = (error: unknown): boolean =>
   isRefusedField(error, 'uid') ||
   isRefusedField(error, 'token')
 
+/** The page for a link that is not good, or not any more: 410. */
 export const deadLinkPage = (language: Language, words: PageWords['reset'] | PageWords['verify']): PageAnswer =>
   noticePage(410, { language, title: words.dead, kind: 'bad', paragraphs: [words.deadWhy, words.deadNext] })

@@ -2,6 +2,7 @@
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 
+/** What a page is asked with. */
 export interface PageRequest {
   /** Parameters of the path. */
   params: Record<string, string>
@@ -10,6 +11,7 @@ export interface PageRequest {
   context: Context
 }
 
+/** A page as it is sent. */
 export interface PageAnswer {
   status: number
   headers: Record<string, string>
@@ -27,6 +29,7 @@ export interface FormPage {
   submit(request: PageRequest, form: URLSearchParams): Promise<PageAnswer>
 }
 
+/** All pages that are served by forms. */
 export interface Pages {
   forms: FormPage[]
   /** Instead of a page that could not be made. */

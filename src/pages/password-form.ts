@@ -11,6 +11,7 @@ export interface PasswordLength {
   max: number
 }
 
+/** What is wrong with what was typed, by the name of the words that tell it. */
 export type Problem = 'missing' | 'tooShort' | 'tooLong' | 'unfit' | 'missingAgain' | 'different'
 
 const lengthOf = (text: string) => [...text].length
@@ -46,6 +47,7 @@ ${wrong ? html`<p class="wrong" id="${name}-problem">${wrong}</p>` : ''}
 </div>`
 }
 
+/** What the form shows. */
 export interface PasswordForm {
   /** Whose password it is. */
   email: string

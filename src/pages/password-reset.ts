@@ -16,6 +16,7 @@ function donePage(language: Language): PageAnswer {
   return noticePage(200, { language, title: done, kind: 'good', paragraphs: [doneText, doneMail] })
 }
 
+/** Shows the form to whoever opens a link that is good; the form sets the password. `passwordLength` in characters. */
 export const createPasswordResetPage = ({ passwordLength }: { passwordLength: PasswordLength }): FormPage => ({
   path: '/account/password-reset/:uid/:token',
   reason: 'A page for people who lost their password; the mail that they asked for leads to it.',

@@ -50,6 +50,7 @@ const en = {
   },
 }
 
+/** The words that every language has for pages. */
 export type PageWords = typeof en
 
 const zhTw: PageWords = {
@@ -100,6 +101,7 @@ const zhTw: PageWords = {
   },
 }
 
+/** These words by language. */
 export const pageWords: Record<Language, PageWords> = { en, 'zh-TW': zhTw }
 
 /** The language a browser likes best of those that are written; English when it likes none. */

@@ -24,6 +24,7 @@ const openLists = ['/api/v3/series', '/api/v3/products', '/api/v3/store/products
 /** Lists of one's own. The phone app still asks for its transactions at the version before. */
 const ownLists = ['/api/v3/contacts', '/api/v3/inbox', '/api/v3/transactions', '/api/v2/transactions']
 
+/** Constants and empty lists. */
 export const appStartRoutes: DirectRoute[] = [
   ...['/api/v3/app-info', '/api/v3/services/app-info'].map((path) =>
     get(path, 'Tells apps whether to update themselves: a constant.', (request) => sendJson(request, appInfo)),

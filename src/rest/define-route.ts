@@ -9,8 +9,10 @@ import type { PageAnswer } from '../pages/page.ts'
 import type { Fields } from './fields.ts'
 import type { Refusal } from './status.ts'
 
+/** What a route is asked by; HEAD goes by GET. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
+/** A request as variables and presenters see it. */
 export interface RestRequest {
   /** Path parameters. */
   params: Record<string, string>
@@ -32,6 +34,7 @@ export interface Admission {
   declaredBytes: number
 }
 
+/** A route that executes an operation. */
 export interface Route<Data = unknown, Variables extends Record<string, unknown> = Record<string, unknown>> {
   method: Method
   /** Below `/api/v3`, without a trailing slash; `auth/…` answers without the prefix, too. */
@@ -57,6 +60,7 @@ export interface Route<Data = unknown, Variables extends Record<string, unknown>
   etag?: (data: Data) => string | undefined
 }
 
+/** A request as a direct route gets it: nothing of its body is read. */
 export interface DirectRequest {
   req: IncomingMessage
   res: ServerResponse

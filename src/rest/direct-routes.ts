@@ -6,6 +6,7 @@ import { streamEvents } from './event-stream.ts'
 import { sendExport } from './export.ts'
 import { pictureRoutes } from './send-picture.ts'
 
+/** What direct routes need of the process. */
 export interface DirectParts {
   /** What is not ready; empty when everything can be served. */
   missing(): Promise<string[]>
@@ -30,6 +31,7 @@ export interface DirectParts {
   }
 }
 
+/** All direct routes but the pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
   const get = (path: string, reason: string, handle: DirectRoute['handle']): DirectRoute => ({
     method: 'GET',

@@ -19,6 +19,10 @@ const hasRoom = (res: ServerResponse) =>
     res.on('drain', done).on('close', done)
   })
 
+/**
+ * Streams the actor's feed until the reader leaves or the session ends. Raises NOT_AUTHENTICATED, AUTHENTICATION_FAILED,
+ * VALIDATION_FAILED, THROTTLED before anything is sent.
+ */
 export async function streamEvents({ req, res, query, context: { actor, services } }: DirectRequest): Promise<void> {
   assertMay(actor, 'event:read')
   const lastEventId = (req.headers['last-event-id'] as string | undefined) || query.get('last_event_id') || undefined

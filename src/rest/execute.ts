@@ -8,12 +8,14 @@ import { maskError } from '../graphql/mask-error.ts'
 import type { RestRequest, Route } from './define-route.ts'
 import type { Refusal } from './status.ts'
 
+/** What a route answers; `body` becomes JSON, `etag` stands in quotes. */
 export interface Answer {
   status: number
   body: unknown
   etag?: string
 }
 
+/** What operations run on. */
 export interface Executor {
   schema: GraphQLSchema
   /** Runs an operation when its turn has come: answers that may be large are made a few at a time. */
@@ -50,6 +52,7 @@ export function assertRoutes(schema: GraphQLSchema, routes: Route[]): void {
   }
 }
 
+/** The refusal that an error is told as; a fault is logged and told as INTERNAL. */
 export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusal => {
   if (error instanceof RouteRefused) return error.refusal
   const { message, extensions } = maskError(error, context.log)

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { DirectRequest } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 
+/** Streams the actor's export as a download. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE before anything is sent. */
 export async function sendExport({ req, res, context: { actor, services } }: DirectRequest): Promise<void> {
   await services.exports.stream(actor, (text) => send(req, res, text))
 }

@@ -3,8 +3,10 @@ import { type IncomingFile, Upload } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
 import { findProblem, isInexact, parseJson, tellProblem } from '../domain/json-input.ts'
 
+/** A field as it was sent: text of a form, or anything that JSON has. */
 export type FieldValue = unknown
 
+/** Reads fields by the type that is wanted. Each method raises VALIDATION_FAILED for what no value may hold. */
 export interface Fields {
   /** Undefined when the field was not sent. Numbers and booleans of JSON bodies count as their text. */
   text(name: string): string | undefined
@@ -56,12 +58,14 @@ function parseObject(name: string, value: unknown): Record<string, unknown> {
   throw invalid(name, 'Expected a JSON object.')
 }
 
+/** How the body came. */
 export interface FieldsOptions {
   files?: Record<string, IncomingFile>
   /** Browsers make every line break of a form CRLF, and hashes over JSON texts would not match any more. */
   isForm?: boolean
 }
 
+/** The fields of a body that was read. */
 export function createFields(
   values: Record<string, FieldValue>,
   { files = {}, isForm = false }: FieldsOptions = {},

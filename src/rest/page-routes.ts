@@ -21,11 +21,13 @@ async function readForm(req: IncomingMessage, readText: ReadText): Promise<URLSe
   return new URLSearchParams(await readText(req, MAX_FORM_BYTES))
 }
 
+/** Sends a page; nothing of its HTML in answer to HEAD. */
 export function sendPage(req: IncomingMessage, res: ServerResponse, { status, headers, html }: PageAnswer): void {
   res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(html) })
   res.end(req.method === 'HEAD' ? undefined : html)
 }
 
+/** Two routes for each page with a form: one that shows it, one that takes it. */
 export function createPageRoutes({ pages, readText }: { pages: Pages; readText: ReadText }): DirectRoute[] {
   /** Also where the page itself was not asked: a person reads it. */
   const presentRefusal: DirectRoute['presentRefusal'] = ({ code }, req) =>

@@ -1,6 +1,7 @@
 /** `limit`/`offset` lists as old callers page through them. */
 import type { RestRequest } from './define-route.ts'
 
+/** Items of a page when nothing is asked for. */
 export const DEFAULT_LIMIT = 200
 /** Published maximum. */
 export const MAX_LIMIT = 1000
@@ -34,6 +35,7 @@ export function linksOf(request: RestRequest, count: number, length: number, max
   }
 }
 
+/** A page as old callers read it; `count` is of all pages. */
 export const presentPage = (request: RestRequest, count: number, results: unknown[], max = MAX_LIMIT) => ({
   count,
   ...linksOf(request, count, results.length, max),

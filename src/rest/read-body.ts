@@ -5,6 +5,7 @@ import { parseJson as parseJsonText } from '../domain/json-input.ts'
 import { createFields, type Fields } from './fields.ts'
 import { type MultipartOptions, readMultipart } from './read-multipart.ts'
 
+/** What a route takes of a body. */
 export interface BodyOptions extends MultipartOptions {
   /** Name under which a JSON list is read; without one it is refused. */
   listAs?: string | undefined

@@ -3,6 +3,7 @@ import type { BodyReaders, IncomingFile, Intake } from '../domain/asset/uploads.
 import { validationFailed } from '../domain/errors.ts'
 import { createFields, type Fields } from './fields.ts'
 
+/** Which files a route takes, and where they go. */
 export interface MultipartOptions extends BodyReaders<IncomingMessage> {
   /** Names of the fields in which a file is taken; others with a file are refused where there is none, else ignored. */
   files: readonly string[]

@@ -14,6 +14,7 @@ import { sendPage } from './page-routes.ts'
 import { readBody } from './read-body.ts'
 import { presentRefusal, refusalHeaders, statuses } from './status.ts'
 
+/** What the routes run on, and how requests are read. */
 export interface RestDependencies extends Executor {
   routes: Route[]
   directRoutes: DirectRoute[]
@@ -41,6 +42,10 @@ const preflightHeaders = {
 
 type Found = { kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute }
 
+/**
+ * What answers everything but `/graphql`. Routes are held to their promises first: raises an Error that names one that
+ * breaks them. Whatever else is raised is told in the answer.
+ */
 export function createRestHandler(deps: RestDependencies) {
   assertRoutes(deps.schema, deps.routes)
   const router = createRouter({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })

@@ -18,6 +18,7 @@ import { sessionRoutes } from './v3/sessions.ts'
 import { transferRoutes } from './v3/transfers.ts'
 import { webhookDeliveryRoutes } from './v3/webhook-deliveries.ts'
 
+/** Every route that executes an operation. */
 export const routes: Route[] = [
   ...accountRoutes,
   ...passwordRoutes,

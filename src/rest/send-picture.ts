@@ -18,6 +18,7 @@ const send =
   }
 
 const reason = 'Bytes of a picture.'
+/** A profile's picture, and its thumbnail, for everybody. */
 export const pictureRoutes: DirectRoute[] = [
   { method: 'GET', path: '/pictures/:id', reason, handle: send(false) },
   { method: 'GET', path: '/pictures/:id/thumbnail', reason, handle: send(true) },

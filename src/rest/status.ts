@@ -1,6 +1,7 @@
 /** Code → HTTP status and `error.type`: the only table of its kind. It does not compile when a code is missing. */
 import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from '../domain/errors.ts'
 
+/** The status and the type of each refusal; callers go by both, so that neither is ever changed. */
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   ASSET_COMMIT_INSUFFICIENT_FUND: { status: 400, type: 'asset_commit_insufficient_fund' },
   ASSET_WRITE_PERMISSION_DENIED: { status: 403, type: 'asset_write_permission_denied' },
@@ -41,9 +42,11 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
 
 /** Fields are named as old callers know them. */
 const renamed: Record<string, string> = { nonFieldErrors: 'non_field_errors' }
+/** A field's name as REST has it. */
 export const snakeCase = (name: string) =>
   renamed[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+/** A refusal before it is shaped. */
 export interface Refusal {
   code: ErrorCode
   message: string

@@ -124,4 +124,5 @@ const listUsers = defineRoute({
   present: ({ me }, request) => presentPage(request, 1, [presentUser(me)]),
 })
 
+/** Signing up, in and out, and one's own record. */
 export const accountRoutes = [signUp, login, logout, me, deleteMe, listUsers]

@@ -3,6 +3,7 @@ import type { ApiKeyRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { pageOf, presentPage } from '../pagination.ts'
 
+/** What is read of an API key. */
 export const ApiKeyRecord = graphql(/* GraphQL */ `
   fragment ApiKeyRecord on ApiKey {
     id
@@ -76,4 +77,5 @@ const revoke = defineRoute({
   present: () => undefined,
 })
 
+/** API keys, for administrators. */
 export const apiKeyRoutes = [issue, list, revoke]

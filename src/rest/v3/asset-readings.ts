@@ -60,4 +60,5 @@ const download = defineRoute({
   }),
 })
 
+/** Merged trees, and where a file can be downloaded. */
 export const assetReadingRoutes = [mergeTrees, download]

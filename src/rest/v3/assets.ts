@@ -180,6 +180,7 @@ const historyRoute = (path: string, nidOf: (request: RestRequest) => string) =>
     },
   })
 
+/** Assets, and their histories. */
 export const assetRoutes = [
   register,
   update,

@@ -35,4 +35,5 @@ const list = defineRoute({
     ),
 })
 
+/** One's own audit trail. */
 export const auditRoutes = [list]

@@ -27,4 +27,5 @@ const register = defineRoute({
   present: (_, { body }) => body.all(),
 })
 
+/** Devices for notifications, which nobody keeps. */
 export const deviceRoutes = [register]

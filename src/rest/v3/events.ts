@@ -33,4 +33,5 @@ const list = defineRoute({
   },
 })
 
+/** The feed, page by page. */
 export const eventRoutes = [list]

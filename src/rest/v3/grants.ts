@@ -55,4 +55,5 @@ const grant = defineRoute({
   }),
 })
 
+/** Points, given by administrators. */
 export const grantRoutes = [grant]

@@ -76,4 +76,5 @@ const requestVerification = defineRoute({
   present: () => undefined,
 })
 
+/** Address and username of an account. */
 export const identityRoutes = [changeEmail, changeUsername, verify, requestVerification]

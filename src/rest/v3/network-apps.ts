@@ -134,4 +134,5 @@ const rotateSecret = defineRoute({
   }),
 })
 
+/** Network apps, for administrators. */
 export const networkAppRoutes = [create, list, read, update, deactivate, rotateSecret]

@@ -109,4 +109,5 @@ const list = defineRoute({
   present: ({ orders }, request) => presentPage(request, orders.totalCount, orders.nodes.map(presentOrder)),
 })
 
+/** Orders of network apps. */
 export const orderRoutes = [create, confirm, cancel, read, list]

@@ -62,4 +62,5 @@ const change = defineRoute({
   present: () => undefined,
 })
 
+/** Passwords: reset by mail, and changed. */
 export const passwordRoutes = [requestReset, reset, change]

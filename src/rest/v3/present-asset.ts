@@ -1,6 +1,7 @@
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 
+/** What is read of an asset. */
 export const AssetRecord = graphql(/* GraphQL */ `
   fragment AssetRecord on Asset {
     nid
@@ -76,6 +77,7 @@ const untouched = {
   supporting_file: null,
 }
 
+/** An asset as old callers read it. */
 export function presentAsset(asset: AssetRecordFragment) {
   const meta = parsed(asset.meta)
   const custom = asset.nitCommitCustom as Record<string, unknown>

@@ -1,6 +1,7 @@
 import type { CommitRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 
+/** What is read of a commit. */
 export const CommitRecord = graphql(/* GraphQL */ `
   fragment CommitRecord on Commit {
     transactionHash
@@ -22,6 +23,7 @@ export const CommitRecord = graphql(/* GraphQL */ `
 
 const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
 
+/** A commit as old callers read it; some of it under two names. */
 export const presentCommit = (commit: CommitRecordFragment) => ({
   transaction: commit.transactionHash,
   txHash: commit.transactionHash,

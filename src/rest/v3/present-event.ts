@@ -1,5 +1,6 @@
 import { graphql } from '../generated/index.ts'
 
+/** What is read of an event. */
 export const EventRecord = graphql(/* GraphQL */ `
   fragment EventRecord on Event {
     id

@@ -1,6 +1,7 @@
 import type { NetworkAppRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 
+/** What is read of a network app. */
 export const NetworkAppRecord = graphql(/* GraphQL */ `
   fragment NetworkAppRecord on NetworkApp {
     id
@@ -15,6 +16,7 @@ export const NetworkAppRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** A network app as callers read it. */
 export const presentNetworkApp = (app: NetworkAppRecordFragment) => ({
   id: app.id,
   name: app.name,

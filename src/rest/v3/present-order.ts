@@ -1,6 +1,7 @@
 import type { OrderRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 
+/** What is read of an order. */
 export const OrderRecord = graphql(/* GraphQL */ `
   fragment OrderRecord on Order {
     id
@@ -33,6 +34,7 @@ const statuses: Record<OrderRecordFragment['status'], string> = {
   REFUNDED: 'failure',
 }
 
+/** An order as old callers read it, who know four statuses. */
 export const presentOrder = (order: OrderRecordFragment) => ({
   id: order.id,
   status: statuses[order.status],

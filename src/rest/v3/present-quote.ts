@@ -3,6 +3,7 @@ import type { QuoteRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { snakeCase, statuses } from '../status.ts'
 
+/** What is read of a quote. */
 export const QuoteRecord = graphql(/* GraphQL */ `
   fragment QuoteRecord on Quote {
     price

@@ -2,6 +2,7 @@ import { formatAmount } from '../../domain/money.ts'
 import type { ProfileRecordFragment, UserRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 
+/** What is read of a profile. */
 export const ProfileRecord = graphql(/* GraphQL */ `
   fragment ProfileRecord on User {
     displayName
@@ -13,6 +14,7 @@ export const ProfileRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** What is read of one's own account. */
 export const UserRecord = graphql(/* GraphQL */ `
   fragment UserRecord on User {
     id
@@ -35,6 +37,7 @@ export const UserRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** A profile as old callers read it. */
 export const presentProfile = (user: ProfileRecordFragment) => ({
   display_name: user.displayName,
   description: user.description,
@@ -45,6 +48,7 @@ export const presentProfile = (user: ProfileRecordFragment) => ({
   profile_background_thumbnail: user.profileBackgroundThumbnailUrl,
 })
 
+/** One's own account as old callers read it; balances are text with at least 1 (num) and 3 (points) decimals. */
 export function presentUser(user: UserRecordFragment) {
   const num = formatAmount(user.wallet!.num, 1)
   const points = formatAmount(user.wallet!.points, 3)

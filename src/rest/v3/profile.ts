@@ -66,4 +66,5 @@ const readProfile = defineRoute({
   present: ({ me }) => presentProfile(me),
 })
 
+/** One's own record, and profiles. */
 export const profileRoutes = [updateMe, updateProfile, readProfile]

@@ -72,4 +72,5 @@ const revokeOthers = defineRoute({
   present: () => undefined,
 })
 
+/** Sessions of one's own. */
 export const sessionRoutes = [list, revoke, revokeOthers]

@@ -43,4 +43,5 @@ const list = defineRoute({
     ),
 })
 
+/** The statement of one's wallet. */
 export const transferRoutes = [list]

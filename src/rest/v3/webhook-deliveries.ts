@@ -3,6 +3,7 @@ import type { DeliveryStatus, WebhookDeliveryRecordFragment } from '../generated
 import { graphql } from '../generated/index.ts'
 import { MAX_LARGE_LIMIT, pageOf, presentPage } from '../pagination.ts'
 
+/** What is read of a delivery. */
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   fragment WebhookDeliveryRecord on WebhookDelivery {
     id
@@ -106,4 +107,5 @@ const replay = defineRoute({
   present: ({ replayWebhookDelivery }) => presentDelivery(replayWebhookDelivery.webhookDelivery),
 })
 
+/** Webhook deliveries, for administrators. */
 export const webhookDeliveryRoutes = [list, read, replay]
