@@ -1,5 +1,6 @@
 import { unavailable } from '../domain/errors.ts'
 
+/** How much is done at once, and how many may wait for it. */
 export interface BoundedQueueOptions {
   /** What is asked for, in words for a refusal. */
   name: string

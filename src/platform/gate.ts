@@ -5,6 +5,7 @@ import type { Gate } from '../domain/ports.ts'
 /** Lets everything in. */
 export const openGate: Gate = (work) => work()
 
+/** How many are let in, and how many wait for how long. */
 export interface GateOptions {
   places: number
   /** How many may wait. */
@@ -15,6 +16,10 @@ export interface GateOptions {
   what: string
 }
 
+/**
+ * A gate that lets `places` in at once; the others wait in turn, for `patience` milliseconds at most. Raises UNAVAILABLE
+ * to those who wait too long or are too many.
+ */
 export function createGate({ places, queue, patience, what }: GateOptions): Gate {
   let free = places
   const waiting = new Set<() => void>()

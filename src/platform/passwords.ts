@@ -12,6 +12,7 @@ const MEMORY_COST = 65_536
 const AT_ONCE = 2
 const MAX_WAITING = 120
 
+/** Hashes by argon2id, two at once; 120 wait at most. `memoryCost` in KiB, which tests make small. */
 export function createPasswordHasher({ memoryCost = MEMORY_COST } = {}): PasswordHasher {
   const options = { algorithm: ARGON2ID, memoryCost, timeCost: 2, parallelism: 1 } as const
   const queued = createBoundedQueue({ name: 'Signing in', atOnce: AT_ONCE, maxWaiting: MAX_WAITING })

@@ -11,8 +11,6 @@ const files = globSync('src/**/*.ts', { cwd: root })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !isGenerated(file))
   .sort()
-/** Areas that are still to be gone through. */
-const pending = /^src\/platform\//
 
 const EXPORT =
   /^export (?:default )?(?:declare |abstract |async )*(?:function\*?|const|let|class|interface|type|enum) (\w+)/
@@ -36,13 +34,11 @@ function* exportsOf(text: string): Generator<{ line: number; name: string; docst
 }
 
 it('what a file exports has a docstring', () => {
-  const silent = files
-    .filter((file) => !pending.test(file))
-    .flatMap((file) =>
-      [...exportsOf(readFileSync(new URL(file, root), 'utf8'))]
-        .filter(({ docstring }) => !docstring)
-        .map(({ line, name }) => `${file}:${line} ${name}`),
-    )
+  const silent = files.flatMap((file) =>
+    [...exportsOf(readFileSync(new URL(file, root), 'utf8'))]
+      .filter(({ docstring }) => !docstring)
+      .map(({ line, name }) => `${file}:${line} ${name}`),
+  )
   expect(silent, 'say right before each what it is for, its shapes and units, and the errors it raises').toEqual([])
 })
 

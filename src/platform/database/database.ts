@@ -9,6 +9,7 @@ import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
 import { watchWakes } from './wake-watch.ts'
 
+/** A database with connections of its own. */
 export interface ConnectedDatabase extends Database {
   readonly prisma: PrismaClient
   /** Whether it answers right now. */
@@ -74,6 +75,7 @@ function translate(error: unknown): unknown {
   return error
 }
 
+/** Which database, and how many connections to it. */
 export interface DatabaseOptions {
   url: string
   /** How many connections. */
@@ -83,6 +85,11 @@ export interface DatabaseOptions {
   longestStandstill?: number
 }
 
+/**
+ * A pool of connections. Statements end after 8 seconds and locks are waited for 5; trouble of the database is raised as
+ * UNAVAILABLE, a lock that did not come and a deadlock as CONFLICT with `retryAfter`. Nothing is carried out while the
+ * process has just woken from a standstill.
+ */
 export function createDatabase({
   url,
   pool: size,

@@ -7,6 +7,7 @@ import pg from 'pg'
 import type { Database, Ear, FeedNotices, Log } from '../../domain/ports.ts'
 import { nothing, statement, text } from '../../domain/sql.ts'
 
+/** Notifications of feeds, on a connection of their own. */
 export interface OpenNotices extends FeedNotices {
   /** Sends what is due and lets go of the connection. */
   close(): Promise<void>
@@ -27,6 +28,10 @@ const notify = statement(
   `select pg_notify('annal_events', $owners)`,
 )
 
+/**
+ * Notifies all processes that feeds have grown, and hears of it while somebody listens. What cannot be sent is told to
+ * nobody: followers look by themselves.
+ */
 export function createEventNotices({
   url,
   database,

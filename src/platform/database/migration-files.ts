@@ -4,8 +4,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** Where the migrations lie. */
 export const migrationsFolder = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
+/** A migration as it lies there. */
 export interface Migration {
   /** That of its folder: `<time>_<verb>_<noun>`. */
   name: string

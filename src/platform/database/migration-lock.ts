@@ -17,6 +17,7 @@ export const SILENCE = 20_000
 /** PostgreSQL's code for that end. */
 const IDLE_SESSION_TIMEOUT = '57P05'
 
+/** The right to change the tables. */
 export interface MigrationLock {
   /** Runs a script in one transaction. Raises PostgreSQL's sentence when it fails, and another one when the lock was lost. */
   run(script: string): Promise<void>

@@ -8,6 +8,7 @@ const BEAT = 500
 /** After a wake: until what was in hand, or came in the meantime, has been found to be old. */
 const WAKING = 1_000
 
+/** Watches for standstills of this process. */
 export interface WakeWatch {
   /** Whether it has just woken. */
   isWaking(): boolean

@@ -9,6 +9,7 @@ import type { Log } from '../../domain/ports.ts'
 import { isServerAlive, readLogTail, replaceFile, spawnServer, waitFor } from './child-process.ts'
 import { askLocalSocket } from './local-socket.ts'
 
+/** The identifier of the embedded chain. */
 export const chainId = 31337
 
 const startMilliseconds = 20_000
@@ -29,6 +30,7 @@ const longestSocketPath = 96
 /** JSON-RPC over anvil's socket. Raises an Error with the method and the server's sentence. */
 export type Rpc = <T>(method: string, params?: unknown[]) => Promise<T>
 
+/** Asks anvil over its socket. Raises an Error with its sentence, or when it does not answer in time. */
 export const createRpc =
   (socket: string, timeoutMilliseconds = 30_000): Rpc =>
   async <T>(method: string, params: unknown[] = []) => {
@@ -39,6 +41,7 @@ export const createRpc =
     return answer.result
   }
 
+/** The files of the embedded chain. */
 export interface AnvilFiles {
   folder: string
   /** Socket and process number of the one that runs, or ran last. */
@@ -51,6 +54,7 @@ export interface AnvilFiles {
   users: string
 }
 
+/** These files below an installation's directory. */
 export const anvilFiles = (dir: string): AnvilFiles => {
   const folder = join(dir, 'chain')
   return {
@@ -63,6 +67,7 @@ export const anvilFiles = (dir: string): AnvilFiles => {
   }
 }
 
+/** An anvil that runs. */
 export interface AnvilProcess {
   pid: number
   /** Path of the socket that it answers on, in a folder that only this account enters. */

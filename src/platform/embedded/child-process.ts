@@ -11,6 +11,7 @@ const run = promisify(execFile)
 
 const maximumLogBytes = 8 * 1024 * 1024
 
+/** How a server is started. */
 export interface ServerCommand {
   binary: string
   args: string[]
@@ -22,6 +23,7 @@ export interface ServerCommand {
   user?: { uid: number; gid: number }
 }
 
+/** A server that was started. */
 export interface DetachedServer {
   pid: number
   /** Fulfilled with the reason when the process has ended. Never rejected. */
@@ -127,6 +129,7 @@ const identify = async (pid: number): Promise<string | undefined> => {
   return stdout.trim() === '' ? undefined : `${pid}-${Date.parse(stdout)}`
 }
 
+/** One user of a server among several. */
 export interface Presence {
   /** Whether we came first of all that live and are not frozen. */
   isFirst(): Promise<boolean>

@@ -19,6 +19,7 @@ import {
 import { enterPresence, isServerAlive, waitFor } from './child-process.ts'
 import { socketUrlOf } from './local-socket.ts'
 
+/** Where the chain lies, and how it is mined. */
 export interface EmbeddedAnvilOptions {
   /** The installation's directory. */
   dir: string
@@ -29,6 +30,7 @@ export interface EmbeddedAnvilOptions {
   blockTime?: number
 }
 
+/** The embedded chain, as one of its users has it. */
 export interface EmbeddedAnvil {
   /** `ipc:` and the path of its socket. */
   rpcUrl: string

@@ -18,6 +18,7 @@ import {
   writeCredentials,
 } from './postgres-cluster.ts'
 
+/** Where the server's data lies, and how long it is waited for. */
 export interface EmbeddedPostgresOptions {
   /** The installation's directory. Data lies under `<dir>/postgres`, port and password in `<dir>/keys/postgres.json`. */
   dir: string
@@ -28,6 +29,7 @@ export interface EmbeddedPostgresOptions {
   patience?: number
 }
 
+/** The embedded server, as one of its users has it. */
 export interface EmbeddedPostgres {
   /** For the database `annal`, as its superuser. */
   url: string

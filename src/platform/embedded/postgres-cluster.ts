@@ -9,6 +9,7 @@ import { findFreePort, isServerAlive, replaceFile } from './child-process.ts'
 
 const run = promisify(execFile)
 
+/** The embedded server's superuser, as which Annal connects. */
 export const databaseUser = 'annal'
 const majorVersion = '18'
 const impossiblePid = '999999999'
@@ -16,6 +17,7 @@ const impossiblePid = '999999999'
 /** Nothing of ours: no locale, no PGDATA, no secrets. */
 export const childEnvironment = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' }
 
+/** The code that Node or PostgreSQL gave an error, if any. */
 export const errorCode = (error: unknown) => (error as NodeJS.ErrnoException | undefined)?.code
 
 const ifMissing = (error: unknown) => {
@@ -25,6 +27,7 @@ const ifMissing = (error: unknown) => {
 
 const credentialsPath = (dir: string) => join(dir, 'keys', 'postgres.json')
 
+/** Paths of the programs that npm brought. */
 export interface Binaries {
   initdb: string
   postgres: string
@@ -132,6 +135,7 @@ export const readCredentials = async (dir: string): Promise<Credentials> => {
   }
 }
 
+/** Keeps port and password, in one step. */
 export const writeCredentials = (dir: string, credentials: Credentials) =>
   replaceFile(credentialsPath(dir), JSON.stringify(credentials))
 
@@ -180,6 +184,7 @@ export const ensureCluster = async (dir: string, binaries: Binaries, runner: Run
   }
 }
 
+/** A server that runs on a data directory, as its own file tells. */
 export interface Postmaster {
   pid: number
   port: number

@@ -9,6 +9,7 @@ const MOST = 64_000_000
 /** Milliseconds that count for each, so that age alone does not decide among those who have just begun. */
 const LEAST_AGE = 200
 
+/** A body that is being read. */
 export interface HeldBody {
   /** How many bytes of it are in memory now. */
   hold(bytes: number): void
@@ -16,6 +17,7 @@ export interface HeldBody {
   release(): void
 }
 
+/** The memory for bodies that are being read. */
 export interface BodyRoom {
   /** `refuse` gives the body up. */
   open(refuse: (error: DomainError) => void): HeldBody
@@ -30,6 +32,7 @@ interface Holder {
 const crowded = () =>
   new DomainError('UNAVAILABLE', 'Too many bodies are on their way right now. Try again shortly.', { retryAfter: 5 })
 
+/** Room for `most` bytes; above it the body that holds most for longest is refused with UNAVAILABLE. */
 export function createBodyRoom({ most = MOST }: { most?: number } = {}): BodyRoom {
   const holders = new Set<Holder>()
   let held = 0

@@ -7,6 +7,7 @@ import { DomainError } from '../../domain/errors.ts'
 import type { Log } from '../../domain/ports.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
+/** What answers some of the paths. */
 export interface Door {
   /** Whether a path, without its query, is this door's. */
   knows(path: string): boolean
@@ -24,6 +25,7 @@ const CLOSE_IDLE_EVERY = 50
 /** Milliseconds in which a refused caller may go on sending, to nowhere: whoever is cut off at once never reads why. */
 const LINGER = 30_000
 
+/** The HTTP server of the process. */
 export interface HttpServer {
   /**
    * Raises an Error with a clear sentence when the port is taken; `variable` is what chose it. Returns the port. May be called
@@ -48,12 +50,14 @@ const securityHeaders = (isSecure: boolean): [string, string][] => [
   ...(isSecure ? [['Strict-Transport-Security', `max-age=${HSTS_AGE}`] as [string, string]] : []),
 ]
 
+/** An error as it is sent. */
 export interface ErrorAnswer {
   status: number
   headers: Record<string, string>
   body: object
 }
 
+/** What answers requests, and how errors are told that nobody else sees. */
 export interface HttpServerOptions {
   doors: Door[]
   /** The error body of the service, for requests that no door ever sees. */
@@ -113,6 +117,10 @@ function drainRest(req: IncomingMessage, res: ServerResponse) {
   })
 }
 
+/**
+ * A server that listens to nothing yet. Paths that nothing answers are told that the service is starting; what an answer
+ * raises cuts the connection and is logged.
+ */
 export function createHttpServer({
   doors,
   presentError,

@@ -12,6 +12,7 @@ const MAX_FILE_PARTS = 10
 /** Bytes of boundaries and headers of parts, and of what is read but not told apart yet. */
 const FRAMING = 131_072
 
+/** A file of a form, on its way. */
 export interface FormFile {
   /** As the caller sent it, without any path. */
   filename: string
@@ -20,6 +21,7 @@ export interface FormFile {
   bytes: Readable
 }
 
+/** How much of a form is taken, and by whom. */
 export interface FormParts {
   /** Bytes of everything but the files. */
   maxBytes: number
@@ -34,6 +36,7 @@ export interface FormParts {
   onFile(name: string, file: FormFile): Promise<void> | undefined
 }
 
+/** A form that is being read. */
 export interface Form {
   /** When all of it is read and taken. Rejects with PAYLOAD_TOO_LARGE, PARSE_ERROR, UNAVAILABLE and what the takers raise. */
   whole: Promise<void>

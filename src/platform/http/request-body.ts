@@ -23,5 +23,6 @@ export function assertDeclared(req: IncomingMessage, maxBytes: number): void {
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
+/** The refusal PAYLOAD_TOO_LARGE of a body. */
 export const tooLarge = (maxBytes: number) =>
   new DomainError('PAYLOAD_TOO_LARGE', `The body is over the limit of ${maxBytes} bytes.`)

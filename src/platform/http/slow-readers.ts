@@ -7,6 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../../domain/ports.ts'
 
+/** How long readers are waited for, and how much may wait for them. */
 export interface SlowReaderOptions {
   /** Milliseconds without any progress. */
   patience: number
@@ -18,6 +19,7 @@ export interface SlowReaderOptions {
   most: number
 }
 
+/** What holds for a server (decision 14). */
 export const slowReaderDefaults: SlowReaderOptions = {
   patience: 20_000,
   patienceWhenFull: 1_000,
@@ -55,6 +57,7 @@ function waitingOn(socket: Socket, { answers }: Watched): number {
   return waiting
 }
 
+/** Watches a server's connections until it closes. A connection with more than 16 requests under way is cut, too. */
 export function cutSlowReaders(
   server: Server,
   log: Log,

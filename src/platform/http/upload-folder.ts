@@ -15,6 +15,7 @@ async function storing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Files of requests below `dir`, which is made when it is needed. A file is unlinked as soon as it is open. */
 export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
   async function openNameless(): Promise<FileHandle> {
     await mkdir(dir, { recursive: true })

@@ -1,5 +1,6 @@
 /** Takes jobs from a queue as long as it has hands free. */
 
+/** Where jobs come from, and how many are carried out at once. */
 export interface JobLoopOptions<Job> {
   /** Takes at most so many jobs that are due. */
   take(count: number): Promise<Job[]>
@@ -12,6 +13,7 @@ export interface JobLoopOptions<Job> {
   pollEvery: number
 }
 
+/** A loop that takes jobs. */
 export interface JobLoop {
   /** Takes no more, and waits for what runs. */
   stop(): Promise<void>

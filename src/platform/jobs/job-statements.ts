@@ -48,6 +48,7 @@ export const countWaiting = statement(
    group by name order by name`,
 )
 
+/** For the operator: dead letters by the queue that they are from, with the last error of each. */
 export const countDead = statement(
   'jobs_dead_count',
   { columns: counts },

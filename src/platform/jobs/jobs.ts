@@ -107,8 +107,10 @@ const queues = {
   },
 } satisfies Record<'dead-letter' | keyof JobData, Omit<Queue, 'name'>>
 
+/** A queue. */
 export type QueueName = keyof typeof queues
 
+/** How many jobs are carried out at once. */
 export interface WorkOptions {
   /** How many jobs this process carries out at once. */
   concurrency: number
@@ -118,6 +120,7 @@ export interface WorkOptions {
   pollEvery?: number
 }
 
+/** The queues, as this process works on them. */
 export interface Jobs {
   /** Carries out the jobs of a queue from now on. A handler that raises has its job tried again, until it is given up. */
   work<Name extends keyof JobData>(

@@ -5,6 +5,7 @@ import { findUnredacted, redactLetters } from './job-statements.ts'
 const PORTION = 500
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
+/** How the queue's tables are asked, and whom trouble is told to. */
 export interface RedactionParts {
   ask(text: string, values: readonly unknown[]): Promise<{ rows: { id: string }[] }>
   /** A letter that cannot be redacted. */

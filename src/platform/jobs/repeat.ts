@@ -1,5 +1,6 @@
 import type { Log } from '../../domain/ports.ts'
 
+/** Work that is done again and again. */
 export interface Repetition {
   /** Tells a run that is under way to end, and waits for it. */
   stop(): Promise<void>

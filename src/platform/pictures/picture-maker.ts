@@ -79,6 +79,7 @@ async function run(
   }
 }
 
+/** Makes pictures two at once; 20 wait at most. `patience`: milliseconds for one picture. */
 export function createPictureMaker({ patience = PATIENCE } = {}): PictureMaker {
   const queued = createBoundedQueue({ name: NAME, atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
   return { make: (source, sides) => queued(() => run(source, sides, patience)) }

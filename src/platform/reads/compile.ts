@@ -8,6 +8,7 @@ import { compileSelection, rowOf } from './select.ts'
 import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { all, compileUnique, compileWhere } from './where.ts'
 
+/** The methods of Prisma's client that are answered here. */
 export const readMethods = [
   'findFirst',
   'findFirstOrThrow',
@@ -17,6 +18,7 @@ export const readMethods = [
   'count',
 ] as const
 
+/** One of them. */
 export type ReadMethod = (typeof readMethods)[number]
 
 /** A statement for every read of one shape. */
@@ -31,6 +33,7 @@ export interface Compiled {
   readonly isList: boolean
 }
 
+/** What a statement does besides what it is asked. */
 export interface CompileOptions {
   /** A page ends early rather than read texts and JSON of more bytes than this; it has one row at least. */
   pageBytes?: number | undefined

@@ -11,8 +11,10 @@ export interface Shape {
   readonly counts: { readonly name: string; readonly at: number }[]
 }
 
+/** The values of a row, in the places that its shape names. */
 export type Row = readonly unknown[]
 
+/** One row as an object, with what hangs on it. */
 export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   const result: Record<string, unknown> = {}
   for (const { name, at, decode } of shape.fields) {
@@ -33,6 +35,7 @@ export const decodeRow = (shape: Shape, row: Row): Record<string, unknown> => {
   return result
 }
 
+/** Rows as objects; `reverse` where they were read backwards. */
 export const decodeRows = (shape: Shape, rows: readonly Row[], reverse: boolean): Record<string, unknown>[] => {
   const results = rows.map((row) => decodeRow(shape, row))
   return reverse ? results.reverse() : results

@@ -7,6 +7,7 @@
 import { $Enums } from '../prisma/client.ts'
 import { getDatamodel } from '../prisma/pothos-types.ts'
 
+/** A field that leads to another model. */
 export interface Relation {
   readonly list: boolean
   readonly required: boolean
@@ -15,6 +16,7 @@ export interface Relation {
   readonly columns: readonly (readonly [string, string])[]
 }
 
+/** A field with a value of its own. */
 export interface Field {
   readonly name: string
   /** Prisma's name of the type; `Enum` for enums. */
@@ -26,6 +28,7 @@ export interface Field {
   readonly values?: ReadonlySet<string>
 }
 
+/** A model with its table. */
 export interface Model {
   readonly name: string
   /** Quoted. */

@@ -4,6 +4,7 @@ import { from, newScope, type Path, parameter, type Scope } from './scope.ts'
 import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { all, compileUnique, compileWhere } from './where.ts'
 
+/** The parts of a statement that say which rows, and in which order. */
 export interface Page {
   /** Rows from the cursor on, or `true`. */
   readonly condition: string

@@ -12,6 +12,7 @@ import { type Model, readModels } from './model.ts'
 import type { Path } from './scope.ts'
 import { type Arguments, isPlain, shapeOf, unsupported } from './shape.ts'
 
+/** What reads go by, and what they are held to. */
 export interface ReadsOptions {
   /** Shared with everything else that speaks SQL. */
   pool: Pool
@@ -59,6 +60,10 @@ const models = [
   'pointGrant',
 ] as const
 
+/**
+ * A read client that compiles each shape of arguments once (decision 2). Raises what Prisma would, and for failures of the
+ * database what `translate` makes of them.
+ */
 export const createReads = ({
   pool,
   prisma,

@@ -6,6 +6,7 @@ import type { Encode } from './values.ts'
 /** Where an argument stands, from the outermost object inwards. */
 export type Path = readonly (string | number)[]
 
+/** A value that is found in the arguments when a statement is asked, and made fit for PostgreSQL. */
 export interface Parameter {
   readonly path: Path
   readonly encode: Encode
@@ -28,16 +29,19 @@ export interface Scope {
   readonly joins: Map<string, { scope: Scope; sql: string }>
 }
 
+/** Another table in the same statement, under an alias of its own. */
 export const newScope = (draft: Draft, model: Model, joins: Scope['joins'] = new Map()): Scope => {
   draft.aliases += 1
   return { draft, model, alias: `t${draft.aliases}`, joins }
 }
 
+/** A new parameter; returns its place as SQL has it. */
 export const parameter = (draft: Draft, path: Path, encode: Encode): string => {
   draft.parameters.push({ path, encode })
   return `$${draft.parameters.length}`
 }
 
+/** A relation by its field's name. Raises `unsupported` when the model has none. */
 export const relationOf = (model: Model, name: string): Relation => {
   const relation = model.relations.get(name)
   if (!relation) throw unsupported

@@ -3,6 +3,7 @@
  * so it is one pass that only adds to a string. Separators are control characters, which no field name contains.
  */
 
+/** Arguments of a read, or a part of them. */
 export type Arguments = Readonly<Record<string, unknown>>
 
 /** Thrown for arguments whose meaning is left to Prisma. */

@@ -20,6 +20,10 @@ interface Options {
   deletedDir: string
 }
 
+/**
+ * Key shares as files: one for each owner, and an empty one for each who was deleted. What is written is on the disk when
+ * a method resolves.
+ */
 export function createCounterparts({ dir, deletedDir }: Options) {
   const place = (folder: string, owner: string) => {
     // It becomes a path.

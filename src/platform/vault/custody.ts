@@ -18,6 +18,7 @@ const contextOf = (userId: string, purpose: 'data-key' | 'private-key', version:
 /** How private keys are sealed has never changed, and a new wrapping leaves them as they are. */
 const privateKeyContext = (userId: string) => contextOf(userId, 'private-key', 1)
 
+/** Custodial key pairs, opened for one signature at a time; `keyPairs` knows the chain's curve. */
 export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: KeyPairs }): Custody {
   async function wrap(userId: string, dataKey: Uint8Array): Promise<KeyWrapping> {
     const { keyId, wrapped } = await vault.wrapFor(userId, dataKey, contextOf(userId, 'data-key', VERSION))

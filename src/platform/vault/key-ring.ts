@@ -21,6 +21,7 @@ import { DomainError, LostKeyError } from '../../domain/errors.ts'
 import type { KeyRing } from '../../domain/ports.ts'
 import { createFile, removeFile, replaceFile } from './lasting-file.ts'
 
+/** A key-encryption key, 32 bytes, by its identifier. */
 export interface RingKey {
   id: string
   key: Buffer
@@ -73,6 +74,7 @@ function versionOf(file: string): string {
 
 const newKey = () => randomBytes(32).toString('hex')
 
+/** The ring as the vault beside it uses it. */
 export interface LocalKeyRing extends KeyRing {
   /** The key that wraps now. */
   current(): RingKey
@@ -82,6 +84,7 @@ export interface LocalKeyRing extends KeyRing {
   oldest(): RingKey
 }
 
+/** Reads the keys, and makes the first one where there is none. Raises an Error when a file is damaged. */
 export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
   const file = join(dir, 'key-encryption-key')
   const ringDir = join(dir, 'ring')

@@ -44,6 +44,7 @@ export async function createFile(file: string, content: string | Uint8Array): Pr
   }
 }
 
+/** Writes a file in one step; it is on the disk, under its name, when this resolves. */
 export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   await rename(await writeAside(file, content), file)
   await syncFolder(dirname(file))

@@ -21,8 +21,10 @@ const extract = (key: Uint8Array) => createHmac('sha256', 'annal').update(key).d
 const expand = (root: Uint8Array, purpose: string) =>
   createHmac('sha256', root).update(purpose).update(Buffer.of(1)).digest()
 
+/** The vault, with the keys that an operator rotates. */
 export type LocalKeyVault = KeyVault & { ring: KeyRing }
 
+/** Opens the vault below `dir`, and makes what it lacks at a first start. Raises an Error when a file is damaged. */
 export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): LocalKeyVault {
   const keysDir = join(dir, 'keys')
   const ring = openKeyRing({ dir: keysDir, key, previousKeys })

@@ -32,6 +32,7 @@ const prefixOf = (keyId: string) => Buffer.concat([Buffer.of(VERSION), part(Buff
 const join = ({ keyId, wrapped }: WrappedKey, sealed: Uint8Array) =>
   Buffer.concat([prefixOf(keyId), part(wrapped), sealed])
 
+/** Seals small secrets by envelope encryption: each under a data key of its own, which the vault wraps. */
 export function createSafe({ vault }: { vault: KeyVault }): Safe {
   return {
     async seal(text, context) {
