@@ -304,7 +304,10 @@ function environment(): NodeJS.ProcessEnv {
 /** All that the environment says, checked and frozen. */
 export type Config = ReturnType<typeof readConfig>
 
-/** Raises ConfigError. */
+/**
+ * The configuration, from the environment and a file `.env` when nothing else is given. Raises ConfigError, which names
+ * every problem.
+ */
 export function readConfig(env: NodeJS.ProcessEnv = environment()) {
   const values = read(env)
   const production = values.NODE_ENV === 'production'

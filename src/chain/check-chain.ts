@@ -21,6 +21,7 @@ const commitColumns = {
   hashes: arrayOf(text),
 }
 
+/** All commits by their identifiers, a page at a time. */
 const findCommits = statement(
   'check_chain_commits',
   { parameters: { after: uuid }, columns: commitColumns },
@@ -31,16 +32,19 @@ const findCommits = statement(
      join wallets w on w.user_id = c.author_id
    where c.id > $after order by c.id limit 1000`,
 )
+/** Accounts that ever carried a commit. */
 const findLanes = statement(
   'check_chain_lanes',
   { columns: { lane: text } },
   'select distinct lane from commit_relays where lane is not null',
 )
+/** The first block that is known to hold a commit. */
 const findFirstBlock = statement(
   'check_chain_first',
   { columns: { block: orNull(int) } },
   'select min(block_number) as block from commit_relays where block_number is not null',
 )
+/** The deposits in the books, a page at a time. */
 const findDeposits = statement(
   'check_chain_deposits',
   {
@@ -86,7 +90,10 @@ type Id = keyof typeof sentences
 /** What tells commits apart on the chain: two of one second may be told alike. */
 const tellOf = (tree: string, time: number, committer: string) => `${tree} ${time} ${committer}`
 
-/** Raises UNAVAILABLE when the chain does not answer. */
+/**
+ * Reads the registry's events of our accounts and every deposit in the books, and tells what one side lacks, with `most`
+ * rows of each kind. Raises UNAVAILABLE when the chain does not answer.
+ */
 export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
   const found: Record<Id, object[]> = { H1: [], H2: [], H3: [], H4: [], H5: [] }
   const add = (id: Id, row: object) => void (found[id].length < check.most && found[id].push(row))

@@ -14,7 +14,7 @@ export type Trail = readonly [PassedBlock, ...PassedBlock[]]
 export const writeTrail = (trail: Trail): string =>
   JSON.stringify(trail.map(({ number, hash, time }) => [number, hash, ...(time === undefined ? [] : [time])]))
 
-/** Raises when the text is not a trail. */
+/** A trail from its text. Raises a TypeError or SyntaxError when the text is none. */
 export function readTrail(text: string): Trail {
   const [newest, ...rest] = (JSON.parse(text) as [number, string, number?][]).map(([number, hash, time]) => ({
     ...{ number, hash },

@@ -20,7 +20,10 @@ const fillerPatience = 30_000
 /** Nonces looked at in one step. */
 const batch = 64
 
-/** Returns whether there is a gap. While there is one, nothing new is signed. */
+/**
+ * Sends again, or fills with empty transactions, what the chain lacks between its count and the first nonce that waits.
+ * Returns whether there is a gap. While there is one, nothing new is signed.
+ */
 export const closeGap = async (
   parts: RelayParts,
   lane: Lane,

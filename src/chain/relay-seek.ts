@@ -22,6 +22,7 @@ const soughtColumns = { commit_id: uuid, nid: text, tree_cid: text, created_at: 
 /** A commit as the database has it. */
 type Sought = RowOf<typeof soughtColumns>
 
+/** What the chain tells of these commits, if it has them. */
 const findSought = statement(
   'relay_sought',
   { parameters: { commits: arrayOf(uuid) }, columns: soughtColumns },

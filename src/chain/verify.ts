@@ -70,7 +70,10 @@ const holds = (condition: boolean, otherwise: string): Finding => (condition ? r
 const sameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 const isMissing = (error: unknown) => error instanceof DomainError && error.code === 'NOT_FOUND'
 
-/** Raises UNAVAILABLE when the chain or the file network does not answer, WrongChainError on another chain. */
+/**
+ * Reads an asset's commits, trees and file, and holds them to each other. Raises UNAVAILABLE when the chain or the file
+ * network does not answer, WrongChainError on another chain; what does not hold is told, never raised.
+ */
 export async function verifyHistory({ nid, registry, files, recorders }: VerifyOptions): Promise<Verification> {
   const all = await registry.readCommits(nid)
   const trusted = recorders

@@ -31,7 +31,10 @@ const zeroAddress = `0x${'0'.repeat(40)}`
 /** Where a node suggests nothing. */
 const defaultTip = 1_000_000_000n
 
-/** `contract` is asked about its code. Raises UNAVAILABLE when the node does not answer, an Error when the chain has no EIP-1559 fees. */
+/**
+ * Reads head, fees and counts of accounts in one request, and whether there is code at `contract`. Raises UNAVAILABLE when
+ * the node does not answer, an Error when the chain has no EIP-1559 fees.
+ */
 export const readView = async (rpc: Rpc, accounts: readonly string[], contract?: string): Promise<ChainView> => {
   const [chainId, head, history, tip, code, ...counts] = await rpc.batch([
     { method: 'eth_chainId', params: [] },

@@ -25,7 +25,10 @@ export async function withInstallation<T>(work: (installation: Installation) => 
 /** Where callers reach the service, as a command knows it: its port may be another one. */
 export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`
 
-/** The same with the services; the doors stay shut, and are not even loaded. */
+/**
+ * Carries out `work` on the services of this installation; what serves requests is not even loaded. Raises what
+ * `withInstallation` raises.
+ */
 export const withServices = <T>(work: (layer: ServiceLayer) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
     const { createServices } = await import('../services.ts')

@@ -19,6 +19,6 @@ const minute = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 export const formatTime = (date: Date, language: Language): string =>
   `${date.toLocaleString(locales[language], { ...day, ...minute, timeZone: 'UTC' })} UTC`
 
-/** `30 minutes`, `1 hour`. */
+/** A duration in words: `30 minutes`, `1 hour`. */
 export const formatDuration = (count: number, unit: 'minute' | 'hour', language: Language): string =>
   new Intl.NumberFormat(locales[language], { style: 'unit', unit, unitDisplay: 'long' }).format(count)

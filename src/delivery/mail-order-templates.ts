@@ -62,7 +62,7 @@ const templates: { [T in Template]: Write<T> } = {
   }),
 }
 
-/** `currency` is the name of the unit. */
+/** The parts of a mail about an order; `currency` is the name of the unit. */
 export function writeOrderMail(message: OrderMessage, voice: Voice, currency: string): MailBody {
   const words = orderWords[voice.language]
   const say: Voice['say'] = (sentence, values) => voice.say(sentence, { app: message.appName, currency, ...values })

@@ -25,7 +25,7 @@ const sentences: Record<string, string> = {
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** `timeout` in milliseconds. */
+/** Why a call failed that raised this; `timeout` in milliseconds. */
 export function failureOf(error: unknown, timeout: number): string {
   if (error instanceof InternalAddressError) return INTERNAL
   if (error instanceof Error && error.name === 'TimeoutError')

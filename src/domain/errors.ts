@@ -141,7 +141,7 @@ export function firstProblem(fields: FieldErrors): string {
 export const validationFailed = (fields: FieldErrors) =>
   new DomainError('VALIDATION_FAILED', firstProblem(fields), { details: fields })
 
-/** `seconds` until asking again makes sense. */
+/** The refusal THROTTLED; `seconds` until asking again makes sense. */
 export const throttled = (seconds: number) =>
   new DomainError('THROTTLED', `Request was throttled. Expected available in ${seconds} seconds.`, {
     retryAfter: seconds,

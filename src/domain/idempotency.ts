@@ -39,6 +39,7 @@ const findKey = statement(
   `select scope, payload_hash, result, answer from idempotency_keys
    where scope in ($scope, substring($scope from ${SENDER_BYTES + 1}))`,
 )
+/** Keeps a key whose request had nothing to do. No row: it is kept already. */
 const rememberKey = statement(
   'idempotency_remember',
   { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
@@ -56,12 +57,14 @@ const findOldKeys = statement(
    where ${isOldSql} and ${byAge.isAfter} and ${isAwakeSql('forget-idempotency-keys', itemSql)}
    order by created_at, ${itemSql} limit $limit`,
 )
+/** Deletes those of these keys that are a week old. */
 const forgetKeys = statement(
   'idempotency_sweep',
   { parameters: { items: arrayOf(text) }, columns: { item: text } },
   `delete from idempotency_keys where scope = any (array(select decode(key, 'hex') from unnest($items) key))
      and ${isOldSql} returning ${itemSql} as item`,
 )
+/** Keeps the sealed answer beside its key. */
 const keepAnswer = statement(
   'idempotency_keep',
   { parameters: { scope: bytes, answer: text } },

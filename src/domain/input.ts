@@ -58,7 +58,7 @@ function fieldErrors({ issues }: z.ZodError): FieldErrors {
   return fields
 }
 
-/** Raises VALIDATION_FAILED with every problem of every field. */
+/** What a caller gave, checked and completed by a schema. Raises VALIDATION_FAILED with every problem of every field. */
 export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data

@@ -240,6 +240,7 @@ export const MOST_ROWS = 100
 
 /** Milliseconds. A request has a few seconds; this takes as long as the books are large. */
 const PATIENCE = 3_600_000
+/** For the statements of this transaction: as long as the books are large. */
 const patiently = statement(
   'invariant_timeout',
   { columns: { timeout: text } },

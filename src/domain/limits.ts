@@ -15,8 +15,10 @@ export interface Hit {
   readonly windowEnd: string
 }
 
-// A fixed window that opens with the first hit. The row's lock makes concurrent hits count one after the other. Refused
-// hits count as one in all: then it is known how many were let in, whatever is given back.
+/**
+ * Counts a hit in a fixed window that opens with the first one. The row's lock makes concurrent hits count one after the
+ * other. Refused hits count as one in all: then it is known how many were let in, whatever is given back.
+ */
 const hit = statement(
   'limit_hit',
   {
@@ -31,6 +33,7 @@ const hit = statement(
      greatest(1, ceil(extract(epoch from window_end - now())))::int as retry_after`,
 )
 
+/** Takes one hit back from a window that has not ended since. */
 const unhit = statement(
   'limit_give_back',
   { parameters: { key: text, windowEnd: text, count: int } },
@@ -47,6 +50,7 @@ const sweep = statement(
    ) returning true as forgotten`,
 )
 
+/** A window that is full now, with the seconds until it ends. */
 const find = statement(
   'limit_find',
   { parameters: { key: text, count: int }, columns: { retry_after: int } },

@@ -16,7 +16,7 @@ export const readOf = (
 /** How far into a list that is not their own callers come by position. */
 export const MAX_FOREIGN_OFFSET = 10_000
 
-/** Raises VALIDATION_FAILED. */
+/** Refuses positions too far into somebody else's list. Raises VALIDATION_FAILED. */
 export function assertOffset(offset: number): void {
   if (offset <= MAX_FOREIGN_OFFSET) return
   const problem = `Ensure this value is ${MAX_FOREIGN_OFFSET} or less. Go on by the cursors of GraphQL, or narrow the list.`

@@ -57,7 +57,7 @@ export function assertMay(actor: Actor, action: Action): void {
   }
 }
 
-/** The same, of what only users do, however trusted the system is. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
+/** As `assertMay`, of what only users do, however trusted the system is. Raises NOT_AUTHENTICATED, PERMISSION_DENIED. */
 export function assertUserMay(actor: Actor, action: Action): asserts actor is Extract<Actor, UserActor> {
   assertMay(actor, action)
   assertUser(actor)

@@ -7,8 +7,8 @@ import { describeDocument } from './cids.ts'
 const TIMEOUT = 30_000
 
 /**
- * `url` is the gateway's root; files are read at `/ipfs/<cid>`. What comes back is not to be trusted: compare it with `describe`.
- * Reading raises NOT_FOUND, and UNAVAILABLE when the gateway does not answer.
+ * Reads files from a gateway; `url` is its root, files are read at `/ipfs/<cid>`. What comes back is not to be trusted:
+ * compare it with `describe`. Reading raises NOT_FOUND, and UNAVAILABLE when the gateway does not answer.
  */
 export function createGatewayClient({ url }: { url: string }): Pick<ContentStore, 'describe' | 'readBlock' | 'read'> {
   async function open(cid: string, query: string): Promise<Response> {

@@ -8,7 +8,7 @@ const forms = {
   assetId_sequence: new RegExp(`^GPC:T:\\["S:${uuid}","N:\\d{1,9}"\\]$`),
 }
 
-/** Raises VALIDATION_FAILED for a cursor that no page of this kind gave out. */
+/** Refuses cursors that no page of this kind gave out. Raises VALIDATION_FAILED. */
 export function assertCursors(
   kind: keyof typeof forms,
   { after, before }: { after?: string | null; before?: string | null },

@@ -142,7 +142,7 @@ function createMeter(document: DocumentNode) {
   return { fragments, ofSelections, ofFragment, levelOf }
 }
 
-/** Raises a GraphQLError that names the limit. */
+/** Holds a document to the limits, by its syntax. Raises a GraphQLError that names the limit. */
 export function assertDocumentFits(document: DocumentNode): void {
   const { fragments, ofSelections, ofFragment, levelOf } = createMeter(document)
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION)

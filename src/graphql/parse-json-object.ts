@@ -4,7 +4,7 @@ import { parseJson } from '../domain/json-input.ts'
 const jsonError = (problem: string, cause?: unknown) =>
   new DomainError('PARSE_ERROR', `JSON parse error - ${problem}`, { cause })
 
-/** Raises PARSE_ERROR, also for JSON that is no object. */
+/** The object that a JSON text is. Raises PARSE_ERROR, also for JSON that is no object. */
 export function parseJsonObject(text: string): Record<string, unknown> {
   let value: unknown
   try {

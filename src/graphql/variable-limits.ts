@@ -7,7 +7,7 @@ const MAX_VALUES = 10_000
 /** Deeper ones are refused whatever they hold. */
 const MAX_DEPTH = 2 * MAX_JSON_DEPTH
 
-/** Raises a GraphQLError, or VALIDATION_FAILED for what no input may hold. */
+/** Holds the variables of a request to the limits. Raises a GraphQLError, or VALIDATION_FAILED for what no input may hold. */
 export function assertVariablesFit(variables: unknown): void {
   if (typeof variables !== 'object' || variables === null) return
   let level: unknown[] = Object.values(variables)

@@ -47,7 +47,7 @@ button { min-height: 3rem; padding: 0.625rem 1.5rem; font: inherit; font-weight:
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** A whole page. */
+/** A whole page as HTML. */
 export const layout = ({ language, title, content }: PageParts): string =>
   String(html`<!doctype html>
 <html lang="${language}">

@@ -15,7 +15,10 @@ const troubles: Partial<Record<ErrorCode, Trouble>> = {
   UNSUPPORTED_MEDIA_TYPE: 'unread',
 }
 
-/** `status` is the one that the refusal has everywhere; `isMailed`: whether a mailed link leads to the page. */
+/**
+ * The page that tells of a refusal. `status` is the one that the refusal has everywhere; `isMailed`: whether a mailed link
+ * leads to the page.
+ */
 export function troublePage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
   const { trouble: words } = pageWords[language]

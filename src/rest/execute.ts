@@ -64,7 +64,10 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusa
   }
 }
 
-/** Raises VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the execution. */
+/**
+ * Carries a route out with a request; a dry run is answered with 200. Raises VALIDATION_FAILED for what no input may hold,
+ * RouteRefused with the first error of the execution.
+ */
 export async function executeRoute(
   { schema, admit }: Executor,
   route: Route,

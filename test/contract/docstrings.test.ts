@@ -1,5 +1,5 @@
 /**
- * Whatever a file exports says beside itself what it is for. This test reads the sources, which the formatter keeps in one
+ * Whatever a file exports, and every SQL statement, says beside itself what it is for. This test reads the sources, which the formatter keeps in one
  * shape: what is exported begins a line, and its docstring ends on the line before.
  */
 import { globSync, readFileSync } from 'node:fs'
@@ -14,6 +14,7 @@ const files = globSync('src/**/*.ts', { cwd: root })
 
 const EXPORT =
   /^export (?:default )?(?:declare |abstract |async )*(?:function\*?|const|let|class|interface|type|enum) (\w+)/
+const STATEMENT = /^const (\w+) = statement\(/
 
 /** The docstring that ends where this text does. */
 function docstringAtEnd(text: string): string | undefined {
@@ -21,21 +22,21 @@ function docstringAtEnd(text: string): string | undefined {
   return comment.startsWith('/**') && /\p{L}/u.test(comment) ? comment : undefined
 }
 
-/** What a file exports, with the docstring right before it. */
-function* exportsOf(text: string): Generator<{ line: number; name: string; docstring: string | undefined }> {
+/** What a file exports, and its statements, with the docstring right before each. */
+function* declarationsOf(text: string): Generator<{ line: number; name: string; docstring: string | undefined }> {
   let before = ''
   let line = 0
   for (const each of text.split('\n')) {
     line += 1
-    const name = EXPORT.exec(each)?.[1]
+    const name = (EXPORT.exec(each) ?? STATEMENT.exec(each))?.[1]
     if (name) yield { line, name, docstring: docstringAtEnd(before.slice(0, -1)) }
     before += `${each}\n`
   }
 }
 
-it('what a file exports has a docstring', () => {
+it('what a file exports has a docstring, and so has every statement', () => {
   const silent = files.flatMap((file) =>
-    [...exportsOf(readFileSync(new URL(file, root), 'utf8'))]
+    [...declarationsOf(readFileSync(new URL(file, root), 'utf8'))]
       .filter(({ docstring }) => !docstring)
       .map(({ line, name }) => `${file}:${line} ${name}`),
   )
@@ -53,11 +54,13 @@ it('a docstring is told from its absence', () => {
     'export interface Commented {}',
     '/** One. */',
     'const own = 1',
+    "const asked = statement('asked', {}, 'select')",
     'export type AfterAnother = number',
   ].join('\n')
-  expect([...exportsOf(source)].filter(({ docstring }) => !docstring).map(({ name }) => name)).toEqual([
+  expect([...declarationsOf(source)].filter(({ docstring }) => !docstring).map(({ name }) => name)).toEqual([
     'bare',
     'Commented',
+    'asked',
     'AfterAnother',
   ])
 })

@@ -8,7 +8,7 @@ export const byAddressSql =
 export const countsSql = (mustBeVerified: string, users = 'users'): string =>
   `${users}.email_held and (${users}.email_verified or not ${mustBeVerified}::boolean)`
 
-/** The same of a record. */
+/** Whether the address of a record counts for others than its owner, as `countsSql` says it. */
 export const addressCounts = (
   { emailHeld, emailVerified }: { emailHeld: boolean; emailVerified: boolean },
   mustBeVerified: boolean,

@@ -77,7 +77,7 @@ export const lockMoreOrders = lock('deletion_more_orders', `${openOrdersSql} ski
 /** The same of assets. */
 export const lockMoreAssets = lock('deletion_more_assets', `${assetsSql} skip locked`)
 
-/** `commits` and `signatures` in pairs. What the relay is signing at this moment is left to it. */
+/** Writes the signatures of commits, in pairs with them. What the relay is signing at this moment is left to it. */
 export const storeSignatures = statement(
   'deletion_signatures',
   { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },

@@ -1,7 +1,10 @@
 import type { Database } from '../ports.ts'
 import { arrayOf, statement, uuid } from '../sql.ts'
 
-// Another process that tells the same holds the row: then it is told. Waiting could end in a deadlock.
+/**
+ * Notes that these tokens were used now. Another process that tells the same holds the row: then it is told. Waiting could
+ * end in a deadlock.
+ */
 const recordUse = statement(
   'account_token_use',
   { parameters: { tokens: arrayOf(uuid) } },
@@ -17,6 +20,7 @@ export function createTokenUse({ database }: { database: Database }) {
   let used = new Set<string>()
 
   return {
+    /** A request came with this token. */
     note(tokenId: string): void {
       used.add(tokenId)
     },

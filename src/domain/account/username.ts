@@ -16,7 +16,7 @@ const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800\ufffc\ufffd]|[^\
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 const LEFT_TO_RIGHT = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])\p{L}/u
 
-/** As it is kept: composed, and without spaces around it. */
+/** A username as it is kept: composed (NFC), and without spaces around it. */
 export const composed = (text: string) => text.normalize('NFC').trim()
 
 /** Whether a name reads as an e-mail address. */

@@ -11,6 +11,7 @@ const pinColumns = {
 }
 type PinRow = RowOf<typeof pinColumns>
 
+/** What assets need, with the asset that needs it, a page at a time. */
 const nextPins = statement(
   'kept_pins',
   { parameters: { cid: text, asset: uuid }, columns: pinColumns },

@@ -142,7 +142,7 @@ const registrationTypes = ofEach<Types<typeof registrationFields>>(registrationF
 export const metadataParameters = { ...types, custom: text }
 /** The same of a registration, which writes the fields that never change, too. */
 export const registrationParameters = { ...metadataParameters, ...registrationTypes }
-/** What those are given. */
+/** What the parameters of a statement that writes metadata are given. */
 export const parametersOf = (metadata: Metadata) => ({
   ...metadataOf(metadata),
   custom: JSON.stringify(metadata.custom),

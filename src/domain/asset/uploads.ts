@@ -80,6 +80,7 @@ export function createUploads({ folder, megabytesPerUser }: { folder: UploadFold
     /** Raises THROTTLED when so many bytes more would be more than the actor may have under way. */
     assertRoom: (actor: Actor, bytes: number) => assertOwnerHasRoom(ownerOf(actor), bytes),
 
+    /** The files of a request of the actor, which is to close them. */
     open(actor: Actor): Intake {
       const owner = ownerOf(actor)
       const files: HeldFile[] = []

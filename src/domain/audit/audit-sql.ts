@@ -38,7 +38,7 @@ export const auditSql = ({
 /** Parameters of a statement with a part of `auditSql`: whose account did it and from which address; both null of the system. */
 export const audited = { actor: orNull(uuid), address: orNull(text) }
 
-/** What they are given. */
+/** What the parameters of a statement with a part of `auditSql` are given. */
 export const auditorOf = (actor: Actor) => ({
   actor: actor.kind === 'user' ? actor.id : null,
   address: actor.kind === 'system' ? null : actor.address,

@@ -19,7 +19,10 @@ interface Dependencies {
   vault: Pick<KeyVault, 'owners' | 'deletedOwners'>
 }
 
-/** Raises what the vault raises when it cannot be asked. */
+/**
+ * The findings S2 (deletions that one side lacks) and S3 (key shares of nobody). Raises what the vault raises when it
+ * cannot be asked.
+ */
 export async function checkOwners({ database, vault }: Dependencies): Promise<Finding[]> {
   const undone: object[] = []
   const unknown: object[] = []

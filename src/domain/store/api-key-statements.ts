@@ -2,7 +2,7 @@ import { audited, auditSql } from '../audit/audit-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { bytes, statement, text, uuid } from '../sql.ts'
 
-/** `subject`: the key as callers see it. */
+/** Keeps a new key by its hash, with an entry in the trail. `subject`: the key as callers see it. */
 export const insertApiKey = statement(
   'api_key_insert',
   {

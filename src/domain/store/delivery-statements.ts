@@ -36,8 +36,8 @@ const dueColumns = {
 export type DueDelivery = RowOf<typeof dueColumns>
 
 /**
- * `atOnce`: its time does not matter. No row: it is settled, or put off: a job that was overtaken by another one finds nothing to do.
- * The second of grace is for times that were rounded.
+ * The delivery, if its time has come, or whenever it is with `atOnce`. No row: it is settled, or put off: a job that was
+ * overtaken by another one finds nothing to do. The second of grace is for times that were rounded.
  */
 export const findDue = statement(
   'delivery_due',

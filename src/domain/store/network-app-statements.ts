@@ -7,7 +7,10 @@ const policy = textOf<DeliveryFailurePolicy>('delivery_failure_policy')
 /** Of every change of an app. `subject`: the app as callers see it. */
 const change = { app: uuid, subject: text, ...remembered, ...audited }
 
-/** Raises the unique index on the name when it is taken. No row: the owner was deleted meanwhile. */
+/**
+ * Registers an app for its owner. Raises the unique index on the name when it is taken. No row: the owner was deleted
+ * meanwhile.
+ */
 export const insertNetworkApp = statement(
   'network_app_insert',
   {

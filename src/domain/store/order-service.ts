@@ -198,6 +198,7 @@ export function createOrderService({
       })
     },
 
+    /** How many orders `list` would give in all. Raises what `list` raises. */
     async count(actor: Actor, filter: { status?: Order['status'] | undefined }): Promise<number> {
       assertMay(actor, 'order:read')
       return database.read.order.count({ where: { ...filter, ...visibleOrders(actor) } })

@@ -16,7 +16,10 @@ export interface RefundParts {
   news: string
 }
 
-/** `updated_wallets` tells the positions before the events, `(user_id, before)`; `inserted_transfers (id)` the refund. */
+/**
+ * The parts that give a payment back. `updated_wallets` tells the positions before the events, `(user_id, before)`;
+ * `inserted_transfers (id)` the refund.
+ */
 export const refundSql = ({ from, news }: RefundParts) => `
   changes as materialized (
     select user_id, sum(num) as num, sum(points) as points, sum(events)::int as events from (

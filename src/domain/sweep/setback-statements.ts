@@ -5,7 +5,7 @@ import { arrayOf, int, statement, text, timestamp } from '../sql.ts'
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 3_600
 
-/** `items` and `troubles`, why each failed, in pairs. Returns how often each has failed by now. */
+/** Puts items off that failed: `items` and `troubles`, why each did, in pairs. Returns how often each has failed by now. */
 export const noteSetbacks = statement(
   'setbacks_note',
   {
@@ -20,7 +20,7 @@ export const noteSetbacks = statement(
    returning item, attempts`,
 )
 
-/** They worked. */
+/** Items that worked, or need not be dealt with any more. */
 export const forgetSetbacks = statement(
   'setbacks_forget',
   { parameters: { sweep: text, items: arrayOf(text) } },

@@ -86,7 +86,7 @@ export const placeSql = (
   }
 }
 
-/** The same in the order of a UUID. */
+/** SQL of places in the order of a UUID. */
 export const idPlaceSql = (id: string) => ({
   place: `${id}::text`,
   isAfter: `${id} > coalesce($after::uuid, ${LOWEST.uuid})`,

@@ -12,6 +12,7 @@ export interface WalletFunds extends Funds {
   closed: boolean
 }
 
+/** A wallet's balances as they can be spent. */
 const readFunds = statement(
   'wallet_funds',
   { parameters: { user: uuid }, columns: { num: numeric, points: numeric, closed: boolean } },

@@ -94,6 +94,7 @@ const readOne = statement(
    where w.user_id = $user`,
 )
 
+/** How many transfers moved something in a wallet. */
 const countTransfers = statement(
   'statement_count',
   { parameters: { user: uuid }, columns: { count: int }, isList: true },

@@ -25,7 +25,10 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
 }
 
-/** `subjectId`: TypeID of the commit, order, grant or user; the transaction's hash for a deposit; null when it is about nothing. */
+/**
+ * What a transfer's reference tells. `subjectId`: TypeID of the commit, order, grant or user; the transaction's hash for a
+ * deposit; null when it is about nothing.
+ */
 export function describeReference(reference: string): { kind: TransferKind; subjectId: string | null } {
   const [first = '', subject = ''] = reference.split(':', 2)
   const known = kinds[first]

@@ -18,7 +18,7 @@ export const openTransferSql = ({ wallet, change, at = 'now()', undone = 'null' 
     else open_transfer(${wallet}.user_id, ${wallet}.points_expire_at is not null, ${change}, ${at}, ${undone}::uuid)
   end as transfer_id`
 
-/** The same where no grant is used. `wallet` is the alias of a row that is held. */
+/** What the next transfer of a wallet is called where no grant is used. `wallet` is the alias of a row that is held. */
 export const nextTransferSql = (wallet: string) =>
   `case when ${isPastSql(wallet)} then uuidv7() else (next_transfer_ids(${wallet}.user_id))[1] end`
 

@@ -32,7 +32,10 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
   return false
 }
 
-/** Raises an Error that says what to do when `databaseUrl` leads through a pooler that shares sessions or drops settings. */
+/**
+ * Tries whether sessions are our own. Raises an Error that says what to do when `databaseUrl` leads through a pooler that
+ * shares sessions or drops settings.
+ */
 export async function assertOwnSessions(databaseUrl: string): Promise<void> {
   const open = () =>
     new pg.Client({

@@ -50,6 +50,7 @@ const gone =
 
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
+/** Asks nothing: whether anybody answers. */
 const reach = statement('reachable', { patience: REACH_TIMEOUT }, 'select')
 
 /** As the driver wants it. */

@@ -22,6 +22,7 @@ const KEEP_ALIVE = 10_000
 /** Of 37 bytes each: PostgreSQL takes payloads below 8000. */
 const OWNERS_PER_NOTICE = 200
 
+/** Notifies all processes; `owners` are UUIDs, separated by commas. */
 const notify = statement(
   'event_notify',
   { parameters: { owners: text }, columns: { pg_notify: nothing } },

@@ -15,7 +15,10 @@ export interface WakeWatch {
   stop(): void
 }
 
-/** `longest`: milliseconds without a sign of life that nobody waits for. */
+/**
+ * Looks twice a second whether the process stood still. `longest`: milliseconds without a sign of life that nobody waits
+ * for.
+ */
 export function watchWakes(longest: number): WakeWatch {
   let seenAt = performance.now()
   let wokeAt = Number.NEGATIVE_INFINITY

@@ -10,10 +10,13 @@ export const socketPathOf = (url: string): string | undefined => {
   return protocol === scheme ? decodeURIComponent(pathname) : undefined
 }
 
-/** `path` is absolute. */
+/** The `ipc:` URL of a socket at an absolute path. */
 export const socketUrlOf = (path: string): string => `${scheme}//${path.split('/').map(encodeURIComponent).join('/')}`
 
-/** Raises when nobody listens there, when the answer breaks off, and when `signal` says so. */
+/**
+ * Sends a line to the socket at a path; resolves to the line that comes back. Raises when nobody listens there, when the
+ * answer breaks off, and when `signal` says so.
+ */
 export const askLocalSocket = (path: string, line: string, signal: AbortSignal): Promise<string> =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted()

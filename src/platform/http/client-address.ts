@@ -21,7 +21,10 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 const networkOf = (text: string): Network =>
   text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128]
 
-/** `trustedProxies`: addresses and CIDRs. What they say in `X-Forwarded-For` is believed, and nobody else. */
+/**
+ * Finds out the address that a request comes from. `trustedProxies`: addresses and CIDRs. What they say in
+ * `X-Forwarded-For` is believed, and nobody else.
+ */
 export function createClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
   const networks = trustedProxies.map(networkOf)
   const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>

@@ -18,7 +18,7 @@ export function onBroken(req: IncomingMessage, tell: (error: DomainError) => voi
   return () => req.off('close', broken)
 }
 
-/** Raises PAYLOAD_TOO_LARGE, before a byte is read, when a body says itself that it is larger. */
+/** Refuses a body that says itself that it is too large, before a byte is read. Raises PAYLOAD_TOO_LARGE. */
 export function assertDeclared(req: IncomingMessage, maxBytes: number): void {
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }

@@ -57,7 +57,7 @@ export const countDead = statement(
    from jobs.job where name = 'dead-letter' group by source_name order by source_name`,
 )
 
-/** The newest. */
+/** For the operator: the newest dead letters. */
 export const findDead = statement(
   'jobs_dead',
   {

@@ -39,7 +39,7 @@ export interface CompileOptions {
   pageBytes?: number | undefined
 }
 
-/** Raises `unsupported`. */
+/** The statement for a read of this shape. Raises `unsupported` for what is left to Prisma. */
 export const compile = (
   model: Model,
   method: ReadMethod,

@@ -34,7 +34,10 @@ const encodeSkip = (value: unknown) => {
   return encodeCount(value)
 }
 
-/** `single`: the first row is asked for, so that `take` has no place. Raises `unsupported`. */
+/**
+ * What `take`, `skip`, `cursor` and the order are in SQL. `single`: the first row is asked for, so that `take` has no
+ * place. Raises `unsupported`.
+ */
 export const compilePage = (scope: Scope, args: Arguments, path: Path, single: boolean, parent?: Parent): Page => {
   const { take, skip, cursor } = args
   if (single && take !== undefined) throw unsupported

@@ -16,7 +16,7 @@ export const isPlain = (value: unknown): value is Arguments => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Raises `unsupported`. */
+/** The shape as a text: equal for arguments that differ in values only. Raises `unsupported`. */
 export const shapeOf = (args: Arguments): string => {
   let shape = ''
   for (const key in args) {

@@ -36,7 +36,7 @@ export const encoderOf = (field: Field): Encode => {
   return encoders[field.type] ?? refuse()
 }
 
-/** For `in`. */
+/** As `encoderOf`, for a list after `in`. */
 export const listEncoderOf = (field: Field): Encode => {
   // Prisma knows no list of booleans; bytes within a list the driver would write in a form of its own.
   if (field.type === 'Boolean' || field.type === 'Bytes') refuse()
@@ -72,7 +72,7 @@ const decoders: Record<string, Decode | undefined> = {
   Bytes: (hex) => new Uint8Array(Buffer.from(hex, 'hex')),
 }
 
-/** Undefined: as JSON has it. Raises `unsupported`. */
+/** What makes Prisma's value of a column's JSON; undefined where JSON's own value is it. Raises `unsupported`. */
 export const decoderOf = (field: Field): Decode | undefined => {
   if (!(field.type in decoders)) throw unsupported
   return decoders[field.type]

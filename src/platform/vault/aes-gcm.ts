@@ -5,7 +5,7 @@ import { LostKeyError } from '../../domain/errors.ts'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** `context` is authenticated with the ciphertext and lies nowhere in it. */
+/** Seals bytes under a key of 32; `context` is authenticated with the ciphertext and lies nowhere in it. */
 export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
@@ -13,7 +13,7 @@ export function seal(key: Uint8Array, plain: Uint8Array, context: string): Buffe
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
-/** Raises LostKeyError when the bytes were not sealed with this key for this context. */
+/** The bytes that `seal` sealed. Raises LostKeyError when the bytes were not sealed with this key for this context. */
 export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
   try {

@@ -2,7 +2,7 @@
 import type { Seal } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
-/** `key`: 32 bytes. */
+/** Seals texts under one key of 32 bytes, for what is kept for days only. */
 export const createSeal = (key: Uint8Array): Seal => ({
   seal: (text, context) => seal(key, Buffer.from(text), context).toString('base64'),
   open: (sealed, context) => unseal(key, Buffer.from(sealed, 'base64'), context).toString(),

@@ -9,6 +9,7 @@ import { readOrCreate } from './key-ring.ts'
 
 const SETTING = 'vault'
 
+/** The vault that this database was first opened with. */
 const findVault = statement(
   'vault_find',
   { parameters: { setting: text }, columns: { value: text } },
@@ -34,8 +35,8 @@ interface Options {
 }
 
 /**
- * Raises unless the vault in `dir` is the database's. Asked before a vault is opened: one that is opened where there is none
- * makes keys of its own.
+ * Holds the vault in `dir` to the database: raises unless they belong together. Asked before a vault is opened: one that
+ * is opened where there is none makes keys of its own.
  */
 export async function assertVaultBelongs({ database, dir, mayRemember }: Options): Promise<void> {
   const folder = join(dir, 'keys')
@@ -71,6 +72,7 @@ const findLackingKeys = statement(
    from used where id <> all ($held) and not exists (select from settings where key = $givenUp || id)`,
 )
 
+/** Notes that a key is lost for good. */
 const rememberGivenUp = statement(
   'vault_give_up',
   { parameters: { setting: text } },
