@@ -4,26 +4,20 @@ import type { PrismaClient } from '../platform/prisma/client.ts'
 import type { Query } from './sql.ts'
 
 /** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
-type ReadMethods = 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
+type ReadMethods = 'findFirst' | 'findMany' | 'findUnique' | 'findUniqueOrThrow' | 'count'
 type ReadModels =
   | 'user'
   | 'wallet'
   | 'asset'
   | 'commit'
-  | 'commitRelay'
-  | 'accessToken'
-  | 'oneTimeToken'
   | 'auditEntry'
   | 'apiKey'
   | 'transfer'
-  | 'entry'
   | 'networkApp'
   | 'order'
   | 'event'
   | 'webhookDelivery'
   | 'webhookAttempt'
-  | 'deposit'
-  | 'pointGrant'
 /** What reads the models that resolvers load. */
 export type ReadClient = { [Model in ReadModels]: Pick<PrismaClient[Model], ReadMethods> }
 

@@ -100,6 +100,30 @@ export const isolation: Mutant[] = [
     ],
   ]),
   ...mutantsOf(
+    'src/platform/database/database.ts',
+    ['platform/hot-reads.test.ts'],
+    [
+      [
+        'isolation.fallback-untold',
+        'A read that is left to Prisma is counted.',
+        `    fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)\n`,
+        '',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/reads/page.ts',
+    ['platform/hot-reads.test.ts'],
+    [
+      [
+        'isolation.fallback-of-pages',
+        'What is asked for most is not left to Prisma.',
+        `if (order.some(([field]) => !field.required)) throw unsupported`,
+        `if (order.length > 1) throw unsupported`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/jobs/enqueue-function.ts',
     ['platform/enqueue.test.ts'],
     [

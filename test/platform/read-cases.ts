@@ -1,7 +1,7 @@
 /** Arguments of reads by what is special about them. */
 import type { ReadClient } from '../../src/domain/ports.ts'
 import { Prisma } from '../../src/platform/prisma/client.ts'
-import { assetId, commitId, tokenHash, transferId, userId } from './read-seed.ts'
+import { assetId, commitId, tokenHash, userId } from './read-seed.ts'
 
 export type Target = [model: keyof ReadClient, method: string, args?: unknown]
 
@@ -25,25 +25,17 @@ export const supported: Record<string, Target> = {
     'findUnique',
     { where: { address: '0x0000000000000000000000000000000000000002' } },
   ],
-  'a row by bytes': ['accessToken', 'findUnique', { where: { hash: tokenHash(3) }, include: { user: true } }],
   'a row by a joint key': ['commit', 'findUnique', { where: { assetId_sequence: { assetId: a(1), sequence: 2 } } }],
-  'a row by a joint identifier': [
-    'entry',
-    'findUnique',
-    { where: { transferId_position: { transferId: transferId(1), position: 0 } } },
-  ],
-  'a row by a key and more': [
-    'user',
-    'findUnique',
-    { where: { id: u(1), role: 'ADMIN', AND: [{ email: { not: 'x' } }] } },
-  ],
   'a required row': ['asset', 'findUniqueOrThrow', { where: { id: a(1) } }],
   'a required row that is missing': ['asset', 'findUniqueOrThrow', { where: { id: a(999) } }],
-  'a required first row that is missing': ['asset', 'findFirstOrThrow', { where: { nid: 'none' } }],
   'every type of field': ['asset', 'findMany', { orderBy: { id: 'asc' } }],
-  'decimals and nulls': ['entry', 'findMany', { orderBy: [{ transferId: 'asc' }, { position: 'asc' }] }],
+  'decimals and nulls': [
+    'transfer',
+    'findMany',
+    { select: { entries: { orderBy: { position: 'asc' } } }, orderBy: { id: 'asc' } },
+  ],
   'bytes and dates': ['apiKey', 'findMany', { orderBy: { id: 'asc' } }],
-  'enums and nullable numbers': ['commitRelay', 'findMany', { orderBy: { commitId: 'asc' } }],
+  'enums and nullable numbers': ['commit', 'findMany', { select: { relay: true }, orderBy: { id: 'asc' } }],
   'no arguments': ['apiKey', 'findFirst', undefined],
   'undefined arguments': [
     'user',
@@ -59,7 +51,7 @@ export const supported: Record<string, Target> = {
   'a required relation within a relation': [
     'commit',
     'findMany',
-    { include: { asset: { include: { owner: { include: { wallet: true } } } } }, orderBy: { id: 'asc' } },
+    { select: { id: true, asset: { select: { owner: { select: { wallet: true } } } } }, orderBy: { id: 'asc' } },
   ],
   'a nullable relation within a list': [
     'asset',
@@ -81,7 +73,7 @@ export const supported: Record<string, Target> = {
       select: {
         username: true,
         ownedAssets: {
-          include: { commits: { orderBy: { sequence: 'desc' }, take: 3 } },
+          select: { nid: true, commits: { orderBy: { sequence: 'desc' }, take: 3 } },
           orderBy: { id: 'desc' },
           take: 10,
         },
@@ -166,7 +158,7 @@ export const supported: Record<string, Target> = {
   'from a cursor that the filter leaves out': [
     'asset',
     'findMany',
-    { select: { id: true }, where: { id: { not: a(9) } }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, take: 3 },
+    { select: { id: true }, where: { id: { lt: a(9) } }, orderBy: { id: 'desc' }, cursor: { id: a(9) }, take: 3 },
   ],
   'from a cursor that is missing': [
     'asset',
@@ -212,22 +204,19 @@ export const supported: Record<string, Target> = {
     'user',
     'findMany',
     {
-      include: { ownedAssets: { include: { _count: { select: { commits: true } } }, orderBy: { id: 'asc' } } },
+      select: { ownedAssets: { select: { _count: { select: { commits: true } } }, orderBy: { id: 'asc' } } },
       orderBy: { id: 'asc' },
     },
   ],
   'a count': ['asset', 'count', { where: { ownerId: u(1) } }],
   'a count of everything': ['asset', 'count', undefined],
-  'equality in words': ['asset', 'findMany', { where: { tag: { equals: 'red' } }, orderBy: { id: 'asc' } }],
   null: ['asset', 'count', { where: { meta: null } }],
-  'not null': ['asset', 'count', { where: { meta: { not: null } } }],
-  'inequality leaves nulls out': ['asset', 'count', { where: { meta: { not: '{}' } } }],
   'one of some': ['asset', 'count', { where: { id: { in: [a(1), a(2), a(77)] }, tag: { in: ['red', 'blue'] } } }],
   'one of none': ['asset', 'count', { where: { id: { in: [] } } }],
   'one of some enums and numbers': [
-    'commitRelay',
+    'commit',
     'count',
-    { where: { status: { in: ['FINAL', 'PENDING'] }, blockNumber: { in: [10, 11, 12] } } },
+    { where: { relay: { status: { in: ['FINAL', 'PENDING'] }, blockNumber: { in: [10, 11, 12] } } } },
   ],
   ranges: [
     'asset',
@@ -240,36 +229,27 @@ export const supported: Record<string, Target> = {
       },
     },
   ],
-  'decimals compared': ['wallet', 'count', { where: { num: { gte: new Prisma.Decimal('2.5') }, points: { lt: 100 } } }],
   'text compared': ['user', 'findMany', { where: { username: { gt: 'user3' } }, orderBy: { username: 'asc' } }],
-  'AND, OR and NOT': [
+  'OR and more': [
     'asset',
     'findMany',
-    {
-      where: {
-        AND: [{ tag: 'red' }, { OR: [{ headSequence: 1 }, { meta: null }] }],
-        NOT: [{ publicAccess: true }, { deletedAt: { not: null } }],
-      },
-      orderBy: { id: 'asc' },
-    },
+    { where: { tag: 'red', OR: [{ headSequence: 1 }, { meta: null, publicAccess: true }] }, orderBy: { id: 'asc' } },
   ],
-  'empty AND, OR and NOT': ['asset', 'count', { where: { AND: [], NOT: [] } }],
-  'an empty OR': ['asset', 'count', { where: { OR: [] } }],
   'a condition on a relation': [
     'asset',
     'findMany',
-    { where: { owner: { email: 'user2@example.com' } }, include: { owner: true }, orderBy: { id: 'asc' } },
+    {
+      where: { owner: { email: 'user2@example.com' } },
+      select: { id: true, owner: { select: { role: true } } },
+      orderBy: { id: 'asc' },
+    },
   ],
   'a condition on a relation of a relation': [
     'commit',
     'count',
-    { where: { asset: { is: { owner: { wallet: { num: { gt: 1 } } } } } } },
+    { where: { asset: { owner: { wallet: { address: { gt: '0x0000000000000000000000000000000000000003' } } } } } },
   ],
-  'the negation of a condition on a nullable relation': [
-    'entry',
-    'count',
-    { where: { NOT: { wallet: { user: { role: 'ADMIN' } } } } },
-  ],
+  'null in a nullable relation': ['commit', 'count', { where: { relay: { blockNumber: null } } }],
   'a condition on some of a list': [
     'user',
     'findMany',
@@ -278,7 +258,7 @@ export const supported: Record<string, Target> = {
       orderBy: { id: 'asc' },
     },
   ],
-  'none of a list': ['user', 'findMany', { where: { NOT: { ownedAssets: { some: {} } } }, orderBy: { id: 'asc' } }],
+  'any of a list': ['user', 'findMany', { where: { ownedAssets: { some: {} } }, orderBy: { id: 'asc' } }],
   'conditions within a selection': [
     'user',
     'findMany',
@@ -296,6 +276,20 @@ export const supported: Record<string, Target> = {
 
 /** Answered, or refused, by Prisma. */
 export const leftToPrisma: Record<string, Target> = {
+  include: ['user', 'findFirst', { where: { id: u(1) }, include: { wallet: true } }],
+  'a row by bytes': ['apiKey', 'findUnique', { where: { hash: tokenHash(2) } }],
+  'a row by a key and more': ['user', 'findUnique', { where: { id: u(1), role: 'ADMIN' } }],
+  'equality in words': ['asset', 'findMany', { where: { tag: { equals: 'red' } }, orderBy: { id: 'asc' } }],
+  'inequality leaves nulls out': ['asset', 'count', { where: { meta: { not: '{}' } } }],
+  'decimals compared': ['wallet', 'count', { where: { num: { gte: new Prisma.Decimal('2.5') }, points: { lt: 100 } } }],
+  'AND and NOT': [
+    'asset',
+    'count',
+    { where: { AND: [{ tag: 'red' }], NOT: [{ publicAccess: true }, { deletedAt: { not: null } }] } },
+  ],
+  'an empty OR': ['asset', 'count', { where: { OR: [] } }],
+  'an OR of one': ['asset', 'count', { where: { OR: { tag: 'red' } } }],
+  'is of a relation': ['commit', 'count', { where: { asset: { is: { tag: 'red' } } } }],
   'text search': ['asset', 'findMany', { where: { tag: { contains: 'e' } }, orderBy: { id: 'asc' } }],
   notIn: ['asset', 'count', { where: { tag: { notIn: ['red'] } } }],
   'a negated filter': ['asset', 'count', { where: { headSequence: { not: { gt: 2 } } } }],

@@ -17,6 +17,7 @@ let pool: pg.Pool
 let prisma: PrismaClient
 let reads: ReadClient
 const statements = vi.fn<(query: { name?: string; text: string }) => void>()
+const onFallback = vi.fn<(model: string, method: string) => void>()
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -29,7 +30,7 @@ beforeAll(async () => {
     statements(given)
     return query(given)
   }) as typeof pool.query
-  reads = createReads({ pool, prisma })
+  reads = createReads({ pool, prisma, onFallback })
 })
 
 afterAll(async () => {
@@ -38,7 +39,10 @@ afterAll(async () => {
   await database?.drop()
 })
 
-beforeEach(() => statements.mockClear())
+beforeEach(() => {
+  statements.mockClear()
+  onFallback.mockClear()
+})
 
 type Find = (args?: unknown) => Promise<unknown>
 const call = (client: object, [model, method, args]: Target) => {
@@ -67,14 +71,18 @@ describe('reads answer as Prisma does, with one prepared statement', () => {
       expect(statements).toHaveBeenCalledTimes(1)
       expect(statements.mock.calls[0]?.[0].name).toMatch(/^read_/)
     }
+    expect(onFallback).not.toHaveBeenCalled()
   })
 })
 
-describe('reads leave to Prisma what they do not know', () => {
+describe('reads leave to Prisma what they do not know, and tell of it', () => {
   test.each(Object.entries(leftToPrisma))('%s', async (_, target) => {
     const expected = await outcome(prisma, target)
     for (const _ of ['seen', 'known']) deepStrictEqual(await outcome(reads, target), expected)
     expect(statements).not.toHaveBeenCalled()
+    const [model, method] = target
+    const told = [`${model.charAt(0).toUpperCase()}${model.slice(1)}`, method]
+    expect(onFallback.mock.calls).toEqual([told, told])
   })
 })
 
@@ -83,6 +91,7 @@ test.each([
   ['text that PostgreSQL cannot hold', { where: { email: 'a\0b' } }],
 ] as const)('%s is refused in Prisma’s words', async (_, args) => {
   deepStrictEqual(await outcome(reads, ['user', 'findFirst', args]), await outcome(prisma, ['user', 'findFirst', args]))
+  expect(onFallback).not.toHaveBeenCalled()
 })
 
 test('one shape is one statement, whatever its values', async () => {

@@ -129,12 +129,14 @@ export async function createTestApp({
     await server.drain(1_000)
     await chain.close()
     const broken = (await checkInvariants(database)).filter(({ rows }) => rows.length > 0)
+    const fallbacks = Object.fromEntries(database.fallbacks)
     await installation.close()
     await testDatabase.drop()
     const uploads = await readdir(join(dir, 'uploads')).catch(() => [])
     await rm(dir, { recursive: true, force: true })
     expect(uploads, 'Uploads are left after the tests').toEqual([])
     expect(broken, 'An invariant does not hold after the tests').toEqual([])
+    expect(fallbacks, 'Reads were left to Prisma: let platform/reads answer them').toEqual({})
   })
 
   const sql: TestApp['sql'] = async (text, values = []) =>

@@ -12,6 +12,8 @@ import { watchWakes } from './wake-watch.ts'
 /** A database with connections of its own. */
 export interface ConnectedDatabase extends Database {
   readonly prisma: PrismaClient
+  /** Reads that Prisma had to answer since the start, as `Model.method` with how many. */
+  readonly fallbacks: ReadonlyMap<string, number>
   /** Whether it answers right now. */
   isReachable(): Promise<boolean>
   close(): Promise<void>
@@ -122,7 +124,13 @@ export function createDatabase({
     patience: LIST_PATIENCE,
     what: 'Lists',
   })
-  const options = { pool, prisma, translate, lists }
+  const fallbacks = new Map<string, number>()
+  const onFallback = (model: string, method: string) => {
+    const read = `${model}.${method}`
+    fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)
+    log.debug({ read }, 'A read was left to Prisma')
+  }
+  const options = { pool, prisma, translate, lists, onFallback }
   const wakes = watchWakes(longestStandstill)
   const assertAwake = () => {
     if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
@@ -140,6 +148,7 @@ export function createDatabase({
 
   return {
     prisma,
+    fallbacks,
     read: createReads(options),
     readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
     query: query as Query,

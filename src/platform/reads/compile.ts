@@ -9,14 +9,7 @@ import { type Arguments, isPlain, unsupported } from './shape.ts'
 import { all, compileUnique, compileWhere } from './where.ts'
 
 /** The methods of Prisma's client that are answered here. */
-export const readMethods = [
-  'findFirst',
-  'findFirstOrThrow',
-  'findMany',
-  'findUnique',
-  'findUniqueOrThrow',
-  'count',
-] as const
+export const readMethods = ['findFirst', 'findMany', 'findUnique', 'findUniqueOrThrow', 'count'] as const
 
 /** One of them. */
 export type ReadMethod = (typeof readMethods)[number]
@@ -135,6 +128,6 @@ const bytesOf: Record<string, (column: string) => string> = {
 }
 const LONG_TEXT = 16_000
 
-const uniqueArguments = new Set(['select', 'include', 'where'])
+const uniqueArguments = new Set(['select', 'where'])
 
 const onlyColumn = (row: Row): Row => row[0] as Row

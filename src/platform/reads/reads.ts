@@ -22,6 +22,8 @@ export interface ReadsOptions {
   translate?: (error: unknown) => unknown
   /** What lists wait for before they take a connection. */
   lists?: Gate | undefined
+  /** Told of each read that Prisma answers, because it is not known here. */
+  onFallback?: (model: string, method: ReadMethod) => void
   /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
   pageBytes?: number | undefined
 }
@@ -39,26 +41,20 @@ const manyMethods: ReadonlySet<ReadMethod> = new Set(['findMany', 'count'])
 
 type Delegate = Record<ReadMethod, (args: unknown) => Promise<unknown>>
 
-const models = [
-  'user',
-  'wallet',
-  'asset',
-  'commit',
-  'commitRelay',
-  'accessToken',
-  'apiKey',
-  'oneTimeToken',
-  'auditEntry',
-  'transfer',
-  'entry',
-  'networkApp',
-  'order',
-  'event',
-  'webhookDelivery',
-  'webhookAttempt',
-  'deposit',
-  'pointGrant',
-] as const
+const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
+  user: 'User',
+  wallet: 'Wallet',
+  asset: 'Asset',
+  commit: 'Commit',
+  apiKey: 'ApiKey',
+  auditEntry: 'AuditEntry',
+  transfer: 'Transfer',
+  networkApp: 'NetworkApp',
+  order: 'Order',
+  event: 'Event',
+  webhookDelivery: 'WebhookDelivery',
+  webhookAttempt: 'WebhookAttempt',
+}
 
 /**
  * A read client that compiles each shape of arguments once (decision 2). Raises what Prisma would, and for failures of the
@@ -69,6 +65,7 @@ export const createReads = ({
   prisma,
   translate = (error) => error,
   lists = openGate,
+  onFallback = () => undefined,
   pageBytes,
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
@@ -101,12 +98,14 @@ export const createReads = ({
   }
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
-    const throws = method === 'findFirstOrThrow' || method === 'findUniqueOrThrow'
+    const leave = (given: unknown) => {
+      onFallback(model.name, method)
+      return delegate[method](given)
+    }
     return async (given?: unknown) => {
       const args = given ?? {}
       const prepared = isPlain(args) ? refusable(() => prepare(model, method, args)) : unsupported
-      if (prepared === unsupported)
-        return manyMethods.has(method) ? lists(() => delegate[method](given)) : delegate[method](given)
+      if (prepared === unsupported) return manyMethods.has(method) ? lists(() => leave(given)) : leave(given)
       const { statement, values } = prepared
       let rows: Row[]
       try {
@@ -120,16 +119,16 @@ export const createReads = ({
       }
       const answer = statement.decode(rows)
       if (answer !== undefined) return answer
-      if (throws) throw recordNotFound(model, method)
+      if (method === 'findUniqueOrThrow') throw recordNotFound(model, method)
       return null
     }
   }
 
   const client: Record<string, Delegate> = {}
-  for (const name of models) {
-    const model = described.get(name.charAt(0).toUpperCase() + name.slice(1))
-    if (!model) throw new Error(`The data model has no ${name}. Run \`prisma generate\`.`)
-    const delegate = prisma[name] as unknown as Delegate
+  for (const [name, modelName] of Object.entries(models)) {
+    const model = described.get(modelName)
+    if (!model) throw new Error(`The data model has no ${modelName}. Run \`prisma generate\`.`)
+    const delegate = prisma[name as keyof ReadClient] as unknown as Delegate
     client[name] = Object.fromEntries(
       readMethods.map((method) => [method, reader(model, method, delegate)]),
     ) as Delegate

@@ -1,4 +1,4 @@
-/** What is read of a row: `select`, `include`, `_count`. */
+/** What is read of a row: `select`, `_count`; all of its own fields without a `select`. */
 import type { Shape } from './decode.ts'
 import type { Relation } from './model.ts'
 import { compilePage, type Parent } from './page.ts'
@@ -18,21 +18,20 @@ export const rowOf = (columns: readonly string[]): string => {
 
 /** Adds the columns that `args` select to `columns`. Raises `unsupported`. */
 export const compileSelection = (scope: Scope, args: Arguments, path: Path, columns: string[]): Shape => {
-  const { select, include } = args
-  if (select !== undefined && include !== undefined) throw unsupported
+  const { select } = args
   const shape: Shape = { fields: [], ones: [], lists: [], counts: [] }
   if (select === undefined) {
     for (const name of scope.model.scalars.keys()) compileField(scope, name, columns, shape)
+    return shape
   }
-  const selection = select ?? include ?? {}
-  const at = [...path, select === undefined ? 'include' : 'select']
-  if (!isPlain(selection)) throw unsupported
-  const chosen = Object.entries(selection).filter(([, value]) => value !== undefined && value !== false)
-  if (select !== undefined && chosen.length === 0) throw unsupported
+  if (!isPlain(select)) throw unsupported
+  const chosen = Object.entries(select).filter(([, value]) => value !== undefined && value !== false)
+  if (chosen.length === 0) throw unsupported
   for (const [name, value] of chosen) {
-    if (name === '_count') compileCounts(scope, value, [...at, name], columns, shape)
-    else if (!scope.model.scalars.has(name)) compileRelation(scope, name, value, [...at, name], columns, shape)
-    else if (select !== undefined && value === true) compileField(scope, name, columns, shape)
+    const at = [...path, 'select', name]
+    if (name === '_count') compileCounts(scope, value, at, columns, shape)
+    else if (!scope.model.scalars.has(name)) compileRelation(scope, name, value, at, columns, shape)
+    else if (value === true) compileField(scope, name, columns, shape)
     else throw unsupported
   }
   return shape
@@ -57,7 +56,7 @@ const compileRelation = (scope: Scope, name: string, value: unknown, path: Path,
     shape.lists.push({ name, at, shape: list.shape, reverse: list.reverse })
     return
   }
-  const beyond = Object.keys(args).some((key) => key !== 'select' && key !== 'include' && args[key] !== undefined)
+  const beyond = Object.keys(args).some((key) => key !== 'select' && args[key] !== undefined)
   if (beyond) throw unsupported
   const joined = join(scope, name)
   const presentAt = relation.required ? undefined : columns.length

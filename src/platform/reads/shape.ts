@@ -23,7 +23,7 @@ export const shapeOf = (args: Arguments): string => {
     const value = args[key]
     if (value === undefined) continue
     shape += `${key}\u0001`
-    if (key === 'select' || key === 'include') shape += shapeOfSelection(value)
+    if (key === 'select') shape += shapeOfSelection(value)
     else if (key === 'where' || key === 'cursor') shape += shapeOfFilter(value)
     else if (key === 'orderBy') shape += shapeOfOrder(value)
     else if (key === 'take') shape += typeof value === 'number' && value < 0 ? '-' : '+'
