@@ -10,8 +10,8 @@ import { createKeyPair, signText } from '../src/chain/keys.ts'
 import type { Custody, KeyVault } from '../src/domain/ports.ts'
 import { actionArgsContext } from '../src/domain/store/action-args.ts'
 import { createCustody } from '../src/platform/vault/custody.ts'
+import { createEnvelopeCipher } from '../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
-import { createSafe } from '../src/platform/vault/safe.ts'
 import { until } from '../test/support/eventually.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { createCarelessCustody } from './harness/careless-custody.ts'
@@ -119,8 +119,8 @@ async function rotateUnderFire(context: ProofContext, parts: Parts, store: Store
   const moved = new Map((await readTexts(parts.database)).map((text) => [text.id, text]))
   const rewritten = texts.filter(({ id, sealed }) => !moved.get(id)?.sealed.equals(sealed))
   if (rewritten.length) reasons.push(`${rewritten.length} sealed texts were rewritten.`)
-  const safe = createSafe({ vault: openVault(context) })
-  for (const { id, envelope } of moved.values()) await safe.open(envelope, actionArgsContext(id))
+  const envelopeCipher = createEnvelopeCipher({ vault: openVault(context) })
+  for (const { id, envelope } of moved.values()) await envelopeCipher.open(envelope, actionArgsContext(id))
   const again = await signaturesOf(context, after)
   if (before.some(({ userId }) => signatures.get(userId) !== again.get(userId)))
     reasons.push('A key signs otherwise than before the rotation.')
@@ -167,7 +167,7 @@ async function restoreDump(context: ProofContext, parts: Parts, store: Store, to
   const gone = restored.filter(({ username }) => names.has(username))
   const staying = restored.filter(({ username }) => !names.has(username))
   const custody = createCustody({ vault: openVault(context), keyPairs })
-  // The counterpart goes when the deletion stands, by a job.
+  // The key share goes when the deletion stands, by a job.
   const opened = await until(
     'no key of a deleted account opens',
     async () => ((await openedBy(custody, gone, TEXT)) === 0 ? { count: 0 } : undefined),
@@ -200,7 +200,7 @@ async function destroyEarlier(context: ProofContext, parts: Parts): Promise<stri
   ]
 }
 
-/** The controls: custody without context, a vault without counterparts, and a rotation that seals anew must be seen. */
+/** The controls: custody without context, a vault without key shares, and a rotation that seals anew must be seen. */
 async function catchCareless(context: ProofContext): Promise<string[]> {
   const vault = openVault(context)
   const make = async (custody: Custody): Promise<KeyRow[]> =>
@@ -225,7 +225,7 @@ async function catchCareless(context: ProofContext): Promise<string[]> {
   const dump = await make(withoutCounterparts)
   for (const { userId } of dump) await withoutCounterparts.forget(userId)
   if ((await openedBy(withoutCounterparts, dump, TEXT)) !== dump.length)
-    reasons.push('The control was not caught: a vault without counterparts.')
+    reasons.push('The control was not caught: a vault without key shares.')
 
   const before = await make(contextless)
   const resealed = (await make(contextless)).map((row, index) => ({ ...row, userId: before[index]!.userId }))

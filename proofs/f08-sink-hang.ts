@@ -162,14 +162,14 @@ async function catchSharedPool(
   goodDeliveries: readonly Delivery[],
 ): Promise<string[]> {
   const { database, databaseUrl } = parts
-  const safe = openSafe(parts)
+  const envelopeCipher = openSafe(parts)
   const service = createDeliveryService({
     database,
-    safe,
-    actionArgs: createActionArgs({ safe, log: silent }),
+    envelopeCipher,
+    actionArgs: createActionArgs({ envelopeCipher, log: silent }),
     sender: createWebhookSender({ allowInsecure: true }),
     idempotency: { once: () => Promise.reject(new Error('not asked for')) } as never,
-    notices: { announce() {} },
+    notifications: { notify() {} },
     log: silent,
   })
   await passTime(

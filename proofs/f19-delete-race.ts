@@ -175,8 +175,8 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   const held = await Promise.all(leavers.map(({ id }) => readWallet(database, id)))
   const late = held.filter(({ points, num }) => Number(points) + Number(num) > 0).length
   const custody = openCustody(context)
-  const notices = { announce() {}, listen: () => () => undefined }
-  await createDeletionService({ database, custody, vault: openVault(context), notices, log: silent }).sweep()
+  const notifications = { notify() {}, listen: () => () => undefined }
+  await createDeletionService({ database, custody, vault: openVault(context), notifications, log: silent }).sweep()
   let forfeits = 0
   for (const { id, username } of leavers) {
     const orders = await database.query(findOrders, { buyer: id })

@@ -168,9 +168,9 @@ async function sizeWithoutSizes(context: ProofContext, parts: Parts): Promise<nu
       actor: { kind: 'anonymous' },
       services: app.services,
       database: installation.database,
-      publication: app.publication,
+      linkConfig: app.linkConfig,
       cutsPages: false,
-      attempt: { replayed: false },
+      context: { replayed: false },
     },
   })) as ExecutionResult
   if (result.errors) throw new Error(`The control was refused: ${result.errors[0]!.message}`)

@@ -1,4 +1,4 @@
-/** The composition root: the services and the two doors to them. Listens to nothing, reads no environment. */
+/** The composition root: the services and the two handlers to them. Listens to nothing, reads no environment. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import manifest from '../package.json' with { type: 'json' }
 import type { Context } from './context.ts'
@@ -15,7 +15,7 @@ import { createPasswordResetPage } from './pages/password-reset.ts'
 import { troublePage } from './pages/trouble.ts'
 import { createGate } from './platform/gate.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
-import type { Door } from './platform/http/http-server.ts'
+import type { HttpHandler } from './platform/http/http-server.ts'
 import { readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
@@ -33,7 +33,7 @@ export interface Dependencies extends ServiceDependencies {
 
 /** The services, and what serves requests with them. */
 export interface App extends ServiceLayer {
-  doors: Door[]
+  handlers: HttpHandler[]
 }
 
 /** Each holds some megabytes at most, and keeps the process busy while it is made. */
@@ -51,7 +51,7 @@ const tokenOf = (header: string | undefined) => (header === undefined ? undefine
 export function createApp(deps: Dependencies): App {
   const { config, database, contentStore, log, publicUrl } = deps
   const layer = createServices(deps)
-  const { services, publication, links } = layer
+  const { services, linkConfig, links } = layer
   const clientAddress = createClientAddress(config)
 
   const contextWith =
@@ -74,12 +74,12 @@ export function createApp(deps: Dependencies): App {
         hasStaleToken,
         services,
         database,
-        publication,
+        linkConfig,
         // Most requests have nothing to say, and a child costs more than a route.
         get log() {
           return log.child({ requestId })
         },
-        attempt: { key, replayed: false },
+        idempotency: { key, replayed: false },
         cutsPages,
       }
     }
@@ -106,7 +106,7 @@ export function createApp(deps: Dependencies): App {
         homePage: homePage(publicUrl),
         homeRefusal: ({ code }, req) =>
           troublePage(code, statuses[code].status, req.headers['accept-language'] ?? '', false),
-        publicDocuments: new Set(Object.values(publication.actionNids)),
+        publicDocuments: new Set(Object.values(linkConfig.actionNids)),
         links,
         gateway: createGateway({ contentStore }),
       }),
@@ -127,9 +127,9 @@ export function createApp(deps: Dependencies): App {
 
   return {
     ...layer,
-    doors: [
-      { knows: (path) => path === '/graphql' || path === '/graphql/', handle: (req, res) => graphql(req, res) },
-      { knows: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },
+    handlers: [
+      { matches: (path) => path === '/graphql' || path === '/graphql/', handle: (req, res) => graphql(req, res) },
+      { matches: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },
     ],
   }
 }

@@ -64,9 +64,9 @@ command(apiKey, 'issue', 'Makes an API key and prints it, this once.')
   .requiredOption('--name <name>', 'which service it is for')
   .option('--json', 'prints {"id", "key"}')
   .action(async ({ name, json }) => {
-    const attempt = { key: undefined, replayed: false }
+    const context = { key: undefined, replayed: false }
     const issued = await withServices(({ services: { apiKeys } }) =>
-      apiKeys.issue({ kind: 'system' }, { name }, attempt),
+      apiKeys.issue({ kind: 'system' }, { name }, context),
     )
     const made = { id: toId('key', issued.id), key: issued.key }
     if (json) return printJson(made)
@@ -95,8 +95,8 @@ command(apiKey, 'list', 'Lists all API keys, also revoked ones, newest first.')
 command(apiKey, 'revoke', 'Ends an API key: the next request that carries it is not trusted.')
   .argument('<id>', 'identifier of the key, as `annal api-key list` shows it')
   .action(async (id: string) => {
-    const attempt = { key: undefined, replayed: false }
-    await withServices(({ services: { apiKeys } }) => apiKeys.revoke({ kind: 'system' }, id, attempt))
+    const context = { key: undefined, replayed: false }
+    await withServices(({ services: { apiKeys } }) => apiKeys.revoke({ kind: 'system' }, id, context))
     say('Revoked.')
   })
 
@@ -131,12 +131,12 @@ command(program, 'grant', 'Gives points to a user.')
   .option('--json', 'prints {"id", "userId", "amount", "expiresAt", "replayed"}')
   .action(async ({ user, points, reason, expires, idempotencyKey, json }: GrantFlags) => {
     const expiresAt = expires === undefined ? undefined : new Date(expires)
-    const attempt = { key: idempotencyKey, replayed: false }
+    const context = { key: idempotencyKey, replayed: false }
     const grant = await withServices(({ services: { grants } }) =>
-      grants.grant({ kind: 'system' }, { userId: user, amount: points, reason, expiresAt }, attempt),
+      grants.grant({ kind: 'system' }, { userId: user, amount: points, reason, expiresAt }, context),
     )
     const made = { id: toId('grant', grant.id), userId: toId('user', grant.userId), amount: formatAmount(grant.amount) }
-    if (json) return printJson({ ...made, expiresAt: grant.expiresAt, replayed: attempt.replayed })
+    if (json) return printJson({ ...made, expiresAt: grant.expiresAt, replayed: context.replayed })
     print(
       table([
         ['id', made.id],
@@ -145,7 +145,7 @@ command(program, 'grant', 'Gives points to a user.')
         ['expires', grant.expiresAt?.toISOString() ?? 'never'],
       ]),
     )
-    if (attempt.replayed) say('They had been given before with this key; nothing was added.')
+    if (context.replayed) say('They had been given before with this key; nothing was added.')
   })
 
 addCheckCommands(program)

@@ -4,7 +4,7 @@ import type { Actor } from './domain/actor.ts'
 import type { AssetServices } from './domain/asset/asset-services.ts'
 import type { AuditService } from './domain/audit/audit-service.ts'
 import type { EventService } from './domain/event/event-service.ts'
-import type { Attempt, Idempotency } from './domain/idempotency.ts'
+import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain, Database, Log } from './domain/ports.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
 import type { WalletServices } from './domain/wallet/wallet-services.ts'
@@ -17,7 +17,7 @@ export interface Services extends AccountServices, AssetServices, StoreServices,
 }
 
 /** Facts that links and records are made from. */
-export interface Publication {
+export interface LinkConfig {
   /** Where callers reach the service, without a trailing slash. */
   publicUrl: string
   provider: string
@@ -35,10 +35,10 @@ export interface Context {
   readonly hasStaleToken: boolean
   readonly services: Services
   readonly database: Pick<Database, 'read'>
-  readonly publication: Publication
+  readonly linkConfig: LinkConfig
   readonly log: Log
   /** Whether a page may end early, lest its texts make an answer too large: its reader tells where the next one begins. */
   readonly cutsPages: boolean
   /** The request's idempotency key, if it has one. */
-  readonly attempt: Attempt
+  readonly idempotency: IdempotencyContext
 }

@@ -10,20 +10,20 @@ import { createDescribeCommit } from './domain/asset/commit-data.ts'
 import type {
   ContentStore,
   Custody,
-  FeedNotices,
+  EnvelopeCipher,
+  FeedNotifications,
   KeyRing,
   KeyVault,
   Log,
   Mailer,
   PasswordHasher,
   PictureMaker,
-  Safe,
 } from './domain/ports.ts'
 import { createDepositService } from './domain/wallet/deposit-service.ts'
 import { createContentStore } from './files/content-store.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
-import { createEventNotices } from './platform/database/event-notices.ts'
+import { createEventNotifications } from './platform/database/event-notifications.ts'
 import { assertMigrated } from './platform/database/migrations.ts'
 import { prepareDatabase } from './platform/database/prepare-database.ts'
 import { developmentKey, startEmbeddedAnvil } from './platform/embedded/embedded-anvil.ts'
@@ -32,8 +32,8 @@ import { createPasswordHasher } from './platform/passwords.ts'
 import { createPictureMaker } from './platform/pictures/picture-maker.ts'
 import { closeFolders } from './platform/private-folders.ts'
 import { createCustody } from './platform/vault/custody.ts'
+import { createEnvelopeCipher } from './platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from './platform/vault/local-key-vault.ts'
-import { createSafe } from './platform/vault/safe.ts'
 import { assertKeysHeld, assertVaultBelongs } from './platform/vault/vault-identity.ts'
 
 /** The parts that are open. */
@@ -42,12 +42,12 @@ export interface Installation {
   log: Log
   database: ConnectedDatabase
   databaseUrl: string
-  notices: FeedNotices
+  notifications: FeedNotifications
   contentStore: ContentStore
   vault: KeyVault
   keyRing: KeyRing
   custody: Custody
-  safe: Safe
+  envelopeCipher: EnvelopeCipher
   passwords: PasswordHasher
   pictures: PictureMaker
   mailer: Mailer
@@ -98,7 +98,7 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
     await postgres?.stop()
     throw error
   })
-  const notices = createEventNotices({ url: databaseUrl, database, log })
+  const notifications = createEventNotifications({ url: databaseUrl, database, log })
   // Where mail goes that no server is configured for.
   const mailDir = `${config.dir}/mail`
   return {
@@ -106,12 +106,12 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
     log,
     database,
     databaseUrl,
-    notices,
+    notifications,
     contentStore: await openContentStore(config),
     vault,
     keyRing: vault.ring,
     custody: createCustody({ vault, keyPairs: { createKeyPair, signText } }),
-    safe: createSafe({ vault }),
+    envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
     mailer: createMailer({ ...config.mail, dir: mailDir, log, showLinks: !config.production }),
@@ -119,13 +119,11 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
       database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
       files: config.files.ipfsApiUrl ?? `blocks in ${config.dir}/blocks`,
-      keys: config.keys.key
-        ? `KEY_ENCRYPTION_KEY with counterparts in ${config.dir}/keys`
-        : `keys in ${config.dir}/keys`,
+      keys: config.keys.key ? `KEY_ENCRYPTION_KEY with key shares in ${config.dir}/keys` : `keys in ${config.dir}/keys`,
       mail: config.mail.smtpUrl ? 'SMTP_URL' : `files in ${mailDir}`,
     },
     async close() {
-      await notices.close()
+      await notifications.close()
       await database.close()
       await postgres?.stop()
     },

@@ -3,7 +3,7 @@ import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { deliveryLanes } from './domain/store/delivery-service.ts'
 import { connectChain, openInstallation } from './installation.ts'
-import { createHttpServer, type Door } from './platform/http/http-server.ts'
+import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
 import { startJobs } from './platform/jobs/jobs.ts'
 import { done, repeat } from './platform/jobs/repeat.ts'
 import { createLog } from './platform/log.ts'
@@ -11,9 +11,9 @@ import { stopSignal } from './platform/stop-signal.ts'
 import { presentError } from './rest/status.ts'
 
 /** Requests, jobs and commits that are under way: all of them at once. Jobs that take longer are done again by another process. */
-const DRAIN_MILLISECONDS = 9_000
+const DRAIN_MS = 9_000
 /** All of stopping, or of what was left of starting and then stopping: less than supervisors wait before they kill. */
-const STOP_MILLISECONDS = 15_000
+const STOP_MS = 15_000
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -21,10 +21,10 @@ async function main() {
   const config = readConfig()
   const log = createLog(config.logLevel)
   // Also while it starts: what is half started is not left behind.
-  const stopped = stopSignal(STOP_MILLISECONDS)
+  const stopped = stopSignal(STOP_MS)
   // The port is taken first: a second start is told at once, and nothing of the first is touched.
-  const doors: Door[] = []
-  const server = createHttpServer({ doors, presentError, log, publicUrl: config.publicUrl })
+  const handlers: HttpHandler[] = []
+  const server = createHttpServer({ handlers, presentError, log, publicUrl: config.publicUrl })
   const port = await server.listen(config.port, config.host)
   if (config.healthPort !== undefined) await server.listen(config.healthPort, config.host, 'HEALTH_PORT')
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
@@ -41,7 +41,7 @@ async function main() {
   await app.prepare()
   chain.relay.start()
   chain.deposits.start()
-  doors.push(...app.doors)
+  handlers.push(...app.handlers)
 
   const jobs = await startJobs(installation)
   await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
@@ -92,8 +92,8 @@ Stop with Ctrl-C; the data stays.`)
   log.info({ signal }, 'Draining')
   isStopping = true
   await Promise.all([
-    server.drain(DRAIN_MILLISECONDS),
-    jobs.stop(DRAIN_MILLISECONDS),
+    server.drain(DRAIN_MS),
+    jobs.stop(DRAIN_MS),
     chain.close(),
     ...chores.map((chore) => chore.stop()),
   ])

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { createExplorerUrl } from './chain/explorer.ts'
 import type { Config } from './config.ts'
-import type { Publication, Services } from './context.ts'
+import type { LinkConfig, Services } from './context.ts'
 import { createMailComposer } from './delivery/mail-templates.ts'
 import { createWebhookSender } from './delivery/webhook-sender.ts'
 import { createAccountServices } from './domain/account/account-services.ts'
@@ -18,13 +18,13 @@ import type {
   ContentStore,
   Custody,
   Database,
-  FeedNotices,
+  EnvelopeCipher,
+  FeedNotifications,
   KeyVault,
   Log,
   Mailer,
   PasswordHasher,
   PictureMaker,
-  Safe,
 } from './domain/ports.ts'
 import { createActionArgs } from './domain/store/action-args.ts'
 import { createStoreServices } from './domain/store/store-services.ts'
@@ -32,7 +32,7 @@ import { createWalletServices } from './domain/wallet/wallet-services.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import { createGate } from './platform/gate.ts'
 import { createUploadFolder } from './platform/http/upload-folder.ts'
-import { createSeal } from './platform/vault/seal.ts'
+import { createLocalCipher } from './platform/vault/local-cipher.ts'
 
 /** The real parts, and the configuration. */
 export interface ServiceDependencies {
@@ -43,9 +43,9 @@ export interface ServiceDependencies {
   passwords: PasswordHasher
   pictures: PictureMaker
   vault: KeyVault
-  safe: Safe
+  envelopeCipher: EnvelopeCipher
   mailer: Mailer
-  notices: FeedNotices
+  notifications: FeedNotifications
   /** Told that a commit waits. */
   relay: { wake(): void }
   log: Log
@@ -57,7 +57,7 @@ export interface ServiceDependencies {
 export interface ServiceLayer {
   services: Services
   maintenance: Maintenance
-  publication: Publication
+  linkConfig: LinkConfig
   links: FileLinks
   /** What carries out the jobs of each queue. */
   jobs: {
@@ -87,7 +87,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const nids = actionNids(contentStore)
   const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
   const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
-  const publication: Publication = {
+  const linkConfig: LinkConfig = {
     publicUrl,
     provider: config.chain.provider,
     explorerUrl,
@@ -98,7 +98,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const idempotency = createIdempotency({
     database,
     key: vault.derive('idempotency'),
-    answers: createSeal(vault.derive('idempotency-answers')),
+    answers: createLocalCipher(vault.derive('idempotency-answers')),
   })
   const limits = createLimits(deps)
   const shared = {
@@ -154,7 +154,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   return {
     services,
     maintenance,
-    publication,
+    linkConfig,
     links,
     jobs: { ...account.jobs, ...asset.jobs, ...store.jobs },
     async prepare() {

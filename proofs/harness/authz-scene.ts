@@ -70,7 +70,11 @@ const word = (name: string, what: string) =>
   `canary-${name}-${what.replaceAll(/[^a-z]+/gi, '-')}-${randomBytes(6).toString('hex')}`
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-export async function openScene({ url, app, installation: { database, safe, contentStore } }: Service): Promise<Scene> {
+export async function openScene({
+  url,
+  app,
+  installation: { database, envelopeCipher, contentStore },
+}: Service): Promise<Scene> {
   const canaries: Canary[] = []
   const belongings = new Map<string, Name>()
   const sql = <Row = Record<string, string>>(text: string, values: unknown[] = []) =>
@@ -101,7 +105,7 @@ export async function openScene({ url, app, installation: { database, safe, cont
     canaries.push({ what: `${person.name}’s webhook secret`, text: secret, sees: [] })
     // Somebody who is no administrator any more has it in their export.
     const seesWebhook: Name[] = person.name === 'seller' ? ['admin'] : [person.name, 'admin']
-    const sealed = await safe.seal(secret, webhookSecretContext(id))
+    const sealed = await envelopeCipher.seal(secret, webhookSecretContext(id))
     await sql(
       `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret)
        values ($1::uuid, $2::uuid, $3, 1, $4, $5::bytea)`,
@@ -269,7 +273,7 @@ export async function openScene({ url, app, installation: { database, safe, cont
     }
     person.proofHash = trees[0]!.hash
     person.tag = trees[0]!.tag
-    person.fileLink = app.publication.signFileUrl(person.nid)
+    person.fileLink = app.linkConfig.signFileUrl(person.nid)
     const [wallet] = await sql<{ num: string; points: string; hash: string }>(
       `select trim_scale(points)::text as points, u.password_hash as hash from wallets w join users u on u.id = w.user_id where u.id = $1::uuid`,
       [uuid],

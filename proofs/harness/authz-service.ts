@@ -5,7 +5,7 @@
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type Door } from '../../src/platform/http/http-server.ts'
+import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { type Parts, silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
@@ -25,8 +25,8 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     { mayMigrate: true },
   )
   afterwards(() => installation.close())
-  const doors: Door[] = []
-  const server = createHttpServer({ doors, presentError, log: silent })
+  const handlers: HttpHandler[] = []
+  const server = createHttpServer({ handlers, presentError, log: silent })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   afterwards(() => server.drain(1_000))
   const app = createApp({
@@ -36,6 +36,6 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
     missing: async () => [],
   })
   await app.prepare()
-  doors.push(...app.doors)
+  handlers.push(...app.handlers)
   return { url, app, installation, uploadRoom: 1_000_000 }
 }

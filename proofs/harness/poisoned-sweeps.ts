@@ -146,7 +146,8 @@ export const sweepScenes: Record<SweepName, SweepScene> = {
     make: `insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
       select p.id::text, p.id::text, '1', 1, 'a block', 1 from p order by p.id returning transaction_hash as item`,
     every: 1_000,
-    run: (_, { database, log }) => createDepositService({ database, notices: { announce() {} }, log }).creditSetAside(),
+    run: (_, { database, log }) =>
+      createDepositService({ database, notifications: { notify() {} }, log }).creditSetAside(),
   },
 }
 

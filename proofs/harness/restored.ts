@@ -39,7 +39,7 @@ export interface Expected {
   unknown: Set<string>
   /** Deposits in the books that the chain does not have. */
   lostDeposits: number
-  /** Accounts whose counterparts are missing. */
+  /** Accounts whose key shares are missing. */
   keyless: Set<string>
   /** Accounts of the vault that the database does not have. */
   ownerless: Set<string>
@@ -58,7 +58,7 @@ export function expectationOf({ moments }: Story, mixture: Mixture): Expected {
   const of = (kind: Kind) => moments[mixture[kind]]!
   const database = of('database')
   const idsOf = (moment: Moment, names: Iterable<string>) => new Set([...names].map((name) => moment.people.get(name)!))
-  // A counterpart is made with its account, and both go together.
+  // A key share is made with its account, and both go together.
   const keys = of('keys')
   const deletedByKeys = moments.slice(0, mixture.keys).map((_, moment) => leaverOf(moment))
   const deletedInDatabase = moments.slice(0, mixture.database).map((_, moment) => leaverOf(moment))
@@ -117,7 +117,7 @@ export async function judgeCold({ check }: Installation, expected: Expected, toI
   reasons.push(
     ...differ('S2, deletions that were undone', uuidOf(all, 'S2', 'subject'), [...expected.undone].map(toId)),
   )
-  reasons.push(...differ('S3, counterparts of nobody', uuidOf(all, 'S3', 'subject'), [...expected.ownerless].map(toId)))
+  reasons.push(...differ('S3, key shares of nobody', uuidOf(all, 'S3', 'subject'), [...expected.ownerless].map(toId)))
   const files = rows('B1').filter(({ kind }) => kind === 'file')
   reasons.push(
     ...differ(

@@ -82,14 +82,14 @@ export async function enrich(parts: Parts, ownerId: string, rows: number): Promi
   await withPatience(databaseUrl, async (client) => {
     for (const text of Object.values(pieces)) await client.query(text, [ownerId, rows])
   })
-  const safe = openSafe(parts)
+  const envelopeCipher = openSafe(parts)
   const args = JSON.stringify({ text: 'x'.repeat(65_500) })
   for (let i = 0; i < ORDERS_WITH_ARGUMENTS; i += 1) {
     const id = randomUUIDv7()
     await database.query(insertOrder, {
       order: id,
       owner: ownerId,
-      args: await safe.seal(args, actionArgsContext(id)),
+      args: await envelopeCipher.seal(args, actionArgsContext(id)),
     })
   }
   // As the server's own housekeeping does it in time.

@@ -4,8 +4,8 @@ import { toId } from '../../src/domain/ids.ts'
 import { arrayOf, bytes, int, orNull, statement, text, textOf, timestamp, uuid } from '../../src/domain/sql.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
-import { createSafe } from '../../src/platform/vault/safe.ts'
 import { jsonBody, tryOnce } from './client.ts'
 import type { Parts } from './parts.ts'
 import { orderUuid, type Store } from './store.ts'
@@ -25,7 +25,7 @@ const insertApp = statement(
 
 /** The safe of a gateway on these parts. */
 export const openSafe = ({ env }: Parts) =>
-  createSafe({ vault: createLocalKeyVault({ key: env.KEY_ENCRYPTION_KEY, dir: env.ANNAL_DIR! }) })
+  createEnvelopeCipher({ vault: createLocalKeyVault({ key: env.KEY_ENCRYPTION_KEY, dir: env.ANNAL_DIR! }) })
 
 /** Another app of the seller, at a price of 1. */
 export async function addApp(parts: Parts, { seller }: { seller: { id: string } }, webhookUrl: string): Promise<App> {

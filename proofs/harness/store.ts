@@ -4,8 +4,8 @@ import { fromId, toId } from '../../src/domain/ids.ts'
 import { bytes, numeric, orNull, statement, text, uuid } from '../../src/domain/sql.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
-import { createSafe } from '../../src/platform/vault/safe.ts'
 import { type Account, nothingAcknowledged, openAccount } from './callers.ts'
 import { jsonBody, tryOnce } from './client.ts'
 import { createGateway, type Gateway } from './gateway.ts'
@@ -81,8 +81,10 @@ export async function openStore(
   const buyer = await open('buyer')
 
   const appId = randomUUID()
-  const safe = createSafe({ vault: createLocalKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir }) })
-  const secret = await safe.seal(`whsec_${randomBytes(24).toString('base64')}`, webhookSecretContext(appId))
+  const envelopeCipher = createEnvelopeCipher({
+    vault: createLocalKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir }),
+  })
+  const secret = await envelopeCipher.seal(`whsec_${randomBytes(24).toString('base64')}`, webhookSecretContext(appId))
   await parts.database.query(insertApp, {
     ...{ app: appId, owner: seller.id, price },
     ...{ url: webhookUrl ?? null, secret: webhookUrl ? secret : null },

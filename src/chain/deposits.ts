@@ -90,8 +90,8 @@ interface Receipt {
 }
 
 /** Blocks read at once. */
-const batch = 20
-const longestBackoff = 5_000
+const BATCH = 20
+const LONGEST_BACKOFF_MS = 5_000
 
 const lock = 'deposits'
 const idOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
@@ -216,7 +216,7 @@ export function createDepositWatcher({
       await goBack(chainId, from, trail)
       return 0
     }
-    const blocks = await readBlocks(next, Math.min(deep, next + batch - 1))
+    const blocks = await readBlocks(next, Math.min(deep, next + BATCH - 1))
     const [first] = blocks
     const last = blocks.at(-1)
     if (!first || !last) return pollEvery
@@ -245,7 +245,7 @@ export function createDepositWatcher({
         const found = explain(error)
         const level = error instanceof WrongChainError ? 'error' : 'warn'
         if (teller.begins(found)) log[level]({ err: error }, `Deposits wait: ${found}`)
-        pause = Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff)
+        pause = Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS)
       }
       await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }

@@ -35,10 +35,10 @@ export class LeaseLostError extends Error {
 }
 
 /** Milliseconds. */
-const connectTimeout = 5_000
-const statementTimeout = 8_000
-const answerTimeout = 10_000
-const defaultDuration = 20_000
+const CONNECT_TIMEOUT_MS = 5_000
+const STATEMENT_TIMEOUT_MS = 8_000
+const ANSWER_TIMEOUT_MS = 10_000
+const DEFAULT_DURATION_MS = 20_000
 
 /**
  * The session's name is set here, because one in DATABASE_URL would go before one that it is opened with.
@@ -66,7 +66,7 @@ export interface LeaseOptions {
  * Takes and keeps leases by the database's clock, renewed every quarter of their time (decision 20b).
  * After any error the connection is given up, and the leases with it.
  */
-export function createLease({ databaseUrl, log, duration = defaultDuration }: LeaseOptions): Lease {
+export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }: LeaseOptions): Lease {
   const holder = randomUUID()
   /** Epochs by name. */
   const held = new Map<string, string>()
@@ -87,9 +87,9 @@ export function createLease({ databaseUrl, log, duration = defaultDuration }: Le
   const connect = async () => {
     const created = new pg.Client({
       connectionString: databaseUrl,
-      connectionTimeoutMillis: connectTimeout,
-      query_timeout: answerTimeout,
-      statement_timeout: statementTimeout,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     })

@@ -9,19 +9,19 @@ export interface Pace {
 }
 
 /** Above this share of the event loop taken by others, we are in their way. */
-const busyShare = 0.5
+const BUSY_SHARE = 0.5
 /** While others are busy, we rest this many times as long as we worked. */
-const restFactor = 15
+const REST_FACTOR = 15
 /**
  * Milliseconds at most: a signature takes a few, and what took longer was waiting for its turn. Without a limit the busiest
  * hour would bring commits to a standstill.
  */
-const longestRest = 60
+const LONGEST_REST_MS = 60
 /** Milliseconds between two looks at how busy the others are. */
-const window = 50
+const WINDOW = 50
 
 /** Milliseconds to rest after work that took so long, while others are busy. */
-export const restAfter = (spent: number) => Math.min(spent * restFactor, longestRest)
+export const restAfter = (spent: number) => Math.min(spent * REST_FACTOR, LONGEST_REST_MS)
 
 /** A pace of its own: work rests the longer after each piece, the busier this process is with other things. */
 export function createPace(): Pace {
@@ -31,8 +31,8 @@ export function createPace(): Pace {
 
   const look = () => {
     const { active, idle } = performance.eventLoopUtilization(since)
-    if (active + idle < window) return
-    isBusy = (active - ownTime) / (active + idle) > busyShare
+    if (active + idle < WINDOW) return
+    isBusy = (active - ownTime) / (active + idle) > BUSY_SHARE
     since = performance.eventLoopUtilization()
     ownTime = 0
   }

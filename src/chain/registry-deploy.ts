@@ -22,8 +22,8 @@ interface DeployOptions {
 }
 
 /** Milliseconds. */
-const receiptWait = 60_000
-const receiptPoll = 100
+const RECEIPT_WAIT_MS = 60_000
+const RECEIPT_POLL_MS = 100
 
 /**
  * The registry's address on this chain, with code behind it. The caller holds the account's lane, so that nobody else
@@ -78,10 +78,10 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     if (!(error instanceof RpcError) || /insufficient funds/i.test(error.message)) throw error
     log.warn({ err: error, nonce }, 'The node did not take the deployment; waiting whether an earlier one is included')
   }
-  const deadline = performance.now() + receiptWait
+  const deadline = performance.now() + RECEIPT_WAIT_MS
   while (!(await registry.hasCode(next))) {
     if (performance.now() > deadline) throw new Error(`The registry's deployment ${signed.hash} is not included yet.`)
-    await delay(receiptPoll, undefined, { signal: options.signal })
+    await delay(RECEIPT_POLL_MS, undefined, { signal: options.signal })
   }
   return next
 }

@@ -83,10 +83,10 @@ interface LogReply {
 }
 
 /** Blocks asked for at once: nodes allow some thousands, ours all of them, and a range that is refused is halved. */
-const firstRange = 2_000
-const largestRange = 100_000
+const FIRST_RANGE = 2_000
+const LARGEST_RANGE = 100_000
 /** Single blocks of a page: as many as one batch asks for. */
-const blocksOfPage = 50
+const BLOCKS_OF_PAGE = 50
 
 /**
  * Reads the registry. Nothing is asked before it is needed; the chain's identifier and the registry's address are
@@ -146,7 +146,7 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
   async function* readRanges(at: string, topics: LogTopics, fromBlock: number): AsyncGenerator<ChainCommit[]> {
     const readHead = async () => Number(await rpc.call<string>('eth_blockNumber'))
     let head = await readHead()
-    for (let from = fromBlock, range = firstRange; from <= head; ) {
+    for (let from = fromBlock, range = FIRST_RANGE; from <= head; ) {
       const to = Math.min(from + range - 1, head)
       const filter = { address: at, fromBlock: quantity(from), toBlock: quantity(to), topics }
       try {
@@ -157,7 +157,7 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
         continue
       }
       from = to + 1
-      range = Math.min(range * 2, largestRange)
+      range = Math.min(range * 2, LARGEST_RANGE)
       if (from > head) head = await readHead()
     }
   }
@@ -189,9 +189,9 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId 
       if (!at) return
       const topics = ownTopics(nid, recorders)
       let blocks = await listIfItCan(at, nid)
-      for (let read = 0; blocks && read < blocks.length; read += blocksOfPage) {
-        yield await readBlocks(at, topics, blocks.slice(read, read + blocksOfPage))
-        if (read > 0 && read + blocksOfPage >= blocks.length) blocks = await listIfItCan(at, nid)
+      for (let read = 0; blocks && read < blocks.length; read += BLOCKS_OF_PAGE) {
+        yield await readBlocks(at, topics, blocks.slice(read, read + BLOCKS_OF_PAGE))
+        if (read > 0 && read + BLOCKS_OF_PAGE >= blocks.length) blocks = await listIfItCan(at, nid)
       }
       if (!blocks) yield* readRanges(at, topics, 0)
     },

@@ -77,7 +77,7 @@ export const isAccountedFor = async (
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
   if (await findSpender(parts, lane.address, count - 1, view.head.number)) return true
   lane.doubtedSince ??= performance.now()
-  const trouble = `The node counts ${count} transactions of ${lane.address} and does not show them; nothing is signed meanwhile.`
-  report(parts, lane, 'count', trouble)
+  const problem = `The node counts ${count} transactions of ${lane.address} and does not show them; nothing is signed meanwhile.`
+  report(parts, lane, 'count', problem)
   return performance.now() - lane.doubtedSince >= parts.doubtPatience
 }

@@ -69,7 +69,7 @@ export const markFound = statement(
   `with included_relay as (
      update commit_relays set status = 'INCLUDED', lane = $lane, nonce = $nonce, transaction_hash = $hash,
        block_number = $blockNumber, block_hash = $blockHash, tree_signature = coalesce(tree_signature, $signature),
-       trouble = null, updated_at = now()
+       last_error = null, updated_at = now()
      where commit_id = $commit and status = 'PENDING' and lane is null returning commit_id
    )
    ${pinTreesSql('included_relay')}`,

@@ -25,7 +25,7 @@ interface Receipt {
 }
 
 /** Transactions without effect after which a commit is given up. */
-const attemptLimit = 3
+const ATTEMPT_LIMIT = 3
 
 /**
  * Brings the rows of a lane up to what the chain says in `view`. Only nonces below the account's count can have a
@@ -67,7 +67,7 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     }
     // What holds up the first one holds up all, and is told once for all.
     const isFirst = settledAll
-    const tell = (trouble: string) => isFirst && report(parts, lane, 'receipts', trouble)
+    const tell = (problem: string) => isFirst && report(parts, lane, 'receipts', problem)
     settledAll = false
     await settleWithoutEffect(seeking, lane, view, row, found, tell)
   }
@@ -122,7 +122,7 @@ const settleWithoutEffect = async (
   view: ChainView,
   row: InFlightRow,
   receipts: readonly Receipt[],
-  tell: (trouble: string) => void,
+  tell: (problem: string) => void,
 ) => {
   const deepest = view.head.number - parts.confirmations
   if (deepest < 0) return
@@ -169,7 +169,7 @@ const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commit_id }:
 const release = async (parts: RelayParts, lane: Lane, row: InFlightRow, reason: string) => {
   const signed = await parts.database.query(findSigned, { commit: row.commit_id })
   const attempts = new Set(signed.map(({ raw }) => nonceOf(raw))).size
-  if (attempts < attemptLimit) {
+  if (attempts < ATTEMPT_LIMIT) {
     await parts.lease.write(lane.name, releaseCommit, { commit: row.commit_id, nonce: row.nonce })
     return
   }

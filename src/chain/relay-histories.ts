@@ -5,9 +5,9 @@
 import type { ChainCommit, Registry } from './registry.ts'
 
 /** Pages of one asset in one step of the relay; each is one question of the node. */
-const pagesAtOnce = 4
+const PAGES_AT_ONCE = 4
 /** Assets whose reading is remembered. One that is forgotten is read from its beginning again. */
-const memory = 1_000
+const MEMORY = 1_000
 
 /** Oldest first; undefined as long as it is not read to its end: asking again goes on. Raises UNAVAILABLE, RpcError. */
 export type ReadHistory = (nid: string) => Promise<ChainCommit[] | undefined>
@@ -20,7 +20,7 @@ export const createHistories = (readOwn: Registry['readOwn']) => {
     const begun = { pages: readOwn(nid, [...recorders])[Symbol.asyncIterator](), found: [] }
     reading.set(nid, begun)
     const [oldest] = reading.keys()
-    if (reading.size > memory && oldest !== undefined) reading.delete(oldest)
+    if (reading.size > MEMORY && oldest !== undefined) reading.delete(oldest)
     return begun
   }
 
@@ -28,7 +28,7 @@ export const createHistories = (readOwn: Registry['readOwn']) => {
     async (nid) => {
       const { pages, found } = reading.get(nid) ?? begin(nid, recorders)
       try {
-        for (let page = 0; page < pagesAtOnce; page += 1) {
+        for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
           const { value, done } = await pages.next()
           if (!done) found.push(...value)
           else {

@@ -87,9 +87,9 @@ export const createLane = (address: string, signer?: Lane['signer']): Lane => ({
 type Topic = 'sending' | 'fees' | 'receipts' | 'count'
 
 /** Logs a lane's trouble once for as long as it lasts, and at most once in ten minutes; an empty text says that it is over. */
-export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, trouble: string) => {
-  if (trouble === '') lane.tellers[topic].ends()
-  else if (lane.tellers[topic].begins(trouble)) log.warn({ lane: lane.address }, trouble)
+export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, problem: string) => {
+  if (problem === '') lane.tellers[topic].ends()
+  else if (lane.tellers[topic].begins(problem)) log.warn({ lane: lane.address }, problem)
 }
 
 /** Forgets what is no longer on its way. */

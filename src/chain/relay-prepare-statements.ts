@@ -87,7 +87,7 @@ export const storePrepared = statement(
   'relay_store_prepared',
   { parameters: { commits: arrayOf(uuid), signatures: arrayOf(text) } },
   `with prepared_relays as (
-     update commit_relays r set tree_signature = item.signature, trouble = null, updated_at = now()
+     update commit_relays r set tree_signature = item.signature, last_error = null, updated_at = now()
      from unnest($commits, $signatures) as item (commit_id, signature)
      where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
      returning r.commit_id
@@ -98,9 +98,9 @@ export const storePrepared = statement(
 /** Seconds of the first and the longest pause; in between it doubles. The asset's later commits wait with it. */
 export const postpone = statement(
   'relay_postpone',
-  { parameters: { commit: uuid, trouble: text, firstPause: float, longestPause: float } },
+  { parameters: { commit: uuid, lastError: text, firstPause: float, longestPause: float } },
   `with postponed_relay as (
-     update commit_relays r set attempts = r.attempts + 1, trouble = $trouble, updated_at = now(),
+     update commit_relays r set attempts = r.attempts + 1, last_error = $lastError, updated_at = now(),
        next_attempt_at = now() + least($firstPause * 2 ^ least(r.attempts, 30), $longestPause) * interval '1 second'
      where r.commit_id = $commit and r.status = 'PENDING' and r.lane is null and r.tree_signature is null
      returning r.commit_id, r.next_attempt_at
@@ -114,10 +114,10 @@ export const postpone = statement(
 /** For the operator: what could not be made ready, longest tried first. */
 export const findWaiting = statement(
   'relay_waiting',
-  { columns: { commit_id: uuid, nid: text, attempts: int, next_attempt_at: timestamp, trouble: text } },
-  `select r.commit_id, a.nid, r.attempts, r.next_attempt_at, r.trouble
+  { columns: { commit_id: uuid, nid: text, attempts: int, next_attempt_at: timestamp, last_error: text } },
+  `select r.commit_id, a.nid, r.attempts, r.next_attempt_at, r.last_error
    from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
-   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and r.trouble is not null
+   where r.status = 'PENDING' and r.lane is null and r.tree_signature is null and r.last_error is not null
    order by r.attempts desc, r.commit_id
    limit 200`,
 )

@@ -35,16 +35,16 @@ export interface Preparer {
 
 const leaseName = 'relay:prepare'
 /** Commits taken in one step. */
-const batch = 32
+const BATCH = 32
 /** Milliseconds between looks without work, and after a step that failed as a whole. */
-const idle = 1_000
-const pauseAfterFailure = 2_000
+const IDLE_MS = 1_000
+const PAUSE_AFTER_FAILURE_MS = 2_000
 /** Seconds: the first pause; the longest where the commit itself is at fault, and where a part is away. */
-const firstPause = 2
-const longestPause = 3_600
-const longestOutagePause = 30
+const FIRST_PAUSE_SECONDS = 2
+const LONGEST_PAUSE_SECONDS = 3_600
+const LONGEST_OUTAGE_PAUSE_SECONDS = 30
 /** About three days after the first: a vault whose keys were left behind is found out by then. */
-const lastTryWithoutKey = 80
+const LAST_TRY_WITHOUT_KEY = 80
 
 /**
  * Makes commits ready; of several processes one does, by the lease `relay:prepare`. A commit that fails rests for 2
@@ -79,16 +79,16 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   /** What cannot be signed is sought on the chain at each try. Returns whether there is nothing left to do. */
   const settleWithoutKey = async (row: UnpreparedRow, error: LostKeyError): Promise<boolean> => {
     if (await isOvertaken(row)) return true
-    if (!error.isForGood && row.attempts < lastTryWithoutKey) return options.takeFromChain(leaseName, row.commit_id)
+    if (!error.isForGood && row.attempts < LAST_TRY_WITHOUT_KEY) return options.takeFromChain(leaseName, row.commit_id)
     await giveUp(row, 'the author’s key does not open any more')
     return true
   }
 
   const putOff = async (row: UnpreparedRow, error: unknown) => {
     const reason = explain(error)
-    const longest = isUnavailable(error) ? longestOutagePause : longestPause
+    const longest = isUnavailable(error) ? LONGEST_OUTAGE_PAUSE_SECONDS : LONGEST_PAUSE_SECONDS
     await lease.write(leaseName, postpone, {
-      ...{ commit: row.commit_id, trouble: reason, firstPause, longestPause: longest },
+      ...{ commit: row.commit_id, lastError: reason, firstPause: FIRST_PAUSE_SECONDS, longestPause: longest },
     })
     if (isUnavailable(error)) {
       if (reason !== outage) log.warn({ err: error }, `Commits wait to be made ready: ${reason}`)
@@ -115,7 +115,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
   /** Returns how many commits it has dealt with. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(leaseName))) return 0
-    const rows = await database.query(findUnprepared, { limit: batch })
+    const rows = await database.query(findUnprepared, { limit: BATCH })
     const trees = rows.map((row) => storeTree(row))
     await Promise.allSettled(trees)
     const ready: [string, string][] = []
@@ -149,17 +149,17 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
 
   return {
     async run() {
-      let trouble = ''
+      let problem = ''
       while (!stopping.aborted) {
         try {
           const count = await step()
-          trouble = ''
-          if (count === 0) await rest(idle)
+          problem = ''
+          if (count === 0) await rest(IDLE_MS)
         } catch (error) {
           if (stopping.aborted) break
-          if (explain(error) !== trouble) log.warn({ err: error }, `Commits wait to be made ready: ${explain(error)}`)
-          trouble = explain(error)
-          await rest(pauseAfterFailure)
+          if (explain(error) !== problem) log.warn({ err: error }, `Commits wait to be made ready: ${explain(error)}`)
+          problem = explain(error)
+          await rest(PAUSE_AFTER_FAILURE_MS)
         }
       }
     },

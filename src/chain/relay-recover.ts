@@ -14,11 +14,11 @@ import { signTransaction } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
 /** Milliseconds that a gap must last: a node may be a block behind another. */
-const patience = 3_000
+const PATIENCE_MS = 3_000
 /** Milliseconds until a filler that is not included is offered more. */
-const fillerPatience = 30_000
+const FILLER_PATIENCE_MS = 30_000
 /** Nonces looked at in one step. */
-const batch = 64
+const BATCH = 64
 
 /**
  * Sends again, or fills with empty transactions, what the chain lacks between its count and the first nonce that waits.
@@ -39,9 +39,9 @@ export const closeGap = async (
     return false
   }
   lane.gapSince ??= performance.now()
-  if (performance.now() - lane.gapSince < patience) return true
+  if (performance.now() - lane.gapSince < PATIENCE_MS) return true
 
-  const end = Math.min(firstWaiting, count + batch)
+  const end = Math.min(firstWaiting, count + BATCH)
   const rows = await parts.database.query(findNonces, { lane: lane.address, from: count, below: end })
   const placed = rows.filter(({ status }) => status === 'INCLUDED' || status === 'FINAL')
   const canonical = await readBlockHashes(parts.rpc, [...new Set(placed.map((row) => row.block_number))])
@@ -63,7 +63,7 @@ const fill = async (parts: RelayParts, lane: Lane, view: ChainView, nonce: numbe
   const { signer } = lane
   const earlier = lane.fillers.get(nonce)
   const now = performance.now()
-  if (!signer || (earlier && now - earlier.sentAt < fillerPatience)) return
+  if (!signer || (earlier && now - earlier.sentAt < FILLER_PATIENCE_MS)) return
   const fees = earlier ? raiseFees(earlier.fees, view, parts.maxFeePerGas) : chooseFees(view, parts.maxFeePerGas)
   if (!fees) return
   const plan = { ...fees, chainId: parts.chainId, nonce, to: lane.address, data: '0x', gasLimit: 60_000n }

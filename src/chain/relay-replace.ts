@@ -8,17 +8,17 @@ import { parseTransaction, type SignedTransaction, signTransaction } from './tra
 import type { ChainView } from './view.ts'
 
 /** A transaction at the front that pays enough and is not included: seconds and blocks until it is raised. */
-const stuckSeconds = 45
-const stuckBlocks = 3
+const STUCK_SECONDS = 45
+const STUCK_BLOCKS = 3
 /**
  * Seconds, times the tries so far, that the first transaction may be known to the node and still not be pending. A pool
  * that checks a transaction while its predecessor is being included can file it behind that one for ever.
  */
-const misfiledSeconds = 3
+const MISFILED_SECONDS = 3
 /** Refusals in a row after which the same bytes are not tried again. */
-const refusalLimit = 3
+const REFUSAL_LIMIT = 3
 /** Replacements in one step; those behind wait for these anyway. */
-const batch = 16
+const BATCH = 16
 
 /** Offers more for what the market has outgrown, at the same nonces. */
 export const replaceStuck = async (
@@ -30,7 +30,7 @@ export const replaceStuck = async (
   const { signer } = lane
   if (!signer) return
   const count = view.counts.get(lane.address) ?? 0
-  const due = inFlight.filter((row) => row.nonce >= count && isDue(lane, view, count, row)).slice(0, batch)
+  const due = inFlight.filter((row) => row.nonce >= count && isDue(lane, view, count, row)).slice(0, BATCH)
   if (due.length === 0) return
 
   const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
@@ -72,14 +72,14 @@ export const replaceStuck = async (
   await send(parts, lane, outgoing)
 }
 
-const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash) ?? 0) >= refusalLimit
+const isRefused = (lane: Lane, row: InFlightRow) => (lane.refusals.get(row.hash) ?? 0) >= REFUSAL_LIMIT
 
 const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => {
   if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
   if (row.nonce !== count) return false
   const isPending = (view.pendingCounts.get(lane.address) ?? 0) > row.nonce
-  if (!isPending && row.status === 'BROADCAST' && row.age > misfiledSeconds * row.hashes.length) return true
+  if (!isPending && row.status === 'BROADCAST' && row.age > MISFILED_SECONDS * row.hashes.length) return true
   const from = lane.waitingFrom.get(row.hash) ?? view.head.number
   lane.waitingFrom.set(row.hash, from)
-  return row.age > stuckSeconds && view.head.number - from >= stuckBlocks
+  return row.age > STUCK_SECONDS && view.head.number - from >= STUCK_BLOCKS
 }

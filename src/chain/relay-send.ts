@@ -11,7 +11,7 @@ export interface Outgoing {
 }
 
 /** Milliseconds after which bytes that are still not included are sent again: pools forget. */
-const resendAfter = 15_000
+const RESEND_AFTER_MS = 15_000
 
 /**
  * The node has these bytes, or others of ours at the same nonce. Receipts decide which; sending again would change nothing.
@@ -31,7 +31,7 @@ export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Out
     outgoing.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raw)] })),
   )
   const taken: string[] = []
-  let trouble = ''
+  let problem = ''
   outgoing.forEach(({ commitId, hash }, index) => {
     const error = outcomes[index]?.error
     if (!error || isTaken(error)) {
@@ -44,11 +44,11 @@ export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Out
     }
     const isPoor = /insufficient funds/i.test(error.message)
     if (!isPoor) lane.refusals.set(hash, (lane.refusals.get(hash) ?? 0) + 1)
-    trouble ||= isPoor
+    problem ||= isPoor
       ? `The relay account ${lane.address} cannot pay for gas. Send it funds; its commits wait until then.`
       : `The node does not take a transaction: ${error.message}`
   })
-  report(parts, lane, 'sending', trouble)
+  report(parts, lane, 'sending', problem)
   if (taken.length > 0) await parts.lease.write(lane.name, markBroadcast, { commits: taken })
 }
 
@@ -57,7 +57,7 @@ export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, in
   const now = performance.now()
   const due = inFlight.filter(({ commit_id, nonce, status }) => {
     const sentAt = lane.sentAt.get(commit_id)
-    return nonce >= count && (status === 'PENDING' || sentAt === undefined || now - sentAt > resendAfter)
+    return nonce >= count && (status === 'PENDING' || sentAt === undefined || now - sentAt > RESEND_AFTER_MS)
   })
   if (due.length === 0) return
   const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })

@@ -13,9 +13,9 @@ import { type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
 
 /** Milliseconds that we wait for transactions in the pool that the database does not know. */
-const strangerPatience = 120_000
+const STRANGER_PATIENCE_MS = 120_000
 /** Nodes refuse transactions above 128 KiB. */
-const maximumCallBytes = 120_000
+const MAXIMUM_CALL_BYTES = 120_000
 
 /** Takes up to `room` unsigned commits of the lane through to stored bytes. What it returns may be sent. */
 export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
@@ -81,7 +81,7 @@ const isAhead = async (parts: RelayParts, lane: Lane, view: ChainView, nextNonce
   lane.countAhead = sent
   lane.strangersSince ??= performance.now()
   // Then it was given up by the pool's owner, or never will be included.
-  return sent > count && performance.now() - lane.strangersSince < strangerPatience
+  return sent > count && performance.now() - lane.strangersSince < STRANGER_PATIENCE_MS
 }
 
 /** What is on the chain already is taken down as included; what is there and not deep enough waits, and so does what is not known yet. */
@@ -151,7 +151,7 @@ const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly Candidat
       message: row.message,
     })
     const data = encodeCommit(row.nid, encodeCommitData(description))
-    if (data.length / 2 <= maximumCallBytes) calls.push({ commitId: row.commit_id, data })
+    if (data.length / 2 <= MAXIMUM_CALL_BYTES) calls.push({ commitId: row.commit_id, data })
     else {
       const reason = 'the commit is larger than a chain transaction can be'
       await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })

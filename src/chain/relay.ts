@@ -52,9 +52,9 @@ export interface RelayOptions {
 
 /** What the relay is doing, for an operator. */
 export interface RelayStatus {
-  /** `standby`: another process has the lanes. `waiting`: for the chain or the database, see `trouble`. */
+  /** `standby`: another process has the lanes. `waiting`: for the chain or the database, see `lastError`. */
   state: 'stopped' | 'starting' | 'working' | 'standby' | 'waiting'
-  trouble: string | null
+  lastError: string | null
   chainId: number | null
   registry: string | null
   headNumber: number | null
@@ -72,12 +72,12 @@ export interface Relay {
 }
 
 /** Transactions of a lane that are not in the chain: pools guarantee an account few places. */
-const window = 64
+const WINDOW = 64
 /** Commits taken in one step. */
-const batch = 32
+const BATCH = 32
 /** Milliseconds: without work; while transactions wait for a block; after sending; between two wakes. */
 const pauses = { idle: 1_000, waiting: 500, sent: 25, woken: 20 }
-const longestBackoff = 3_000
+const LONGEST_BACKOFF_MS = 3_000
 
 /**
  * The relay of this process, not started yet. Each lane, a relay account, is worked by the process that has its lease;
@@ -97,7 +97,7 @@ export function createRelay(options: RelayOptions): Relay {
   const inFlightCounts = new Map<string, number>()
   const state: Omit<RelayStatus, 'lanes'> = {
     state: 'stopped',
-    trouble: null,
+    lastError: null,
     chainId: null,
     registry: null,
     headNumber: null,
@@ -223,9 +223,9 @@ export function createRelay(options: RelayOptions): Relay {
     const hasGap = await closeGap(shared, lane, view, waiting)
     await sendAgain(shared, lane, count, waiting)
     await replaceStuck(shared, lane, view, waiting)
-    const signed = hasGap ? [] : await signNext(shared, lane, view, Math.min(batch, window - waiting.length))
+    const signed = hasGap ? [] : await signNext(shared, lane, view, Math.min(BATCH, WINDOW - waiting.length))
     await send(shared, lane, signed)
-    if (signed.length > 0) return { hasGap, pause: signed.length === batch ? 0 : pauses.sent }
+    if (signed.length > 0) return { hasGap, pause: signed.length === BATCH ? 0 : pauses.sent }
     return { hasGap, pause: inFlight.length > 0 || hasGap ? pauses.waiting : pauses.idle }
   }
 
@@ -252,7 +252,7 @@ export function createRelay(options: RelayOptions): Relay {
         const pause = await step()
         if (teller.ends()) log.info({ failures }, 'The relay works again')
         failures = 0
-        state.trouble = null
+        state.lastError = null
         await rest(pause, true)
       } catch (error) {
         if (stopping.signal.aborted) break
@@ -260,13 +260,13 @@ export function createRelay(options: RelayOptions): Relay {
         // After an outage the chain may have lost blocks, and the registry with them.
         parts = undefined
         hasLookedOnce = false
-        const trouble = explain(error)
+        const lastError = explain(error)
         const isGrave = error instanceof WrongChainError
-        const isNews = teller.begins(trouble)
-        if (isNews || (isGrave && trouble !== state.trouble))
-          log[isGrave ? 'error' : 'warn']({ err: error }, `Commits wait for the chain: ${trouble}`)
-        Object.assign(state, { state: 'waiting', trouble })
-        await rest(Math.min(250 * 2 ** Math.min(failures, 10), longestBackoff), false)
+        const isNews = teller.begins(lastError)
+        if (isNews || (isGrave && lastError !== state.lastError))
+          log[isGrave ? 'error' : 'warn']({ err: error }, `Commits wait for the chain: ${lastError}`)
+        Object.assign(state, { state: 'waiting', lastError })
+        await rest(Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS), false)
       }
     }
   }

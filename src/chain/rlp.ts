@@ -5,7 +5,7 @@
 export type RlpItem = Uint8Array | bigint | RlpItem[]
 
 /** Short forms hold this many bytes. */
-const shortLength = 55
+const SHORT_LENGTH = 55
 
 /** The bytes of an item; an integer is written without leading zeros. */
 export const encodeRlp = (item: RlpItem): Buffer => {
@@ -16,9 +16,9 @@ export const encodeRlp = (item: RlpItem): Buffer => {
 }
 
 const withLength = (content: Buffer, offset: number) => {
-  if (content.length <= shortLength) return Buffer.concat([Buffer.of(offset + content.length), content])
+  if (content.length <= SHORT_LENGTH) return Buffer.concat([Buffer.of(offset + content.length), content])
   const length = encodeInteger(BigInt(content.length))
-  return Buffer.concat([Buffer.of(offset + shortLength + length.length), length, content])
+  return Buffer.concat([Buffer.of(offset + SHORT_LENGTH + length.length), length, content])
 }
 
 /** Big-endian without leading zeros; zero is empty. */

@@ -37,8 +37,8 @@ type Jobs = Awaited<ReturnType<typeof readJobs>>
 
 function printSetbacks({ setbacks }: Jobs) {
   if (setbacks.length === 0) return say(green('No sweep has an item that it cannot deal with.'))
-  const lines = setbacks.map(({ sweep, item, since, attempts, next_attempt_at, trouble }) => [
-    ...[sweep, item, since.toISOString(), String(attempts), next_attempt_at.toISOString(), trouble],
+  const lines = setbacks.map(({ sweep, item, since, attempts, next_attempt_at, last_error }) => [
+    ...[sweep, item, since.toISOString(), String(attempts), next_attempt_at.toISOString(), last_error],
   ])
   print(table([['sweep', 'item', 'since', 'attempts', 'next attempt', 'why'], ...lines]))
   say(red(`${lines.length === LISTED ? 'At least ' : ''}${lines.length} could not be dealt with; all others are.`))

@@ -28,7 +28,7 @@ export function addKeysCommands(program: Command): void {
       print(table([['key', 'state', 'custodial keys', 'sealed texts'], ...rows]))
       if (status.lost) say(red(`${status.lost} rows are wrapped by a key that the vault does not hold.`))
       if (status.oldVersions)
-        say(`${status.oldVersions} custodial keys have no counterpart yet. Rotate to give them one.`)
+        say(`${status.oldVersions} custodial keys have no key share yet. Rotate to give them one.`)
     })
 
   command(keys, 'rotate', 'Makes a new key and moves everything under it, beside a running server.')

@@ -33,8 +33,8 @@ export function addRelayCommand(program: Command): void {
       print(table([['status', 'commits', 'oldest'], ...rows]))
       if (retry) say(`${retried} ${retried === 1 ? 'commit is' : 'commits are'} tried again now.`)
       if (waiting.length === 0) return say(green('No commit waits because it could not be made ready.'))
-      const lines = waiting.map(({ commit_id, nid, attempts, next_attempt_at, trouble }) => [
-        ...[commit_id, nid, String(attempts), next_attempt_at.toISOString(), trouble],
+      const lines = waiting.map(({ commit_id, nid, attempts, next_attempt_at, last_error }) => [
+        ...[commit_id, nid, String(attempts), next_attempt_at.toISOString(), last_error],
       ])
       print(table([['commit', 'asset', 'attempts', 'next attempt', 'why'], ...lines]))
       say(red(`${waiting.length} ${waiting.length === 1 ? 'commit waits' : 'commits wait'}; those behind them, too.`))

@@ -8,16 +8,16 @@ import { findDead } from '../platform/jobs/job-statements.ts'
 
 /** The findings W1 (commits), W2 (jobs) and W3 (items of sweeps); at most `MOST_ROWS` rows are shown of each. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
-  const commits = (await query(findWaiting)).map(({ commit_id, nid, attempts, next_attempt_at, trouble }) => ({
+  const commits = (await query(findWaiting)).map(({ commit_id, nid, attempts, next_attempt_at, last_error }) => ({
     subject: toId('commit', commit_id),
-    ...{ nid, attempts, next_attempt_at, problem: trouble },
+    ...{ nid, attempts, next_attempt_at, problem: last_error },
   }))
   const jobs = (await query(findDead, { limit: MOST_ROWS + 1 })).map(({ id, queue, subject, failed_at, error }) => ({
     ...{ subject: id, queue, about: subject, failed_at, problem: error },
   }))
   const items = (await query(findSetbacks, { limit: MOST_ROWS + 1 })).map(
-    ({ sweep, item, attempts, since, trouble }) => ({
-      ...{ subject: item, sweep, attempts, since, problem: trouble },
+    ({ sweep, item, attempts, since, last_error }) => ({
+      ...{ subject: item, sweep, attempts, since, problem: last_error },
     }),
   )
   return [

@@ -17,11 +17,11 @@ export class InternalAddressError extends Error {
 }
 
 /** Milliseconds until a name server is asked again. */
-const DNS_TIMEOUT = 3_000
+const DNS_TIMEOUT_MS = 3_000
 
 /** By DNS alone. It takes none of the process's few threads, which a name server that hangs would block for everybody. */
 export const resolveByDns: Resolve = async (host) => {
-  const resolver = new Resolver({ timeout: DNS_TIMEOUT, tries: 2 })
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 })
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (addresses.length) return addresses

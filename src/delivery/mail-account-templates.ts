@@ -3,7 +3,7 @@ import type { AccountMessage } from '../domain/ports.ts'
 import { type AccountWords, accountWords } from './mail-account-words.ts'
 import { formatDuration, formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
-import type { Voice } from './mail-voice.ts'
+import type { Translator } from './mail-translator.ts'
 
 /** What differs from mail to mail. */
 interface Particulars {
@@ -13,10 +13,10 @@ interface Particulars {
   facts?: MailBody['facts']
 }
 
-function particularsOf(message: AccountMessage, words: AccountWords, { language, say }: Voice): Particulars {
+function particularsOf(message: AccountMessage, words: AccountWords, { language, translate }: Translator): Particulars {
   const link = (template: 'password-reset' | 'email-verification', url: string, duration: string): Particulars => ({
     action: { label: words[template].button, url, address: words.address },
-    lasts: say(words[template].lasts, { duration }),
+    lasts: translate(words[template].lasts, { duration }),
   })
   const happened = (at: Date): [string, string] => [words.facts.time, formatTime(at, language)]
   switch (message.template) {
@@ -33,18 +33,18 @@ function particularsOf(message: AccountMessage, words: AccountWords, { language,
 }
 
 /** The parts of a mail about an account. */
-export function writeAccountMail(message: AccountMessage, voice: Voice): MailBody {
-  const words = accountWords[voice.language]
+export function writeAccountMail(message: AccountMessage, translator: Translator): MailBody {
+  const words = accountWords[translator.language]
   const { subject, heading, text, notYou } = words[message.template]
-  const { action, lasts, facts = [] } = particularsOf(message, words, voice)
-  const closing = [...(lasts ? [lasts] : []), voice.say(notYou)]
+  const { action, lasts, facts = [] } = particularsOf(message, words, translator)
+  const closing = [...(lasts ? [lasts] : []), translator.translate(notYou)]
   return {
     subject,
     heading,
     // With a link, what else there is to say stands below it.
-    paragraphs: action ? [voice.say(text)] : [voice.say(text), ...closing],
+    paragraphs: action ? [translator.translate(text)] : [translator.translate(text), ...closing],
     ...(action && { action, closing }),
     facts: [[words.facts.username, message.username], ...facts],
-    footer: voice.say(words.footer),
+    footer: translator.translate(words.footer),
   }
 }

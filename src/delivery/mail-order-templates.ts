@@ -3,7 +3,7 @@ import type { OrderMessage } from '../domain/ports.ts'
 import { formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
 import { type OrderWords, orderWords } from './mail-order-words.ts'
-import type { Voice } from './mail-voice.ts'
+import type { Translator } from './mail-translator.ts'
 
 type Template = OrderMessage['template']
 type Message<T extends Template> = Extract<OrderMessage, { template: T }>
@@ -22,40 +22,47 @@ const isNothing = (amount: string) => amount === '0'
 /** The amounts that are something. */
 const given = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
 
-type Write<T extends Template> = (message: Message<T>, words: OrderWords, say: Voice['say']) => Particulars
+type Write<T extends Template> = (
+  message: Message<T>,
+  words: OrderWords,
+  translate: Translator['translate'],
+) => Particulars
 
 const templates: { [T in Template]: Write<T> } = {
-  receipt: ({ price, paid, chargeId }, { receipt, facts }, say) => ({
-    subject: say(receipt.subject),
+  receipt: ({ price, paid, chargeId }, { receipt, facts }, translate) => ({
+    subject: translate(receipt.subject),
     heading: receipt.heading,
-    paragraphs: [say(isNothing(price) ? receipt.free : receipt.text)],
-    facts: [...given([facts.paidPoints, paid.points], [say(facts.paidNum), paid.num]), [facts.charge, chargeId]],
+    paragraphs: [translate(isNothing(price) ? receipt.free : receipt.text)],
+    facts: [...given([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]), [facts.charge, chargeId]],
   }),
 
-  sale: ({ price, earned, platformShare }, { sale, facts }, say) => ({
-    subject: say(sale.subject),
+  sale: ({ price, earned, platformShare }, { sale, facts }, translate) => ({
+    subject: translate(sale.subject),
     heading: sale.heading,
-    paragraphs: [say(isNothing(price) ? sale.free : sale.text)],
+    paragraphs: [translate(isNothing(price) ? sale.free : sale.text)],
     facts: given(
       [facts.platformShare, platformShare],
       [facts.earnedPoints, earned.points],
-      [say(facts.earnedNum), earned.num],
+      [translate(facts.earnedNum), earned.num],
     ),
   }),
 
-  'order-failed': ({ paid, contact }, { 'order-failed': words, facts }, say) => ({
-    subject: say(words.subject),
+  'order-failed': ({ paid, contact }, { 'order-failed': words, facts }, translate) => ({
+    subject: translate(words.subject),
     heading: words.heading,
-    paragraphs: [say(words.text), contact ? say(words.next, { contact }) : say(words.nextWithoutContact)],
-    facts: given([facts.paidPoints, paid.points], [say(facts.paidNum), paid.num]),
+    paragraphs: [
+      translate(words.text),
+      contact ? translate(words.next, { contact }) : translate(words.nextWithoutContact),
+    ],
+    facts: given([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
   }),
 
-  'order-refunded': ({ returned, chargeId, refundId }, { 'order-refunded': words, facts }, say) => ({
-    subject: say(words.subject),
+  'order-refunded': ({ returned, chargeId, refundId }, { 'order-refunded': words, facts }, translate) => ({
+    subject: translate(words.subject),
     heading: words.heading,
-    paragraphs: [say(words.text)],
+    paragraphs: [translate(words.text)],
     facts: [
-      ...given([facts.returnedPoints, returned.points], [say(facts.returnedNum), returned.num]),
+      ...given([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
       [facts.charge, chargeId],
       [facts.refund, refundId],
     ],
@@ -63,12 +70,13 @@ const templates: { [T in Template]: Write<T> } = {
 }
 
 /** The parts of a mail about an order; `currency` is the name of the unit. */
-export function writeOrderMail(message: OrderMessage, voice: Voice, currency: string): MailBody {
-  const words = orderWords[voice.language]
-  const say: Voice['say'] = (sentence, values) => voice.say(sentence, { app: message.appName, currency, ...values })
+export function writeOrderMail(message: OrderMessage, translator: Translator, currency: string): MailBody {
+  const words = orderWords[translator.language]
+  const translate: Translator['translate'] = (sentence, values) =>
+    translator.translate(sentence, { app: message.appName, currency, ...values })
   // The table above gives each template its own message; an index by a union forgets that.
   const write = templates[message.template] as Write<Template>
-  const { facts, ...rest } = write(message, words, say)
+  const { facts, ...rest } = write(message, words, translate)
   return {
     ...rest,
     facts: [
@@ -76,8 +84,8 @@ export function writeOrderMail(message: OrderMessage, voice: Voice, currency: st
       [words.facts.price, `${message.price} ${currency}`],
       ...facts,
       [words.facts.order, message.orderId],
-      [words.facts.time, formatTime(message.at, voice.language)],
+      [words.facts.time, formatTime(message.at, translator.language)],
     ],
-    footer: say(words.footer),
+    footer: translate(words.footer),
   }
 }

@@ -4,7 +4,7 @@ import type { AccountMessage, ComposeMail, MailMessage } from '../domain/ports.t
 import { writeAccountMail } from './mail-account-templates.ts'
 import { renderHtml, renderText } from './mail-layout.ts'
 import { writeOrderMail } from './mail-order-templates.ts'
-import { createVoice } from './mail-voice.ts'
+import { createTranslator } from './mail-translator.ts'
 
 /** What all mails of an installation tell alike. */
 export interface MailComposerOptions {
@@ -21,8 +21,10 @@ export const createMailComposer =
   ({ currency, publicUrl }: MailComposerOptions): ComposeMail =>
   (message, wanted) => {
     const language = chooseLanguage([wanted])
-    const voice = createVoice(language, publicUrl)
-    const body = isAboutAnAccount(message) ? writeAccountMail(message, voice) : writeOrderMail(message, voice, currency)
+    const translator = createTranslator(language, publicUrl)
+    const body = isAboutAnAccount(message)
+      ? writeAccountMail(message, translator)
+      : writeOrderMail(message, translator, currency)
     return {
       language,
       subject: body.subject,

@@ -7,9 +7,9 @@ import { createGuardedConnector, type Resolve, resolveByDns, resolveBySystem } f
 import { failureOf, failureOfStatus, INTERNAL, ONLY_HTTPS } from './webhook-failure.ts'
 
 /** Milliseconds for the whole attempt: name, connection, request and answer. */
-const TIMEOUT = 15_000
+const TIMEOUT_MS = 15_000
 /** Bytes of an answer that are read. */
-const MAX_RESPONSE = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 /** Characters of an answer that are kept. */
 const MAX_EXCERPT = 1_000
 /** Shorter texts are in too many answers by chance. */
@@ -43,15 +43,15 @@ function excerptOf(bytes: Uint8Array, secrets: readonly string[]): string {
   return Array.from(text.replaceAll('\0', '\uFFFD')).slice(0, MAX_EXCERPT).join('')
 }
 
-/** Reads at most `MAX_RESPONSE` bytes. An answer that breaks off or is slow counts as far as it came: its status is known. */
+/** Reads at most `MAX_RESPONSE_BYTES` bytes. An answer that breaks off or is slow counts as far as it came: its status is known. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
     for await (const chunk of body) {
-      chunks.push(chunk.subarray(0, MAX_RESPONSE - size))
+      chunks.push(chunk.subarray(0, MAX_RESPONSE_BYTES - size))
       size += chunk.length
-      if (size >= MAX_RESPONSE) break
+      if (size >= MAX_RESPONSE_BYTES) break
     }
   } catch {
     // What was read is all there is.
@@ -74,7 +74,7 @@ const headersOf = ({ id, at, body, secrets }: WebhookCall) => ({
 export function createWebhookSender({
   allowInsecure,
   resolve,
-  timeout = TIMEOUT,
+  timeout = TIMEOUT_MS,
 }: WebhookSenderOptions): WebhookSender {
   const connect = createGuardedConnector({
     allowInternal: allowInsecure,

@@ -4,10 +4,10 @@ export async function eachForItself<T>(
   work: (item: T) => Promise<unknown>,
   cancel?: AbortSignal,
 ): Promise<void> {
-  const troubles: unknown[] = []
+  const errors: unknown[] = []
   for await (const item of items) {
     cancel?.throwIfAborted()
-    await work(item).catch((error: unknown) => troubles.push(error))
+    await work(item).catch((error: unknown) => errors.push(error))
   }
-  if (troubles.length > 0) throw troubles[0]
+  if (errors.length > 0) throw errors[0]
 }

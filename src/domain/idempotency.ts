@@ -5,7 +5,7 @@
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
-import type { Database, Seal } from './ports.ts'
+import type { Database, LocalCipher } from './ports.ts'
 import { arrayOf, boolean, bytes, orNull, statement, text } from './sql.ts'
 import { plainSweep } from './sweep/plain-sweep.ts'
 import { isAwakeSql, placeSql, type Sweep, sweepPage } from './sweep/sweep.ts'
@@ -15,17 +15,17 @@ const SWEPT_AT_ONCE = 1_000
 /** Everybody without an account, and the system. */
 const nobody = Buffer.alloc(SENDER_BYTES)
 
-/** One request's wish to be carried out once. `mark` is set when a service method took the key. */
-export interface Attempt {
+/** One request's wish to be carried out once. `fingerprint` is set when a service method took the key. */
+export interface IdempotencyContext {
   readonly key: string | undefined
-  mark?: Mark
+  fingerprint?: Fingerprint
   /** The answer holds a secret, which is made anew for a retry and never kept. */
   isSecret?: boolean
   replayed: boolean
 }
 
 /** What a key is kept under, and what it stands for. */
-export interface Mark {
+export interface Fingerprint {
   /** Who sent it (the bytes of a user's UUID, or zeros), and a SHA-256 over that and the key. */
   scope: Buffer
   /** What it was sent for: an HMAC, because a payload may hold a password, and a dump must not tell it. */
@@ -102,7 +102,10 @@ export const sentBySql = (user: string) => `(
 export const remembered = { scope: orNull(bytes), payloadHash: orNull(bytes) }
 
 /** What they are given; both null when the caller sent no key. */
-export const markOf = ({ mark }: Attempt) => ({ scope: mark?.scope ?? null, payloadHash: mark?.payloadHash ?? null })
+export const fingerprintOf = ({ fingerprint }: IdempotencyContext) => ({
+  scope: fingerprint?.scope ?? null,
+  payloadHash: fingerprint?.payloadHash ?? null,
+})
 
 /**
  * The part of a writing statement that keeps the key with its effect. `result`: SQL of what the effect made; `from`: the part that
@@ -138,17 +141,23 @@ export const outlived = (what: string) =>
 /** Has requests with a key carried out once (decision 4). */
 export interface Idempotency {
   /** Whether this user has used this key before. What it was used for is not looked at. */
-  isKnown(actor: UserActor, attempt: Attempt): Promise<boolean>
+  isKnown(actor: UserActor, context: IdempotencyContext): Promise<boolean>
   /**
    * Runs `work` unless this key was used before, and returns the id of what the effect made.
    * Raises IDEMPOTENCY_KEY_REUSED when the key came with another payload.
    */
-  once(actor: Actor, attempt: Attempt, operation: string, input: unknown, work: () => Promise<string>): Promise<string>
+  once(
+    actor: Actor,
+    context: IdempotencyContext,
+    operation: string,
+    input: unknown,
+    work: () => Promise<string>,
+  ): Promise<string>
   /** Keeps the key of a request that had nothing to do. Somebody with the same key was quicker: then it is a replay. */
-  remember(attempt: Attempt, result: string): Promise<void>
+  remember(context: IdempotencyContext, result: string): Promise<void>
   /** The REST body that answered the first time, if it was kept. */
-  recall(attempt: Attempt): Promise<unknown>
-  keep(attempt: Attempt, answer: unknown): Promise<void>
+  recall(context: IdempotencyContext): Promise<unknown>
+  keep(context: IdempotencyContext, answer: unknown): Promise<void>
   /** Forgets keys of last week. */
   readonly sweep: Sweep
 }
@@ -158,7 +167,7 @@ interface Dependencies {
   /** 32 bytes. */
   key: Uint8Array
   /** An answer may hold what is sealed wherever else it lies. */
-  answers: Seal
+  answers: LocalCipher
 }
 
 /** Idempotency keys in the database. `key` hashes what was sent, `answers` seals what was answered over REST. */
@@ -167,14 +176,14 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
   const digestOf = (operation: string, input: unknown) =>
     createHmac('sha256', secret).update(`${operation}\n`).update(canonical(input)).digest()
 
-  /** What an earlier request with the attempt's key made; then the attempt is a replay of it. */
-  async function find(attempt: Attempt, mark: Mark): Promise<string | undefined> {
-    const [row] = await database.query(findKey, { scope: mark.scope })
+  /** What an earlier request with its key made; then the attempt is a replay of it. */
+  async function find(context: IdempotencyContext, fingerprint: Fingerprint): Promise<string | undefined> {
+    const [row] = await database.query(findKey, { scope: fingerprint.scope })
     if (!row) return undefined
-    if (!row.payload_hash.equals(mark.payloadHash)) {
+    if (!row.payload_hash.equals(fingerprint.payloadHash)) {
       throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used with another request.')
     }
-    attempt.replayed = true
+    context.replayed = true
     return row.result
   }
 
@@ -192,36 +201,36 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
     async isKnown(actor, { key }) {
       return key !== undefined && (await database.query(findKey, { scope: userScope(actor, key) })).length > 0
     },
-    async once(actor, attempt, operation, input, work) {
-      if (attempt.key === undefined) return work()
+    async once(actor, context, operation, input, work) {
+      if (context.key === undefined) return work()
       const payloadHash = digestOf(operation, input)
-      const mark = { scope: scopeOf(actor, attempt.key, payloadHash), payloadHash }
-      attempt.mark = mark
-      const before = await find(attempt, mark)
+      const fingerprint = { scope: scopeOf(actor, context.key, payloadHash), payloadHash }
+      context.fingerprint = fingerprint
+      const before = await find(context, fingerprint)
       if (before !== undefined) return before
       try {
         return await work()
       } catch (error) {
         // Somebody with the same key was quicker: their effect is ours. Any refusal may be their doing, too.
-        const theirs = await find(attempt, mark)
+        const theirs = await find(context, fingerprint)
         if (theirs !== undefined) return theirs
         throw isLocked(error) ? inUse(error) : error
       }
     },
-    async remember(attempt, result) {
-      const { mark } = attempt
-      if (!mark) return
-      const [written] = await database.query(rememberKey, { ...mark, result })
-      if (!written) await find(attempt, mark)
+    async remember(context, result) {
+      const { fingerprint } = context
+      if (!fingerprint) return
+      const [written] = await database.query(rememberKey, { ...fingerprint, result })
+      if (!written) await find(context, fingerprint)
     },
-    async recall(attempt) {
-      if (!attempt.mark) return undefined
-      const [row] = await database.query(findKey, { scope: attempt.mark.scope })
+    async recall(context) {
+      if (!context.fingerprint) return undefined
+      const [row] = await database.query(findKey, { scope: context.fingerprint.scope })
       return row?.answer ? openAnswer(row.answer, row.scope) : undefined
     },
-    async keep(attempt, answer) {
-      if (!attempt.mark || attempt.isSecret) return
-      const { scope } = attempt.mark
+    async keep(context, answer) {
+      if (!context.fingerprint || context.isSecret) return
+      const { scope } = context.fingerprint
       await database.query(keepAnswer, { scope, answer: answers.seal(JSON.stringify(answer), scope.toString('hex')) })
     },
     sweep: plainSweep('forget-idempotency-keys', findOldKeys, forgetKeys, SWEPT_AT_ONCE),

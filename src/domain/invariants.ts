@@ -239,19 +239,19 @@ export const findingOf = (id: string, sentence: string, rows: object[], isNote =
 export const MOST_ROWS = 100
 
 /** Milliseconds. A request has a few seconds; this takes as long as the books are large. */
-const PATIENCE = 3_600_000
+const PATIENCE_MS = 3_600_000
 /** For the statements of this transaction: as long as the books are large. */
 const patiently = statement(
   'invariant_timeout',
   { columns: { timeout: text } },
-  `select set_config('statement_timeout', '${PATIENCE}', true) as timeout`,
+  `select set_config('statement_timeout', '${PATIENCE_MS}', true) as timeout`,
 )
 
 const looks = invariants.map((invariant) => ({
   invariant,
   firstRows: statement(
     `invariant_${invariant.id}`,
-    { columns: invariant.columns ?? { subject: text, problem: text }, patience: PATIENCE },
+    { columns: invariant.columns ?? { subject: text, problem: text }, patience: PATIENCE_MS },
     `select * from (${invariant.query}) as wrong limit ${MOST_ROWS + 1}`,
   ),
 }))

@@ -27,7 +27,7 @@ export interface DeliveryJob {
   deliveryId: string
 }
 
-/** The key of a deleted account, whose counterpart in the vault is to be destroyed. */
+/** The key of a deleted account, whose key share in the vault is to be destroyed. */
 export interface ForgetKeyJob {
   userId: string
 }

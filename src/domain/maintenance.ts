@@ -14,7 +14,7 @@ import { createSweeper } from './sweep/sweeper.ts'
 const ASSETS_AT_ONCE = 50
 
 /** Seconds that a block may lie unpinned: longer than any upload takes from its first block to its pin. */
-const GRACE = 3_600
+const GRACE_SECONDS = 3_600
 
 /** What is tidied every hour. Nobody waits for it, and what it leaves is found the next time. */
 export function createMaintenance({
@@ -76,10 +76,10 @@ export function createMaintenance({
      * then. Raises UNAVAILABLE while the file store is away.
      */
     collectGarbage: (cancel?: AbortSignal): Promise<number> =>
-      sweeper.runRound('collect-garbage', true, (onTrouble) =>
-        contentStore.collectGarbage(pinned(), GRACE, {
+      sweeper.runRound('collect-garbage', true, (onError) =>
+        contentStore.collectGarbage(pinned(), GRACE_SECONDS, {
           cancel,
-          onTrouble,
+          onError,
           isPinned: async (cid) =>
             documents.includes(cid) || (await database.query(isPinned, { cid }))[0]?.found === true,
         }),

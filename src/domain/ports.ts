@@ -67,12 +67,12 @@ export interface UploadFolder {
    * fails. Raises what the stream raises, INSUFFICIENT_STORAGE, UNAVAILABLE.
    */
   hold(bytes: AsyncIterable<Uint8Array>, onBytes: (count: number) => void): Promise<HeldFile>
-  /** Removes what was left behind more than `seconds` ago. `onTrouble` is told of what cannot be removed, by its name. */
-  sweep(seconds: number, onTrouble: OnTrouble): Promise<void>
+  /** Removes what was left behind more than `seconds` ago. `onError` is told of what cannot be removed, by its name. */
+  sweep(seconds: number, onError: OnError): Promise<void>
 }
 
 /** Told of one item among many that could not be dealt with, and why; the others are. */
-export type OnTrouble = (item: string, error: unknown) => void
+export type OnError = (item: string, error: unknown) => void
 
 /** A file whose blocks lie in the store, and that nothing pins yet. */
 export interface ImportedFile extends StoredFile {
@@ -84,7 +84,7 @@ export interface ImportedFile extends StoredFile {
 export interface CollectionOptions {
   /** Ends it between two blocks: it raises then, and what is left is for the next time. */
   cancel?: AbortSignal | undefined
-  onTrouble?: OnTrouble
+  onError?: OnError
   /** Whether a CID is pinned by now. */
   isPinned?(cid: string): Promise<boolean>
 }
@@ -134,25 +134,25 @@ export interface WrappedKey {
 
 /**
  * Wraps and unwraps data keys under key-encryption keys that never leave the vault. The current one wraps; earlier ones
- * still unwrap. What is wrapped for an owner needs the owner's counterpart too, which only the vault holds.
+ * still unwrap. What is wrapped for an owner needs the owner's key share too, which only the vault holds.
  */
 export interface KeyVault {
   /** `context` is bound as additional authenticated data. */
   wrap(dataKey: Uint8Array, context: string): Promise<WrappedKey>
   /** Raises when the bytes were not wrapped by `keyId` for exactly this context. */
   unwrap(keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
-  /** As `wrap`, for one owner, a UUID; makes the owner's counterpart where there is none. */
+  /** As `wrap`, for one owner, a UUID; makes the owner's key share where there is none. */
   wrapFor(owner: string, dataKey: Uint8Array, context: string): Promise<WrappedKey>
   /** As `unwrap`. Raises also when the owner was forgotten. */
   unwrapFor(owner: string, keyId: string, wrapped: Uint8Array, context: string): Promise<Uint8Array>
-  /** Destroys the owner's counterpart: what was wrapped for the owner opens never again. May be called again. */
+  /** Destroys the owner's key share: what was wrapped for the owner opens never again. May be called again. */
   forget(owner: string): Promise<void>
   /**
    * Writes down for good that the owner was deleted, which a database that comes back from a backup does not know. From then
    * on nothing can be wrapped for the owner. May be called again.
    */
   markDeleted(owner: string): Promise<void>
-  /** Owners that have a counterpart, in no order. */
+  /** Owners that have a key share, in no order. */
   owners(): AsyncIterable<string>
   /** Owners that were marked as deleted, in no order. */
   deletedOwners(): AsyncIterable<string>
@@ -177,7 +177,7 @@ export interface SealedKey extends KeyWrapping {
 
 /** The part of a sealed key that a rotation writes anew. */
 export interface KeyWrapping {
-  /** How it is wrapped: 1 by the vault's key alone, 2 also by the owner's counterpart. */
+  /** How it is wrapped: 1 by the vault's key alone, 2 also by the owner's key share. */
   version: number
   vaultKeyId: string
   wrappedDataKey: Uint8Array
@@ -198,7 +198,7 @@ export interface Custody {
 }
 
 /** Small secrets at rest: each sealed under a key of its own, which the key vault wraps. */
-export interface Safe {
+export interface EnvelopeCipher {
   /** `context` names owner, purpose and version; it is authenticated, so that no sealed text can stand in for another. */
   seal(text: string, context: string): Promise<Uint8Array>
   /** Raises LostKeyError when the bytes were not sealed for exactly this context, or their key is gone. */
@@ -210,7 +210,7 @@ export interface Safe {
 }
 
 /** Texts that are kept for days only, sealed under one key of this installation. */
-export interface Seal {
+export interface LocalCipher {
   /** Base64. `context` is authenticated, so that no sealed text can stand in for another. */
   seal(text: string, context: string): string
   /** Raises LostKeyError when it was not sealed for exactly this context. */
@@ -356,9 +356,9 @@ export interface Ear {
 }
 
 /** Notices between processes. */
-export interface FeedNotices {
+export interface FeedNotifications {
   /** Tells that a feed has grown; returns at once. To be called when the statement that wrote the event is done. */
-  announce(ownerId: string): void
+  notify(ownerId: string): void
   /** Returns the way to stop. */
   listen(ear: Ear): () => void
 }

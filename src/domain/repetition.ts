@@ -1,7 +1,7 @@
 /** Milliseconds. */
-const defaultQuiet = 60_000
+const DEFAULT_QUIET_MS = 60_000
 /** Texts that are remembered. */
-const memory = 500
+const MEMORY = 500
 
 /** Of something that was to be told: how often it came untold since it was told last. */
 export interface Repetition {
@@ -12,7 +12,7 @@ export interface Repetition {
  * For what may come with each request, such as a database that is away: the same text is told once in `quiet` milliseconds.
  * Returns what decides about a text: undefined when it is not to be told now.
  */
-export function createRepetition(quiet = defaultQuiet, now = () => performance.now()) {
+export function createRepetition(quiet = DEFAULT_QUIET_MS, now = () => performance.now()) {
   const told = new Map<string, { at: number; untold: number }>()
   return (text: string): Repetition | undefined => {
     const last = told.get(text)
@@ -23,7 +23,7 @@ export function createRepetition(quiet = defaultQuiet, now = () => performance.n
     told.delete(text)
     told.set(text, { at: now(), untold: 0 })
     const [oldest] = told.keys()
-    if (told.size > memory && oldest !== undefined) told.delete(oldest)
+    if (told.size > MEMORY && oldest !== undefined) told.delete(oldest)
     return { untold: last?.untold ?? 0 }
   }
 }

@@ -1,7 +1,7 @@
 import { throttled } from './errors.ts'
 
 /** Seconds; also how long a caller over the limit waits at most. */
-const WINDOW = 60
+const WINDOW_SECONDS = 60
 
 /** Limits of requests a minute in this process. */
 export interface RequestLimits {
@@ -32,7 +32,7 @@ export function createRequestLimits(
   function take(counts: Map<string, number>, subject: string, most: number) {
     const at = now()
     if (at >= end) {
-      end = at + WINDOW * 1_000
+      end = at + WINDOW_SECONDS * 1_000
       sessions.clear()
       addresses.clear()
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { NextToLast } from 'blockstore-fs/sharding'
 import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../domain/errors.ts'
-import type { OnTrouble } from '../domain/ports.ts'
+import type { OnError } from '../domain/ports.ts'
 
 /**
  * Blocks on disk in the layout of `blockstore-fs`, so that its tools read them. Writing and reading are our own, because
@@ -170,9 +170,9 @@ export const createBlockDirectory = (dir: string) => {
      * Puts back what a collection that was killed or stands still left aside, so that it is not taken for missing. Returns the names of
      * blocks of which something still lies aside. Raises UNAVAILABLE.
      */
-    async restore(onTrouble: OnTrouble): Promise<Set<string>> {
+    async restore(onError: OnError): Promise<Set<string>> {
       const stuck = new Set<string>()
-      await eachFile(dir, onTrouble, async (shard, file) => {
+      await eachFile(dir, onError, async (shard, file) => {
         if (!file.endsWith(aside)) return
         await putBack(join(shard, file), join(shard, blockOf(file))).catch((error: unknown) => {
           stuck.add(blockOf(file))
@@ -184,13 +184,13 @@ export const createBlockDirectory = (dir: string) => {
 
     /**
      * Removes blocks last written or renewed before `before` (milliseconds) unless `keep` says so, and what interrupted
-     * writes left behind. Returns how many blocks. `onTrouble` is told of each that cannot be removed. `cancel` ends it between two
+     * writes left behind. Returns how many blocks. `onError` is told of each that cannot be removed. `cancel` ends it between two
      * of them: it raises then. Raises UNAVAILABLE when the folder cannot be read.
      */
     async sweep(
       keep: (name: string) => boolean,
       before: number,
-      onTrouble: OnTrouble,
+      onError: OnError,
       cancel?: AbortSignal,
     ): Promise<number> {
       let removed = 0
@@ -200,16 +200,16 @@ export const createBlockDirectory = (dir: string) => {
           if (!keep(file) && (await removeOld(path, before))) removed += 1
         } else if (file.endsWith(temporary) && (await isOlder(path, before))) await rm(path, { force: true })
       }
-      await eachFile(dir, onTrouble, sweepFile, cancel)
+      await eachFile(dir, onError, sweepFile, cancel)
       return removed
     },
   }
 }
 
-/** Each file for itself; `onTrouble` is told of those that `work` failed for. Raises UNAVAILABLE when the folder cannot be read. */
+/** Each file for itself; `onError` is told of those that `work` failed for. Raises UNAVAILABLE when the folder cannot be read. */
 const eachFile = async (
   dir: string,
-  onTrouble: OnTrouble,
+  onError: OnError,
   work: (shard: string, file: string) => Promise<void>,
   cancel?: AbortSignal,
 ) => {
@@ -222,12 +222,12 @@ const eachFile = async (
     if (!shard.isDirectory()) continue
     const path = join(dir, shard.name)
     const files = await readdir(path).catch((error: unknown) => {
-      onTrouble(shard.name, error)
+      onError(shard.name, error)
       return []
     })
     for (const file of files) {
       cancel?.throwIfAborted()
-      await work(path, file).catch((error: unknown) => onTrouble(join(shard.name, blockOf(file)), error))
+      await work(path, file).catch((error: unknown) => onError(join(shard.name, blockOf(file)), error))
     }
   }
 }

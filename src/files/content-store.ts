@@ -5,15 +5,15 @@ import type { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { DomainError, notFound } from '../domain/errors.ts'
-import type { ContentStore, OnTrouble } from '../domain/ports.ts'
+import type { ContentStore, OnError } from '../domain/ports.ts'
 import { type BlockDirectory, blockName, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { carOf } from './car.ts'
 import { describeDocument, linksOf, measure, parseCid } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
-import { tellOrRaise } from './troubles.ts'
+import { tellOrRaise } from './tell-or-raise.ts'
 
 /** The exporter reads on while its consumer is slow. Asked for so many bytes at a time, it stays flat. */
-const readWindow = 4 * 1024 * 1024
+const READ_WINDOW_BYTES = 4 * 1024 * 1024
 
 /** The content store on this machine's disk, under `dir`. Several processes may share it. */
 export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
@@ -63,7 +63,7 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       const end = Math.min(range === undefined ? file.size : start + range.length, file.size)
       for (let offset = start; offset < end; ) {
         // Windows end on multiples of their length, so that no chunk lies in two of them.
-        const length = Math.min(readWindow - (offset % readWindow), end - offset)
+        const length = Math.min(READ_WINDOW_BYTES - (offset % READ_WINDOW_BYTES), end - offset)
         yield* file.content({ offset, length })
         offset += length
       }
@@ -100,20 +100,20 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       yield* carOf(parseCid(cid), blocks.get)
     },
 
-    async collectGarbage(pinned, graceSeconds, { cancel, onTrouble } = {}) {
+    async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
       const grace = graceSeconds * 1000
-      const told = tellOrRaise(onTrouble)
+      const told = tellOrRaise(onError)
       // Taken before the pins are read: what is pinned later was imported or renewed later.
       let before = Date.now() - grace
       // Otherwise each collection would lay one more of them aside.
-      const stuck = await blocks.restore(told.onTrouble)
+      const stuck = await blocks.restore(told.onError)
       const kept = new Set<string>()
       for await (const cid of pinned) {
         cancel?.throwIfAborted()
-        for (const unread of await mark(blocks, cid, kept, told.onTrouble))
+        for (const unread of await mark(blocks, cid, kept, told.onError))
           before = Math.min(before, (await oldestBelow(blocks, unread)) - grace)
       }
-      const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, told.onTrouble, cancel)
+      const removed = await blocks.sweep((name) => kept.has(name) || stuck.has(name), before, told.onError, cancel)
       told.end()
       return removed
     },
@@ -156,9 +156,9 @@ const readLinks = (cid: CID, bytes: Uint8Array): CID[] => {
  * Adds the names of all blocks of a DAG. A missing block has nothing below it to keep; leaves are not read. Returns those that are
  * there and cannot be read.
  */
-const mark = async (blocks: BlockDirectory, root: string, kept: Set<string>, onTrouble: OnTrouble): Promise<CID[]> => {
+const mark = async (blocks: BlockDirectory, root: string, kept: Set<string>, onError: OnError): Promise<CID[]> => {
   const unread: CID[] = []
-  const stack = parsed(root, onTrouble)
+  const stack = parsed(root, onError)
   for (let cid = stack.pop(); cid; cid = stack.pop()) {
     const name = blockName(cid)
     if (kept.has(name)) continue
@@ -168,18 +168,18 @@ const mark = async (blocks: BlockDirectory, root: string, kept: Set<string>, onT
       const bytes = await ifThere(blocks.get(cid))
       if (bytes) stack.push(...readLinks(cid, bytes))
     } catch (error) {
-      onTrouble(blocks.nameOf(cid), error)
+      onError(blocks.nameOf(cid), error)
       unread.push(cid)
     }
   }
   return unread
 }
 
-const parsed = (root: string, onTrouble: OnTrouble): CID[] => {
+const parsed = (root: string, onError: OnError): CID[] => {
   try {
     return [parseCid(root)]
   } catch (error) {
-    onTrouble(root, error)
+    onError(root, error)
     return []
   }
 }

@@ -8,7 +8,7 @@ export interface FileLinks {
   verify(cid: string, query: URLSearchParams): boolean
 }
 
-const HOUR = 3_600
+const HOUR_SECONDS = 3_600
 
 /** Links good for one to two hours. `key`: 32 bytes, the same in all processes of an installation. */
 export function createFileLinks({ key, publicUrl }: { key: Uint8Array; publicUrl: string }): FileLinks {
@@ -20,7 +20,7 @@ export function createFileLinks({ key, publicUrl }: { key: Uint8Array; publicUrl
   return {
     sign(cid) {
       // The end of the next full hour: links of one hour are equal, so that clients can cache what they fetched.
-      const expires = (Math.floor(Date.now() / 1000 / HOUR) + 2) * HOUR
+      const expires = (Math.floor(Date.now() / 1000 / HOUR_SECONDS) + 2) * HOUR_SECONDS
       return `${publicUrl}/ipfs/${cid}?expires=${expires}&signature=${signatureOf(cid, expires)}`
     },
     verify(cid, query) {

@@ -4,7 +4,7 @@ import { notFound, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
 import { describeDocument } from './cids.ts'
 
-const TIMEOUT = 30_000
+const TIMEOUT_MS = 30_000
 
 /**
  * Reads files from a gateway; `url` is its root, files are read at `/ipfs/<cid>`. What comes back is not to be trusted:
@@ -13,7 +13,7 @@ const TIMEOUT = 30_000
 export function createGatewayClient({ url }: { url: string }): Pick<ContentStore, 'describe' | 'readBlock' | 'read'> {
   async function open(cid: string, query: string): Promise<Response> {
     const target = `${url.replace(/\/+$/, '')}/ipfs/${encodeURIComponent(cid)}${query}`
-    const response = await fetch(target, { signal: AbortSignal.timeout(TIMEOUT) }).catch((error: unknown) => {
+    const response = await fetch(target, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
       throw unavailable(`The gateway ${new URL(url).host}`, error)
     })
     if (response.status === 404 || response.status === 410) throw notFound('File')

@@ -58,12 +58,12 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
 export type Audience = 'everybody-for-ever' | 'everybody' | 'owner'
 
 /** Seconds that a copy of an asset may be shown without asking again whether it still may be. */
-const FRESH = 300
+const FRESH_SECONDS = 300
 
 const cacheControls: Record<Audience, string> = {
   'everybody-for-ever': 'public, max-age=29030400, immutable',
-  everybody: `public, max-age=${FRESH}, must-revalidate`,
-  owner: `private, max-age=${FRESH}, must-revalidate`,
+  everybody: `public, max-age=${FRESH_SECONDS}, must-revalidate`,
+  owner: `private, max-age=${FRESH_SECONDS}, must-revalidate`,
 }
 
 /** Whether a list of entity tags names this one. */

@@ -5,7 +5,7 @@ import { carOf } from './car.ts'
 import { describeDocument, measure, parseCid } from './cids.ts'
 import { identifyFile } from './file-layout.ts'
 import { createPatience, eachWithin, tooSlow } from './patience.ts'
-import { tellOrRaise } from './troubles.ts'
+import { tellOrRaise } from './tell-or-raise.ts'
 
 /** Global option of Kubo: answer from its own blocks instead of asking the network, where a missing block never fails. */
 const offline: { offline: true } = { offline: true }
@@ -33,7 +33,7 @@ const layout = {
 }
 
 /** Milliseconds that renewals and removals are remembered: longer than an upload takes. */
-const memory = 3_600_000
+const MEMORY_MS = 3_600_000
 
 /** Which Kubo node it is, and how patient its callers are. */
 export interface KuboContentStoreOptions {
@@ -78,7 +78,7 @@ export const createKuboContentStore = ({
 
   const note = (times: Map<string, number>, cid: string) => {
     const now = Date.now()
-    for (const [known, at] of times) if (at < now - memory) times.delete(known)
+    for (const [known, at] of times) if (at < now - MEMORY_MS) times.delete(known)
     times.set(cid, now)
   }
 
@@ -219,7 +219,7 @@ export const createKuboContentStore = ({
       yield* carOf(parseCid(cid), readBlock)
     },
 
-    async collectGarbage(pinned, graceSeconds, { cancel, onTrouble, isPinned = async () => false } = {}) {
+    async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false } = {}) {
       // Taken before the pins are read: what is pinned later was imported or renewed later.
       const before = Date.now() / 1000 - graceSeconds
       const kept = new Set<string>()
@@ -236,13 +236,13 @@ export const createKuboContentStore = ({
       } catch (error) {
         throw refusal(error)
       }
-      const told = tellOrRaise(onTrouble)
+      const told = tellOrRaise(onError)
       const each = async (cids: Iterable<string>, work: (cid: string) => Promise<unknown>) => {
         for (const cid of cids) {
           cancel?.throwIfAborted()
           await work(cid).catch(async (error: unknown) => {
             if (!(await isReachable())) throw error
-            told.onTrouble(cid, error)
+            told.onError(cid, error)
           })
         }
       }

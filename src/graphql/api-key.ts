@@ -101,8 +101,8 @@ builder.mutationFields((t) => ({
     description: `Makes a key for a trusted service. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: IssueApiKeyInput, required: true, description: 'Who gets it.' }) },
     resolve: async (_root, { input }, context, info) => {
-      const { actor, services, attempt } = context
-      const { id, key } = await services.apiKeys.issue(actor, input, attempt)
+      const { actor, services, idempotency } = context
+      const { id, key } = await services.apiKeys.issue(actor, input, idempotency)
       const query = queryFromInfo({ context, info, path: ['apiKey'] })
       return { apiKey: await services.apiKeys.get(actor, toId('key', id), query), key }
     },
@@ -112,8 +112,8 @@ builder.mutationFields((t) => ({
     description: `Ends a key: the next request that carries it is not trusted. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: RevokeApiKeyInput, required: true, description: 'The key.' }) },
     resolve: async (_root, { input }, context, info) => {
-      const { actor, services, attempt } = context
-      const id = await services.apiKeys.revoke(actor, input.id, attempt)
+      const { actor, services, idempotency } = context
+      const id = await services.apiKeys.revoke(actor, input.id, idempotency)
       const query = queryFromInfo({ context, info, path: ['apiKey'] })
       return { apiKey: await services.apiKeys.get(actor, toId('key', id), query) }
     },

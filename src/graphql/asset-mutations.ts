@@ -105,13 +105,13 @@ builder.mutationFields((t) => ({
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
     resolve: async (_root, { input: { assetFile, dryRun, ...input } }, context, info) => {
-      const { actor, services, attempt } = context
+      const { actor, services, idempotency } = context
       const fields = given(input)
       if (dryRun) {
         const quote = await services.assets.quoteRegistration(actor, assetFile.file, fields)
         return { asset: null, quote: () => quote }
       }
-      const nid = await services.assets.register(actor, assetFile.file, fields, attempt)
+      const nid = await services.assets.register(actor, assetFile.file, fields, idempotency)
       const asset = await services.assets.get(actor, nid, belowAsset(context, info))
       return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
     },
@@ -124,15 +124,15 @@ builder.mutationFields((t) => ({
       'ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input: { id, dryRun, ...input } }, context, info) => {
-      const { actor, services, attempt } = context
+      const { actor, services, idempotency } = context
       const change = { ...given(input), nid: id }
       const query = belowAsset(context, info)
       if (dryRun) {
         const { asset, quote } = await services.assets.quoteUpdate(actor, change, query)
         return { asset, quote: () => quote }
       }
-      const { asset, commitId } = await services.assets.update(actor, change, attempt, query)
-      return { asset, quote: () => (attempt.replayed ? null : services.assets.receipt(actor, commitId)) }
+      const { asset, commitId } = await services.assets.update(actor, change, idempotency, query)
+      return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
     },
   }),
   deleteAsset: t.field({
@@ -140,8 +140,8 @@ builder.mutationFields((t) => ({
     description:
       'Erases the metadata and unpins file and trees; the chain keeps the commits. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: DeleteAssetInput, required: true, description: 'The asset.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      id: await services.assets.remove(actor, input.id, attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      id: await services.assets.remove(actor, input.id, idempotency),
     }),
   }),
 }))

@@ -1,4 +1,4 @@
-import type { Publication } from '../context.ts'
+import type { LinkConfig } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { customField, metadataFields, registrationFields } from '../domain/asset/metadata.ts'
 import { toId } from '../domain/ids.ts'
@@ -15,7 +15,7 @@ import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
 /** A public file has one address; to a private one there are links that work for a while. */
-const fileUrl = ({ publicUrl, signFileUrl }: Publication, cid: string, publicAccess: boolean) =>
+const fileUrl = ({ publicUrl, signFileUrl }: LinkConfig, cid: string, publicAccess: boolean) =>
   publicAccess ? `${publicUrl}/ipfs/${cid}` : signFileUrl(cid)
 const historyPages = pageOf(1000)
 
@@ -63,7 +63,7 @@ export const AssetType = builder.prismaObject('Asset', {
     assetFileUrl: t.string({
       ...urlSize,
       description: 'Where the bytes can be read. For a private asset the link works for an hour.',
-      resolve: ({ nid, publicAccess }, _args, { publication }) => fileUrl(publication, nid, publicAccess),
+      resolve: ({ nid, publicAccess }, _args, { linkConfig }) => fileUrl(linkConfig, nid, publicAccess),
     }),
     thumbnailUrl: t.string({
       ...urlSize,
@@ -72,8 +72,8 @@ export const AssetType = builder.prismaObject('Asset', {
         'Where a picture of it in at most 512 × 512 pixels can be read, as WebP; null until it is made, and for what is no ' +
         'raster image. For a private asset the link works for an hour.',
       select: { thumbnailCid: true },
-      resolve: ({ thumbnailCid, publicAccess }, _args, { publication }) =>
-        thumbnailCid === null ? null : fileUrl(publication, thumbnailCid, publicAccess),
+      resolve: ({ thumbnailCid, publicAccess }, _args, { linkConfig }) =>
+        thumbnailCid === null ? null : fileUrl(linkConfig, thumbnailCid, publicAccess),
     }),
     proofHash: t.string({
       ...characters(64),

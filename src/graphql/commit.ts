@@ -93,7 +93,7 @@ export const CommitType = builder.prismaObject('Commit', {
     provider: t.string({
       ...characters(255),
       description: 'The service that wrote the commit.',
-      resolve: (_commit, _args, { publication }) => publication.provider,
+      resolve: (_commit, _args, { linkConfig }) => linkConfig.provider,
     }),
     actionName: t.string({
       ...characters(64),
@@ -103,13 +103,13 @@ export const CommitType = builder.prismaObject('Commit', {
     action: t.field({
       type: 'CID',
       description: 'Where the description of the action is stored.',
-      resolve: ({ sequence }, _args, { publication }) => publication.actionNids[actionNameOf(sequence)]!,
+      resolve: ({ sequence }, _args, { linkConfig }) => linkConfig.actionNids[actionNameOf(sequence)]!,
     }),
     actionResult: t.string({
       ...urlSize,
       description: 'What came of the action: the URL of the asset.',
       select: creator,
-      resolve: ({ asset }, _args, { publication }) => actionResultOf(publication.publicUrl, asset.nid),
+      resolve: ({ asset }, _args, { linkConfig }) => actionResultOf(linkConfig.publicUrl, asset.nid),
     }),
     status: t.field({
       type: CommitStatus,
@@ -135,8 +135,8 @@ export const CommitType = builder.prismaObject('Commit', {
       nullable: true,
       description: 'Where a person can look at the transaction, if an explorer is known for the chain.',
       select: relay,
-      resolve: (commit, _args, { publication }) =>
-        commit.relay?.transactionHash ? publication.explorerUrl(commit.relay.transactionHash) : null,
+      resolve: (commit, _args, { linkConfig }) =>
+        commit.relay?.transactionHash ? linkConfig.explorerUrl(commit.relay.transactionHash) : null,
     }),
   }),
 })

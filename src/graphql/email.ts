@@ -65,8 +65,8 @@ builder.mutationFields((t) => ({
       'verified it is your `pendingEmail` until then, and the old one stands. A wrong password ' +
       'is told as VALIDATION_FAILED. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED.',
     args: { input: t.arg({ type: ChangeEmailInput, required: true, description: 'The address.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      userId: await services.identities.changeEmail(actor, input, attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      userId: await services.identities.changeEmail(actor, input, idempotency),
     }),
   }),
   changeUsername: t.field({
@@ -75,8 +75,8 @@ builder.mutationFields((t) => ({
       'Gives your account another username. A wrong password is told as VALIDATION_FAILED. ' +
       'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED.',
     args: { input: t.arg({ type: ChangeUsernameInput, required: true, description: 'The username.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      userId: await services.identities.changeUsername(actor, input, attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      userId: await services.identities.changeUsername(actor, input, idempotency),
     }),
   }),
   requestEmailVerification: t.field({
@@ -85,8 +85,8 @@ builder.mutationFields((t) => ({
       'Has a link mailed by which an address is verified within 24 hours; only the newest link works, and once. ' +
       'Raises NOT_AUTHENTICATED when no address is given, VALIDATION_FAILED, THROTTLED.',
     args: { input: t.arg({ type: RequestEmailVerificationInput, required: true, description: 'Whose.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      email: await services.identities.requestVerification(actor, given(input), attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      email: await services.identities.requestVerification(actor, given(input), idempotency),
     }),
   }),
   verifyEmail: t.field({
@@ -95,8 +95,8 @@ builder.mutationFields((t) => ({
       'Verifies an address by a mailed link; one that the account waited for is its address from now on. ' +
       'Raises INVALID_TOKEN, DUPLICATE_EMAIL.',
     args: { input: t.arg({ type: VerifyEmailInput, required: true, description: 'The link.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      userId: await services.identities.verify(actor, input, attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      userId: await services.identities.verify(actor, input, idempotency),
     }),
   }),
 }))

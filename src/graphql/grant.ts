@@ -57,8 +57,8 @@ builder.mutationField('grantPoints', (t) =>
       'Gives points to a user; for administrators. ' +
       'Points that expire soonest are spent first. Raises PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.',
     args: { input: t.arg({ type: GrantPointsInput, required: true, description: 'The grant to make.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      grant: await services.grants.grant(actor, given(input), attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      grant: await services.grants.grant(actor, given(input), idempotency),
     }),
   }),
 )

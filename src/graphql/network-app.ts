@@ -242,8 +242,8 @@ builder.mutationFields((t) => ({
     description: `Registers a paid action; its sales are yours. ${adminOnly}, VALIDATION_FAILED.`,
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: async (_root, { input }, context, info) => {
-      const { actor, services, attempt } = context
-      const { id, webhookSecret } = await services.networkApps.create(actor, given(input), attempt)
+      const { actor, services, idempotency } = context
+      const { id, webhookSecret } = await services.networkApps.create(actor, given(input), idempotency)
       return { networkApp: await readChanged(id, context, info), webhookSecret }
     },
   }),
@@ -252,9 +252,11 @@ builder.mutationFields((t) => ({
     description: `Changes a network app. ${adminOnly}, VALIDATION_FAILED, NOT_FOUND.`,
     args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, context, info) => {
-      const { actor, services, attempt } = context
+      const { actor, services, idempotency } = context
       const change = { ...given(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
-      return { networkApp: await readChanged(await services.networkApps.update(actor, change, attempt), context, info) }
+      return {
+        networkApp: await readChanged(await services.networkApps.update(actor, change, idempotency), context, info),
+      }
     },
   }),
   rotateWebhookSecret: t.field({
@@ -264,8 +266,8 @@ builder.mutationFields((t) => ({
       `${adminOnly}, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.`,
     args: { input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'The app.' }) },
     resolve: async (_root, { input }, context, info) => {
-      const { actor, services, attempt } = context
-      const { id, webhookSecret } = await services.networkApps.rotateWebhookSecret(actor, input.id, attempt)
+      const { actor, services, idempotency } = context
+      const { id, webhookSecret } = await services.networkApps.rotateWebhookSecret(actor, input.id, idempotency)
       return { networkApp: await readChanged(id, context, info), webhookSecret }
     },
   }),
@@ -274,8 +276,8 @@ builder.mutationFields((t) => ({
     description: `Takes an app out of sale; orders that were made stay as they are. ${adminOnly}, NOT_FOUND.`,
     args: { input: t.arg({ type: DeactivateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: async (_root, { input }, context, info) => {
-      const { actor, services, attempt } = context
-      const id = await services.networkApps.deactivate(actor, input.id, attempt)
+      const { actor, services, idempotency } = context
+      const id = await services.networkApps.deactivate(actor, input.id, idempotency)
       return { networkApp: await readChanged(id, context, info) }
     },
   }),

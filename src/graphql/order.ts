@@ -230,12 +230,12 @@ builder.mutationFields((t) => ({
       'Orders a network app; to be confirmed within 15 minutes. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
-    resolve: async (_root, { input: { dryRun, ...input } }, { actor, services, attempt }) => {
+    resolve: async (_root, { input: { dryRun, ...input } }, { actor, services, idempotency }) => {
       if (dryRun) {
         const quote = await services.orders.quoteCreation(actor, given(input))
         return { order: null, quote: () => quote }
       }
-      const order = await services.orders.create(actor, given(input), attempt)
+      const order = await services.orders.create(actor, given(input), idempotency)
       return { order, quote: () => services.orders.quoteOrder(actor, order) }
     },
   }),
@@ -245,12 +245,12 @@ builder.mutationFields((t) => ({
       'Pays an order, exactly once; a paid one is answered as it is. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'What to pay.' }) },
-    resolve: async (_root, { input: { id, dryRun, ...input } }, { actor, services, attempt }) => {
+    resolve: async (_root, { input: { id, dryRun, ...input } }, { actor, services, idempotency }) => {
       if (dryRun) {
         const quote = await services.orders.quotePayment(actor, id, given(input))
         return { order: await services.orders.get(actor, id), quote: () => quote }
       }
-      const { order, isCharged } = await services.orders.confirm(actor, id, given(input), attempt)
+      const { order, isCharged } = await services.orders.confirm(actor, id, given(input), idempotency)
       return { order, quote: () => services.orders.receipt(actor, order, isCharged) }
     },
   }),
@@ -258,8 +258,8 @@ builder.mutationFields((t) => ({
     type: CancelOrderPayload,
     description: 'Withdraws an order that is not paid. Raises NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER.',
     args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'What to withdraw.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      order: await services.orders.cancel(actor, input.id, attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      order: await services.orders.cancel(actor, input.id, idempotency),
     }),
   }),
 }))

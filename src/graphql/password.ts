@@ -55,8 +55,8 @@ builder.mutationFields((t) => ({
       'Has a link mailed by which a new password can be set within 30 minutes; only the newest link works, and once. ' +
       'Raises VALIDATION_FAILED, THROTTLED.',
     args: { input: t.arg({ type: RequestPasswordResetInput, required: true, description: 'Whose.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => {
-      await services.passwords.requestReset(actor, input, attempt)
+    resolve: async (_root, { input }, { actor, services, idempotency }) => {
+      await services.passwords.requestReset(actor, input, idempotency)
       return { email: normalizeEmail(input.email) }
     },
   }),
@@ -66,8 +66,8 @@ builder.mutationFields((t) => ({
     description:
       'Sets a new password by a mailed link, which verifies the address, too. Raises VALIDATION_FAILED, INVALID_TOKEN.',
     args: { input: t.arg({ type: ResetPasswordInput, required: true, description: 'The link and the password.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      userId: await services.passwords.reset(actor, input, attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      userId: await services.passwords.reset(actor, input, idempotency),
     }),
   }),
   changePassword: t.field({
@@ -76,8 +76,8 @@ builder.mutationFields((t) => ({
       'Sets a new password by the present one; a wrong one is told as VALIDATION_FAILED. ' +
       'Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED.',
     args: { input: t.arg({ type: ChangePasswordInput, required: true, description: 'Both passwords.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      userId: await services.passwords.change(actor, input, attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      userId: await services.passwords.change(actor, input, idempotency),
     }),
   }),
 }))

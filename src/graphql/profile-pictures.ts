@@ -1,5 +1,5 @@
 /** Where the pictures on somebody's profile are. */
-import type { Publication } from '../context.ts'
+import type { LinkConfig } from '../context.ts'
 import type { Picture } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { urlSize } from './sizes.ts'
@@ -7,7 +7,7 @@ import { UserType } from './user.ts'
 
 type Kind = Picture['kind']
 
-const urlOf = ({ publicUrl }: Publication, pictures: Pick<Picture, 'id' | 'kind'>[], wanted: Kind) => {
+const urlOf = ({ publicUrl }: LinkConfig, pictures: Pick<Picture, 'id' | 'kind'>[], wanted: Kind) => {
   const picture = pictures.find(({ kind }) => kind === wanted)
   return picture ? `${publicUrl}/pictures/${picture.id}` : null
 }
@@ -21,7 +21,7 @@ builder.prismaObjectFields(UserType, (t) => {
       ...urlSize,
       description: `${description}, as WebP for everybody to see; null when there is none.`,
       select: { pictures: { select: { id: true, kind: true } } },
-      resolve: ({ pictures }, _args, { publication }) => present(urlOf(publication, pictures, kind)),
+      resolve: ({ pictures }, _args, { linkConfig }) => present(urlOf(linkConfig, pictures, kind)),
     })
   return {
     profilePictureUrl: url('PROFILE', 'Where their picture is'),

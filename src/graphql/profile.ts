@@ -29,13 +29,13 @@ builder.mutationField('updateProfile', (t) =>
     type: UpdateProfilePayload,
     description: 'Changes your own record. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, PAYLOAD_TOO_LARGE, THROTTLED.',
     args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'What to change.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => {
+    resolve: async (_root, { input }, { actor, services, idempotency }) => {
       const { profilePicture, profileBackground, ...facts } = input
       const pictures = {
         profilePicture: fileOf(profilePicture),
         profileBackground: fileOf(profileBackground),
       }
-      return { userId: await services.profiles.update(actor, given(facts), attempt, pictures) }
+      return { userId: await services.profiles.update(actor, given(facts), idempotency, pictures) }
     },
   }),
 )

@@ -52,7 +52,7 @@ export function readUploadForm(
   let operations: Record<string, unknown> | undefined
   let announced: Map<string, Announced> | undefined
 
-  function announce(): Announced {
+  function notify(): Announced {
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<Intake['hold']>>>()
     promise.catch(() => {})
     const file = () => {
@@ -70,7 +70,7 @@ export function readUploadForm(
       throw new DomainError('PAYLOAD_TOO_LARGE', `\`map\` has more than ${MAX_FILES} files.`)
     for (const [name, paths] of entries) {
       if (!Array.isArray(paths) || paths.length === 0) throw badForm('`map` holds a list of places for each file.')
-      const file = announce()
+      const file = notify()
       for (const path of paths) place(operations, path, file.upload)
       announced.set(name, file)
     }

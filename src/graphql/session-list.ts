@@ -89,16 +89,16 @@ builder.mutationFields((t) => ({
       'Ends one of your sessions, also the one you came with: the next request with its token is refused. ' +
       'Raises NOT_AUTHENTICATED, NOT_FOUND.',
     args: { input: t.arg({ type: RevokeSessionInput, required: true, description: 'The session.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => {
-      await services.sessions.revoke(actor, input.id, attempt)
+    resolve: async (_root, { input }, { actor, services, idempotency }) => {
+      await services.sessions.revoke(actor, input.id, idempotency)
       return { id: input.id }
     },
   }),
   revokeOtherSessions: t.field({
     type: RevokeOtherSessionsPayload,
     description: 'Ends all of your sessions but the one you came with. Raises NOT_AUTHENTICATED.',
-    resolve: async (_root, _args, { actor, services, attempt }) => ({
-      session: await services.sessions.revokeOthers(actor, attempt),
+    resolve: async (_root, _args, { actor, services, idempotency }) => ({
+      session: await services.sessions.revokeOthers(actor, idempotency),
     }),
   }),
 }))

@@ -45,8 +45,8 @@ builder.mutationField('signUp', (t) =>
       'Makes an account with a wallet, a key pair and the points it starts with. ' +
       'Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL, UNTRUSTED_CLIENT, THROTTLED.',
     args: { input: t.arg({ type: SignUpInput, required: true, description: 'The account to make.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      userId: await services.accounts.signUp(actor, given(input), attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      userId: await services.accounts.signUp(actor, given(input), idempotency),
       email: normalizeEmail(input.email),
     }),
   }),
@@ -70,8 +70,8 @@ builder.mutationField('signIn', (t) =>
       'Starts a session. A retry with the same Idempotency-Key gets the same token while the session stands, and ' +
       'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED.',
     args: { input: t.arg({ type: SignInInput, required: true, description: 'Who signs in.' }) },
-    resolve: async (_root, { input }, { actor, services, attempt }) => ({
-      token: await services.accounts.signIn(actor, given(input), attempt),
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      token: await services.accounts.signIn(actor, given(input), idempotency),
     }),
   }),
 )

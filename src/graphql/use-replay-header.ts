@@ -6,8 +6,8 @@ import type { NodeContext } from './node-context.ts'
 export const useReplayHeader = (): Plugin<Context & NodeContext> => ({
   onExecute: () => ({
     onExecuteDone({ args }) {
-      const { attempt, res } = args.contextValue
-      if (attempt.replayed) res.setHeader('Idempotency-Replayed', 'true')
+      const { idempotency, res } = args.contextValue
+      if (idempotency.replayed) res.setHeader('Idempotency-Replayed', 'true')
     },
   }),
 })

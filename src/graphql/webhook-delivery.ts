@@ -180,8 +180,8 @@ builder.mutationField('replayWebhookDelivery', (t) =>
       'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the order was refunded or the app has no webhook.',
     args: { input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'What to send.' }) },
     resolve: async (_root, { input }, context, info) => {
-      const { actor, services, attempt } = context
-      const id = await services.deliveries.replay(actor, input.id, attempt)
+      const { actor, services, idempotency } = context
+      const id = await services.deliveries.replay(actor, input.id, idempotency)
       const query = queryFromInfo({ context, info, path: ['webhookDelivery'] })
       return { webhookDelivery: await services.deliveries.get(actor, id, query) }
     },

@@ -49,9 +49,9 @@ export const createEmailVerificationPage = (): FormPage => ({
 
   async submit(request) {
     const language = preferredLanguage(request.languages)
-    const { actor, attempt, services } = request.context
+    const { actor, idempotency, services } = request.context
     try {
-      await services.identities.verify(actor, linkOf(request), attempt)
+      await services.identities.verify(actor, linkOf(request), idempotency)
     } catch (error) {
       if (isDeadLink(error)) return deadPage(language)
       if (error instanceof DomainError && error.code === 'DUPLICATE_EMAIL') return takenPage(language)

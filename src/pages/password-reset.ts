@@ -29,7 +29,7 @@ export const createPasswordResetPage = ({ passwordLength }: { passwordLength: Pa
 
   async submit(request, form) {
     const language = preferredLanguage(request.languages)
-    const { actor, attempt, services } = request.context
+    const { actor, idempotency, services } = request.context
     const email = await services.passwords.addressOf(linkOf(request))
     // Nobody should think of a better password for a link that is not good any more.
     if (email === undefined) return deadPage(language)
@@ -37,7 +37,7 @@ export const createPasswordResetPage = ({ passwordLength }: { passwordLength: Pa
     if (problem) return passwordForm(language, { email, passwordLength, problem })
     try {
       const newPassword = form.get('new-password')!
-      await services.passwords.reset(actor, { ...linkOf(request), newPassword }, attempt)
+      await services.passwords.reset(actor, { ...linkOf(request), newPassword }, idempotency)
     } catch (error) {
       if (isDeadLink(error)) return deadPage(language)
       if (isRefusedField(error, 'newPassword'))

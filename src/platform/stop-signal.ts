@@ -1,5 +1,5 @@
 /** Milliseconds. Ctrl-C under npm comes twice: the terminal sends it to everybody, and npm passes on what it got. */
-const SAME_SIGNAL = 1_000
+const SAME_SIGNAL_MS = 1_000
 
 /**
  * Fulfilled when we are told to stop. Whoever tells us once more after that does not want to wait. However it goes, we are
@@ -10,7 +10,7 @@ export const stopSignal = (milliseconds: number): Promise<NodeJS.Signals> =>
     let since: number | undefined
     const onSignal = (signal: NodeJS.Signals) => {
       if (since !== undefined) {
-        if (performance.now() - since > SAME_SIGNAL) process.exit(1)
+        if (performance.now() - since > SAME_SIGNAL_MS) process.exit(1)
         return
       }
       since = performance.now()

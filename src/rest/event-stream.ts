@@ -6,7 +6,7 @@ import { corsHeaders } from './rest-handler.ts'
 import { presentEvent } from './v3/present-event.ts'
 
 /** Milliseconds: proxies and receivers take a connection that says nothing for a dead one. */
-const HEARTBEAT = 10_000
+const HEARTBEAT_MS = 10_000
 const COMMENT = ':\n\n'
 
 /** Until a slow reader has room again, or has left. */
@@ -44,7 +44,7 @@ export async function streamEvents({ req, res, query, context: { actor, services
   }
   res.on('close', () => void events.return?.())
   res.write(COMMENT)
-  const heartbeat = setInterval(() => res.write(COMMENT), HEARTBEAT)
+  const heartbeat = setInterval(() => res.write(COMMENT), HEARTBEAT_MS)
   try {
     for await (const event of events) {
       const told = presentEvent({ ...event, data: await services.events.data(event) })

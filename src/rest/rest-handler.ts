@@ -122,17 +122,17 @@ export function createRestHandler(deps: RestDependencies) {
   /** A replay sends the very body of the first time, whatever has become of the thing since; a first time keeps it. */
   async function replayable(
     run: () => Promise<Answer>,
-    { attempt, services }: Context,
+    { idempotency, services }: Context,
   ): Promise<Answer & { replayed?: boolean }> {
     try {
       const fresh = await run()
-      if (!attempt.replayed) {
-        await services.idempotency.keep(attempt, fresh)
+      if (!idempotency.replayed) {
+        await services.idempotency.keep(idempotency, fresh)
         return fresh
       }
-      return { ...(((await services.idempotency.recall(attempt)) as Answer | undefined) ?? fresh), replayed: true }
+      return { ...(((await services.idempotency.recall(idempotency)) as Answer | undefined) ?? fresh), replayed: true }
     } catch (error) {
-      const kept = attempt.replayed && ((await services.idempotency.recall(attempt)) as Answer | undefined)
+      const kept = idempotency.replayed && ((await services.idempotency.recall(idempotency)) as Answer | undefined)
       if (!kept) throw error
       return { ...kept, replayed: true }
     }

@@ -166,7 +166,7 @@ it('sets a deposit aside that the books refuse: the others of its block are cred
   expect(await app.wallet(good)).toMatchObject({ num: '6' })
   expect(await app.wallet(bad)).toMatchObject({ num: '0' })
   await eventually(setbacks, (rows) => rows.length > 0)
-  expect(await setbacks()).toMatchObject([{ sweep: 'credit-deposits', item: refused, trouble: 'for a test' }])
+  expect(await setbacks()).toMatchObject([{ sweep: 'credit-deposits', item: refused, last_error: 'for a test' }])
   const w3 = (await findWaitingWork(app.installation.database)).find(({ invariant }) => invariant.id === 'W3')
   expect(w3?.rows).toMatchObject([{ subject: refused, sweep: 'credit-deposits' }])
   // However long nobody watches.
@@ -200,7 +200,7 @@ it('sets a deposit aside that is larger than the books can hold, and shows it', 
     ({ num }) => num === '1',
   )
   await eventually(setbacks, (rows) => rows.length > 0)
-  expect(await setbacks()).toMatchObject([{ item: hash, trouble: expect.stringContaining('overflow') }])
+  expect(await setbacks()).toMatchObject([{ item: hash, last_error: expect.stringContaining('overflow') }])
   expect(await app.sql('select transaction_hash, address, amount from set_aside_deposits')).toEqual([
     { transaction_hash: hash, address: rich.address, amount: `1${'0'.repeat(20)}` },
   ])

@@ -33,7 +33,7 @@ afterEach(async () => {
 const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
 const options = { relayKeys: relayKeys.slice(0, 1) }
 const random = createRandom('lag')
-const troubleOf = (relay: Relay) => eventually(async () => relay.status().trouble ?? '', Boolean)
+const lastErrorOf = (relay: Relay) => eventually(async () => relay.status().lastError ?? '', Boolean)
 const isDisplaced = () => world.log.lines.some(({ message }) => message.startsWith('Blocks were displaced'))
 const nonces = async () =>
   (await world.sql<{ nonce: number }>('select nonce from commit_relays order by nonce')).map(({ nonce }) => nonce)
@@ -62,7 +62,7 @@ describe('a node that is behind the others', () => {
     proxy.fault = lagging(random, () => 5, 1)
     await world.addCommit(asset!)
     relay.wake()
-    expect(await troubleOf(relay)).toMatch(/is behind what it showed before/)
+    expect(await lastErrorOf(relay)).toMatch(/is behind what it showed before/)
     expect(await world.statuses()).toEqual({ FINAL: 4, PENDING: 1 })
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 5))
@@ -80,7 +80,7 @@ describe('a node that is behind the others', () => {
     const head = Number(await chain.rpc.call('eth_blockNumber'))
     proxy.fault = lagging(random, () => head - newest!.number + 1, 1)
     await world.addCommit(asset!)
-    expect(await troubleOf(world.relay(proxy.url, options))).toMatch(/is behind what it showed before/)
+    expect(await lastErrorOf(world.relay(proxy.url, options))).toMatch(/is behind what it showed before/)
     expect(await world.statuses()).toEqual({ FINAL: 3, PENDING: 1 })
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 4))
@@ -132,7 +132,7 @@ describe('a node that counts an account’s transactions wrong', () => {
     proxy.fault = miscounts(-2)
     await world.addCommit(asset!)
     relay.wake()
-    expect(await troubleOf(relay)).toMatch(/contradicts itself/)
+    expect(await lastErrorOf(relay)).toMatch(/contradicts itself/)
     expect(await world.statuses()).toEqual({ FINAL: 3, PENDING: 1 })
     proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 4))

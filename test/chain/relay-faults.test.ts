@@ -114,14 +114,14 @@ describe('the relay against networks', () => {
     )
     expect(relay.status()).toMatchObject({
       state: 'waiting',
-      trouble: expect.stringMatching(/^The chain is not available right now/),
+      lastError: expect.stringMatching(/^The chain is not available right now/),
     })
     expect(world.log.lines.filter(({ message }) => message.startsWith('Commits wait'))).toHaveLength(1)
     expect(await world.statuses()).toEqual({ PENDING: 4 })
     proxy.intercept = () => undefined
     await eventually(world.statuses, all('FINAL', 4))
     await expectWhole(assets)
-    expect(relay.status()).toMatchObject({ state: 'working', trouble: null })
+    expect(relay.status()).toMatchObject({ state: 'working', lastError: null })
   })
 
   it('tells once of a node that fails now and then', async () => {
@@ -157,8 +157,8 @@ describe('the relay against networks', () => {
   })
 
   it('signs nothing on another chain, neither after a restart nor when the node changes under it', async () => {
-    const isRefused = (trouble: string | null) =>
-      /on chain 31337, but the node at \S+ is on chain 1\./.test(trouble ?? '')
+    const isRefused = (lastError: string | null) =>
+      /on chain 31337, but the node at \S+ is on chain 1\./.test(lastError ?? '')
     const pretend = (answer: string) => answer.replaceAll('"0x7a69"', '"0x1"')
     const first = world.relay(proxy.url)
     await hasRegistry(first)
@@ -166,7 +166,7 @@ describe('the relay against networks', () => {
     proxy.rewrite = pretend
     const assets = await world.addCommits(2, 2)
     const relay = world.relay(proxy.url)
-    await eventually(async () => relay.status().trouble, isRefused)
+    await eventually(async () => relay.status().lastError, isRefused)
     expect(await world.statuses()).toEqual({ PENDING: 4 })
     expect(await transactions()).toEqual([])
     proxy.rewrite = (answer) => answer
@@ -177,7 +177,7 @@ describe('the relay against networks', () => {
     proxy.rewrite = pretend
     await world.addCommits(1, 1)
     relay.wake()
-    await eventually(async () => relay.status().trouble, isRefused)
+    await eventually(async () => relay.status().lastError, isRefused)
     expect(await world.statuses()).toEqual({ FINAL: 4, PENDING: 1 })
     expect(world.log.lines.filter(({ level }) => level === 'error')).toHaveLength(2)
     proxy.rewrite = (answer) => answer

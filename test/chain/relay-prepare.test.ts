@@ -24,16 +24,16 @@ afterEach(async () => {
 
 const final = (count: number) => (seen: Record<string, number>) => seen.FINAL === count
 const waiting = () =>
-  world.sql<{ attempts: number; trouble: string; pause: number }>(
-    `select attempts, trouble, extract(epoch from next_attempt_at - updated_at)::float8 as pause
-     from commit_relays where status = 'PENDING' and trouble is not null`,
+  world.sql<{ attempts: number; last_error: string; pause: number }>(
+    `select attempts, last_error, extract(epoch from next_attempt_at - updated_at)::float8 as pause
+     from commit_relays where status = 'PENDING' and last_error is not null`,
   )
 
 /** Custody without the keys of these people. */
 const custodyWithout = (lost: ReadonlySet<string>): Custody => ({
   ...world.custody,
   sign: (author, ...rest) =>
-    lost.has(author) ? Promise.reject(new Error('its counterpart is gone')) : world.custody.sign(author, ...rest),
+    lost.has(author) ? Promise.reject(new Error('its key share is gone')) : world.custody.sign(author, ...rest),
 })
 
 describe('commits that cannot be made ready', () => {
@@ -59,7 +59,7 @@ describe('commits that cannot be made ready', () => {
     const relay = world.relay(chain.url, { custody: custodyWithout(lost) })
     const [first] = await eventually(waiting, ([row]) => row?.attempts === 1)
     const [second] = await eventually(waiting, ([row]) => row?.attempts === 2)
-    expect([first?.trouble, second?.trouble]).toEqual(Array(2).fill('its counterpart is gone'))
+    expect([first?.last_error, second?.last_error]).toEqual(Array(2).fill('its key share is gone'))
     expect(second!.pause / first!.pause).toBeCloseTo(2)
     lost.clear()
     await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)

@@ -260,7 +260,7 @@ describe('a database that was restored from before its commits were sent', () =>
     await restore()
     await world.sql('update commit_relays set tree_signature = null, attempts = 90')
     await world.sql('delete from pins')
-    const sign = () => Promise.reject(new LostKeyError('There is no counterpart.', { isForGood }))
+    const sign = () => Promise.reject(new LostKeyError('There is no key share.', { isForGood }))
     world.relay(chain.url, { ...options, custody: { ...world.custody, sign } })
     await eventually(world.statuses, final(2))
     expect(await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')).toEqual(signed)
@@ -272,12 +272,12 @@ describe('a database that was restored from before its commits were sent', () =>
   it('gives nothing back while the chain cannot be asked', async () => {
     await world.addCommits(1, 1)
     await world.sql('update commit_relays set attempts = 90')
-    const sign = () => Promise.reject(new LostKeyError('There is no counterpart.'))
+    const sign = () => Promise.reject(new LostKeyError('There is no key share.'))
     proxy.intercept = () => ({ kind: 'answer', body: 'no node here' })
     world.relay(proxy.url, { ...options, custody: { ...world.custody, sign } })
     await eventually(
-      () => world.sql<{ trouble: string | null }>('select trouble from commit_relays'),
-      ([row]) => row?.trouble?.includes('The chain') === true,
+      () => world.sql<{ last_error: string | null }>('select last_error from commit_relays'),
+      ([row]) => row?.last_error?.includes('The chain') === true,
     )
     proxy.intercept = () => undefined
     await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)

@@ -200,8 +200,8 @@ describe('the relay', () => {
   it('a missing or refused registry address is said clearly', async () => {
     await world.addCommits(1, 1)
     const relay = world.relay(chain.url, { address: '0x000000000000000000000000000000000000dEaD' })
-    await eventually(async () => relay.status().trouble, Boolean)
-    expect(relay.status().trouble).toMatch(
+    await eventually(async () => relay.status().lastError, Boolean)
+    expect(relay.status().lastError).toMatch(
       /^CHAIN_REGISTRY_ADDRESS says 0x0+dEaD, but on chain 31337 there is no contract/,
     )
     expect(await world.statuses()).toEqual({ PENDING: 1 })

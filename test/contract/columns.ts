@@ -69,7 +69,7 @@ export const columns: Record<string, Names> = {
     row('commit_id'),
     chain('tree_signature lane nonce transaction_hash block_number block_hash'),
     kind('status'),
-    each('what the chain or the vault said', 'failure trouble'),
+    each('what the chain or the vault said', 'failure last_error'),
     count('attempts'),
     moment('next_attempt_at updated_at'),
   ),
@@ -143,7 +143,7 @@ export const columns: Record<string, Names> = {
   setbacks: table(
     ours('sweep'),
     row('item'),
-    each('what the database or a part said', 'trouble'),
+    each('what the database or a part said', 'last_error'),
     count('attempts'),
     moment('since next_attempt_at'),
   ),

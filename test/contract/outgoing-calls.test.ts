@@ -32,7 +32,7 @@ const ways: Record<string, Way> = {
 }
 
 /** Connections that stay open while the service runs: a silent one must be noticed. */
-const lasting = ['platform/database/database.ts', 'platform/database/event-notices.ts', 'chain/lease.ts']
+const lasting = ['platform/database/database.ts', 'platform/database/event-notifications.ts', 'chain/lease.ts']
 
 /** The text of a call, to its closing bracket. */
 function callAt(text: string, start: number): string {
@@ -81,7 +81,7 @@ it('there is no other way out of the process than these', () => {
       "pg: chain/lease.ts",
       "pg: platform/database/assert-own-sessions.ts",
       "pg: platform/database/database.ts",
-      "pg: platform/database/event-notices.ts",
+      "pg: platform/database/event-notifications.ts",
       "pg: platform/database/migration-lock.ts",
       "pg: platform/database/migrations.ts",
       "pg: platform/database/schema-engine.ts",

@@ -9,8 +9,8 @@ import type { Database } from '../../src/domain/ports.ts'
 import type { Query } from '../../src/domain/sql.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
+import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
-import { createSafe } from '../../src/platform/vault/safe.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
@@ -25,7 +25,7 @@ const shop = await app.admin()
 const operator = (database: Database = app.installation.database) => {
   const vault = createLocalKeyVault({ dir, key: undefined })
   const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
-  return createKeyRotation({ database, custody, safe: createSafe({ vault }), keyRing: vault.ring })
+  return createKeyRotation({ database, custody, envelopeCipher: createEnvelopeCipher({ vault }), keyRing: vault.ring })
 }
 
 interface KeyImage {
@@ -62,7 +62,7 @@ async function makeApp(name: string) {
   const { id } = expectOk(await shop.rest('POST', 'store/network-apps/', { json }))
   expectOk(await shop.rest('POST', `store/network-apps/${id}/rotate-secret/`))
   const { uuid } = fromId(id, 'app')!
-  const open = (sealed: Buffer) => app.installation.safe.open(sealed, webhookSecretContext(uuid))
+  const open = (sealed: Buffer) => app.installation.envelopeCipher.open(sealed, webhookSecretContext(uuid))
   return async () => {
     const [row] = await app.sql<{ now: Buffer; before: Buffer }>(
       'select webhook_secret as now, previous_secret as before from network_apps where id = $1::uuid',
@@ -175,7 +175,7 @@ describe('rotating the key-encryption key', () => {
     expect(await operator().rotate(() => {})).toMatchObject({ isNew: false, rewrapped: 1, unreadable: [] })
   })
 
-  it('gives keys of the first version their counterparts', async () => {
+  it('gives keys of the first version their key shares', async () => {
     const user = await app.newUser()
     const { vault } = app.installation
     const [row] = await app.sql<KeyImage>('select * from user_keys where user_id = $1::uuid', [user.id])
@@ -194,7 +194,7 @@ describe('rotating the key-encryption key', () => {
     expect(fresh).toMatchObject({ version: 2, sealed_private_key: row!.sealed_private_key })
     expect(await sign(fresh!)).toBe(signature)
     await vault.forget(user.id)
-    await expect(sign(fresh!)).rejects.toThrow('no counterpart')
+    await expect(sign(fresh!)).rejects.toThrow('no key share')
     await app.sql('delete from user_keys where user_id = $1::uuid', [user.id])
   })
 
@@ -210,7 +210,7 @@ describe('rotating the key-encryption key', () => {
 })
 
 describe('a sign-up that is refused', () => {
-  it('leaves no counterpart behind', async () => {
+  it('leaves no key share behind', async () => {
     const user = await app.newUser()
     const folder = join(dir, 'keys/counterparts')
     const count = async () => (await readdir(folder, { recursive: true })).filter((name) => name.length > 10).length

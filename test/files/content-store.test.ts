@@ -320,8 +320,8 @@ describe('an inner block that cannot be read', () => {
     await ageFiles(young.files, 4_000)
 
     const troubles: string[] = []
-    const onTrouble = (item: string) => void troubles.push(item)
-    expect(await store.collectGarbage(listOf(kept.cid), 60, { onTrouble })).toBe(3)
+    const onError = (item: string) => void troubles.push(item)
+    expect(await store.collectGarbage(listOf(kept.cid), 60, { onError })).toBe(3)
     expect(troubles).toEqual([relative(dir, root)])
     await expectError(store.collectGarbage(listOf(kept.cid), 60), 'UNAVAILABLE')
 
@@ -341,8 +341,8 @@ test('a block that cannot be removed, and a pin that names none, keep no other f
   await age(120)
   await utimes(stuck, 1, 1)
   const troubles: string[] = []
-  const onTrouble = (item: string) => void troubles.push(item)
-  expect(await store.collectGarbage(listOf('no identifier'), 60, { onTrouble })).toBe(2)
+  const onError = (item: string) => void troubles.push(item)
+  expect(await store.collectGarbage(listOf('no identifier'), 60, { onError })).toBe(2)
   expect(troubles).toEqual(['no identifier', relative(dir, stuck)])
 })
 

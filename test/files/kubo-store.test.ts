@@ -212,9 +212,9 @@ describe('garbage in Kubo', () => {
     async (_, options, isPinned) => {
       const { cid } = await store.importFile(stream(bytesOf(1000)))
       age(120)
-      const onTrouble = () => undefined
+      const onError = () => undefined
       const slow = createKuboContentStore({ url: kubo.url, ...options })
-      expect(await slow.collectGarbage(listOf(), 60, { isPinned, onTrouble })).toBe(0)
+      expect(await slow.collectGarbage(listOf(), 60, { isPinned, onError })).toBe(0)
       expect(kubo.requests.some(({ path }) => path === 'pin/rm')).toBe(true)
       expect(kubo.pins.get(cid)).toMatch(/^annal \d+$/)
     },
@@ -232,8 +232,8 @@ describe('garbage in Kubo', () => {
       return refused !== undefined && query.get('arg')?.includes(refused) === true && !!res.writeHead(500).end('{}')
     }
     const troubles: string[] = []
-    const onTrouble = (item: string) => void troubles.push(item)
-    expect(await store.collectGarbage(listOf(unpinnable, lost), 60, { onTrouble })).toBe(1)
+    const onError = (item: string) => void troubles.push(item)
+    expect(await store.collectGarbage(listOf(unpinnable, lost), 60, { onError })).toBe(1)
     expect(troubles).toEqual([unpinnable, stuck])
     expect([gone, lost].map((cid) => kubo.pins.has(cid))).toEqual([false, true])
   })
@@ -243,7 +243,7 @@ describe('garbage in Kubo', () => {
     age(120)
     kubo.intercept = (path, _, res) => path !== 'pin/ls' && !!res.destroy()
     await expectError(
-      store.collectGarbage(listOf(), 60, { onTrouble: () => expect.fail('it is nobody’s') }),
+      store.collectGarbage(listOf(), 60, { onError: () => expect.fail('it is nobody’s') }),
       'UNAVAILABLE',
     )
   })

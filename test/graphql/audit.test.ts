@@ -43,8 +43,8 @@ it('lets administrators read one person’s trail, or everybody’s, without wha
   const user = await app.newUser()
   const theirs = await read(admin, { userId: user.publicId })
   expect(theirs).toMatchObject({ totalCount: 2, nodes: [{ user: { id: user.publicId, email: null } }, {}] })
-  const attempt = { key: undefined, replayed: false }
-  await app.services.apiKeys.issue({ kind: 'system' }, { name: 'By the system' }, attempt)
+  const context = { key: undefined, replayed: false }
+  await app.services.apiKeys.issue({ kind: 'system' }, { name: 'By the system' }, context)
   const [newest, ...others] = (await read(admin, { everybody: true })).nodes
   expect(newest).toMatchObject({ action: 'api-key.issued', address: null, user: null })
   expect(others.map((entry: { user: { id: string } | null }) => entry.user?.id)).toContain(user.publicId)

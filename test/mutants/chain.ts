@@ -63,8 +63,8 @@ export const chain: Mutant[] = [
       [
         'chain.pace',
         'However busy a gateway is, signing goes on.',
-        `Math.min(spent * restFactor, longestRest)`,
-        `spent * restFactor`,
+        `Math.min(spent * REST_FACTOR, LONGEST_REST_MS)`,
+        `spent * REST_FACTOR`,
       ],
     ],
   ),

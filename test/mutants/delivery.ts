@@ -12,7 +12,7 @@ export const delivery: Mutant[] = [
       [
         'delivery.longest-wait',
         'A receiver puts us off for a day at most.',
-        `Math.min(retryAfter, LONGEST_WAIT)`,
+        `Math.min(retryAfter, LONGEST_WAIT_SECONDS)`,
         `Math.min(retryAfter, Infinity)`,
       ],
       ['delivery.no-wait', 'A receiver never hurries us.', `Math.max(planned,`, `Math.min(planned,`],
@@ -57,8 +57,8 @@ export const delivery: Mutant[] = [
       [
         'delivery.response-size',
         '64 KiB of an answer are read.',
-        `const MAX_RESPONSE = 64 * 1024`,
-        `const MAX_RESPONSE = 640 * 1024`,
+        `const MAX_RESPONSE_BYTES = 64 * 1024`,
+        `const MAX_RESPONSE_BYTES = 640 * 1024`,
       ],
       [
         'delivery.one-signature',

@@ -115,7 +115,7 @@ export const doors: Mutant[] = [
       [
         'doors.who-holds-most',
         'Who holds most is cut off first.',
-        `held * (now - watched.since + LOOK_EVERY)`,
+        `held * (now - watched.since + LOOK_EVERY_MS)`,
         `now - watched.since + held * 0`,
       ],
     ],
@@ -163,7 +163,7 @@ export const doors: Mutant[] = [
       [
         'doors.key-payload',
         'A key that came with another payload is refused.',
-        `if (!row.payload_hash.equals(mark.payloadHash)) {`,
+        `if (!row.payload_hash.equals(fingerprint.payloadHash)) {`,
         `if (row.payload_hash.length === 0) {`,
       ],
       [
@@ -175,8 +175,8 @@ export const doors: Mutant[] = [
       [
         'doors.key-secret',
         'An answer that is a secret is not kept.',
-        `if (!attempt.mark || attempt.isSecret) return`,
-        `if (!attempt.mark) return`,
+        `if (!context.fingerprint || context.isSecret) return`,
+        `if (!context.fingerprint) return`,
       ],
     ],
   ),

@@ -81,7 +81,7 @@ export const erasure: Mutant[] = [
       ['erasure.remembered', 'The vault remembers who was deleted.', `    await vault.markDeleted(userId)\n`, ``],
       [
         'erasure.forgotten-again',
-        'A counterpart that a backup brings back is destroyed again.',
+        'A key share that a backup brings back is destroyed again.',
         `await forget({ userId: id })`,
         `log.debug({ user: id }, 'left')`,
       ],

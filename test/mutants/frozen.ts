@@ -8,7 +8,7 @@ export const frozen: Mutant[] = [
       [
         'frozen.idle-transaction',
         'Whoever is frozen in the middle of a transaction does not keep its rows.',
-        `    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,\n`,
+        `    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,\n`,
         '',
       ],
       [
@@ -62,7 +62,7 @@ export const frozen: Mutant[] = [
       [
         'frozen.driver',
         'The embedded chain goes on while the process that drives it is frozen.',
-        `Date.now() - mtimeMs < SILENT`,
+        `Date.now() - mtimeMs < SILENT_MS`,
         `mtimeMs >= 0`,
       ],
     ],

@@ -89,7 +89,7 @@ export const isolation: Mutant[] = [
     [
       'isolation.told-hourly',
       'A job that fails again and again is told of once an hour.',
-      `Date.now() - toldAt < TELL_EVERY`,
+      `Date.now() - toldAt < TELL_EVERY_MS`,
       `Date.now() - toldAt < 0`,
     ],
     [
@@ -159,8 +159,8 @@ export const isolation: Mutant[] = [
     [
       'isolation.long-chain-history',
       'A step of the relay reads a bounded part of a long history.',
-      `const pagesAtOnce = 4`,
-      `const pagesAtOnce = 4_000`,
+      `const PAGES_AT_ONCE = 4`,
+      `const PAGES_AT_ONCE = 4_000`,
     ],
   ]),
   ...mutantsOf('src/chain/relay-sign.ts', SEEK, [
@@ -197,7 +197,7 @@ export const isolation: Mutant[] = [
     [
       'isolation.stuck-block',
       'A block that cannot be removed keeps no other from being collected.',
-      `.catch((error: unknown) => onTrouble(join(shard.name, blockOf(file)), error))`,
+      `.catch((error: unknown) => onError(join(shard.name, blockOf(file)), error))`,
       ``,
     ],
     [
@@ -224,7 +224,7 @@ export const isolation: Mutant[] = [
     [
       'isolation.stuck-pin',
       'A pin that cannot be removed keeps no other from being collected.',
-      `            told.onTrouble(cid, error)`,
+      `            told.onError(cid, error)`,
       `            throw error`,
     ],
     [
@@ -264,7 +264,7 @@ export const isolation: Mutant[] = [
     [
       'isolation.stuck-upload',
       'An upload that cannot be removed keeps no other from it.',
-      `.catch((error: unknown) => onTrouble(name, error))`,
+      `.catch((error: unknown) => onError(name, error))`,
       ``,
     ],
   ]),

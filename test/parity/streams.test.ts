@@ -120,8 +120,8 @@ describe('an event', () => {
     })
     expect(many.map(sequencesIn)).toEqual(many.map(() => [2]))
     // Notices are gathered, and so may be fewer.
-    const notices = 3
-    expect(followed.length).toBeLessThanOrEqual(alone.length + notices)
+    const notifications = 3
+    expect(followed.length).toBeLessThanOrEqual(alone.length + notifications)
     expect(change.length).toBeLessThan(many.length / 2)
   })
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
 import type { SealedKey } from '../../src/domain/ports.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
+import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
-import { createSafe } from '../../src/platform/vault/safe.ts'
 import { eventually } from '../support/eventually.ts'
 
 let root: string
@@ -24,12 +24,12 @@ const keyPairs = { createKeyPair, signText }
 
 function open({ dir = newDir(), key, previousKeys }: { dir?: string; key?: string; previousKeys?: string[] } = {}) {
   const vault = createLocalKeyVault({ dir, key, previousKeys })
-  return { dir, vault, custody: createCustody({ vault, keyPairs }), safe: createSafe({ vault }) }
+  return { dir, vault, custody: createCustody({ vault, keyPairs }), envelopeCipher: createEnvelopeCipher({ vault }) }
 }
 
 const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterparts', owner.slice(-2), owner)
 
-/** As it was wrapped before there were counterparts. */
+/** As it was wrapped before there were key shares. */
 async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Promise<SealedKey & { address: string }> {
   const { address, privateKey } = createKeyPair()
   const { seal } = await import('../../src/platform/vault/aes-gcm.ts')
@@ -91,15 +91,15 @@ describe('a custodial key', () => {
     expect((await stat(counterpartOf(dir, id))).mode & 0o777).toBe(0o600)
     await custody.forget(id)
     await custody.forget(id)
-    await expect(custody.sign(id, dump, 'a tree')).rejects.toThrow('no counterpart')
+    await expect(custody.sign(id, dump, 'a tree')).rejects.toThrow('no key share')
     expect(await readdir(join(dir, 'keys/counterparts', id.slice(-2)))).toEqual([])
-    // An owner who comes back gets another counterpart.
+    // An owner who comes back gets another key share.
     const again = await custody.create(id)
     await expect(custody.sign(id, dump, 'a tree')).rejects.toThrow()
     expect(await custody.sign(id, again, 'a tree')).toMatch(/^0x/)
   })
 
-  it('is forgotten together with what a crash left beside its counterpart', async () => {
+  it('is forgotten together with what a crash left beside its key share', async () => {
     const { dir, custody } = open()
     const id = randomUUID()
     await custody.create(id)
@@ -108,7 +108,7 @@ describe('a custodial key', () => {
     expect(await readdir(join(dir, 'keys/counterparts', id.slice(-2)))).toEqual([])
   })
 
-  it('of the first version still opens, and gets a counterpart when it is rewrapped', async () => {
+  it('of the first version still opens, and gets a key share when it is rewrapped', async () => {
     const parts = open()
     const { vault, custody } = parts
     const id = randomUUID()
@@ -118,10 +118,10 @@ describe('a custodial key', () => {
     expect(key).toMatchObject({ version: 2, sealedPrivateKey: old.sealedPrivateKey })
     expect(await custody.sign(id, key, 'a tree')).toBe(signature)
     await vault.forget(id)
-    await expect(custody.sign(id, key, 'a tree')).rejects.toThrow('no counterpart')
+    await expect(custody.sign(id, key, 'a tree')).rejects.toThrow('no key share')
   })
 
-  it('has one counterpart, however many make it at once', async () => {
+  it('has one key share, however many make it at once', async () => {
     const { dir } = open()
     const id = randomUUID()
     const vaults = [open({ dir }).vault, open({ dir }).vault]
@@ -134,7 +134,7 @@ describe('a custodial key', () => {
   })
 
   it.each(['../../key', '', 'A0000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-000000000000/..'])(
-    'has no counterpart for the owner %j, which is no UUID',
+    'has no key share for the owner %j, which is no UUID',
     async (owner) => {
       const { vault } = open()
       await expect(vault.wrapFor(owner, randomBytes(32), 'a')).rejects.toThrow('UUID')
@@ -145,20 +145,20 @@ describe('a custodial key', () => {
 
 describe('a sealed text', () => {
   it('opens for its context only, and stays byte for byte when it is rewrapped', async () => {
-    const { vault, safe } = open()
-    const sealed = Buffer.from(await safe.seal('a secret', 'app:1'))
-    const before = safe.prefixOf((await vault.ring.ids()).current)
+    const { vault, envelopeCipher } = open()
+    const sealed = Buffer.from(await envelopeCipher.seal('a secret', 'app:1'))
+    const before = envelopeCipher.prefixOf((await vault.ring.ids()).current)
     expect(sealed.subarray(0, before.length)).toEqual(before)
     await vault.ring.renew()
-    const fresh = Buffer.from(await safe.rewrap(sealed, 'app:1'))
-    const after = safe.prefixOf((await vault.ring.ids()).current)
+    const fresh = Buffer.from(await envelopeCipher.rewrap(sealed, 'app:1'))
+    const after = envelopeCipher.prefixOf((await vault.ring.ids()).current)
     expect(after).not.toEqual(before)
     expect(fresh.subarray(0, after.length)).toEqual(after)
     const textBytes = 12 + 16 + 'a secret'.length
     expect(fresh.subarray(-textBytes)).toEqual(sealed.subarray(-textBytes))
-    for (const each of [sealed, fresh]) expect(await safe.open(each, 'app:1')).toBe('a secret')
-    await expect(safe.open(fresh, 'app:2')).rejects.toThrow()
-    await expect(safe.rewrap(sealed, 'app:2')).rejects.toThrow()
+    for (const each of [sealed, fresh]) expect(await envelopeCipher.open(each, 'app:1')).toBe('a secret')
+    await expect(envelopeCipher.open(fresh, 'app:2')).rejects.toThrow()
+    await expect(envelopeCipher.rewrap(sealed, 'app:2')).rejects.toThrow()
   })
 })
 

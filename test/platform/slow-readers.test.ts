@@ -39,9 +39,9 @@ async function start(slowReaders: SlowReaderOptions) {
     '/events': (res) => res.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(':\n\n'),
   }
   server = createHttpServer({
-    doors: [
+    handlers: [
       {
-        knows: () => true,
+        matches: () => true,
         handle: (req, res) => {
           held.push({ req, res })
           return answers[req.url!]!(res)

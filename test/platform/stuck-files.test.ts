@@ -47,7 +47,7 @@ it('a block', async () => {
   stuck.add(basename(bad))
   await app.maintenance.collectGarbage()
   expect(await isThere(good)).toBe(false)
-  expect(await setbacks('collect-garbage')).toMatchObject([{ attempts: 1, trouble: 'EPERM: for a test' }])
+  expect(await setbacks('collect-garbage')).toMatchObject([{ attempts: 1, last_error: 'EPERM: for a test' }])
   for (let run = 0; run < 3; run += 1) await app.maintenance.collectGarbage()
   // In its place and aside, and never more often.
   expect((await readdir(dirname(bad))).filter((name) => name.startsWith(basename(bad)))).toHaveLength(2)

@@ -258,7 +258,7 @@ describe.each(sweepNames)('%s', (name) => {
     expect(await look()).toEqual([false, false, false])
     await scene.run()
     expect(await look()).toEqual([false, true, true])
-    expect(await setbackOf(bad)).toMatchObject({ sweep: name, attempts: 1, trouble: 'for a test' })
+    expect(await setbackOf(bad)).toMatchObject({ sweep: name, attempts: 1, last_error: 'for a test' })
 
     const later = await scene.make()
     await scene.run()

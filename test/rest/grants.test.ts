@@ -182,12 +182,12 @@ describe('a grant whose time is over', () => {
 
 it('is what the command line gives, too, by the system', async () => {
   const user = await app.newUser()
-  const attempt = { key: randomUUID(), replayed: false }
+  const context = { key: randomUUID(), replayed: false }
   const grant = () =>
     app.services.grants.grant(
       { kind: 'system' },
       { userId: user.email, amount: '1', reason: 'By hand' },
-      { ...attempt },
+      { ...context },
     )
   expect((await grant()).id).toBe((await grant()).id)
   expect(await app.wallet(user)).toEqual({ num: '0', points: '13' })

@@ -44,7 +44,8 @@ async function secretsOf(id: string) {
      from network_apps where id = $1::uuid`,
     [uuid],
   )
-  const open = (sealed: Uint8Array | null) => sealed && app.installation.safe.open(sealed, webhookSecretContext(uuid))
+  const open = (sealed: Uint8Array | null) =>
+    sealed && app.installation.envelopeCipher.open(sealed, webhookSecretContext(uuid))
   return {
     now: await open(row!.webhook_secret),
     before: await open(row!.previous_secret),

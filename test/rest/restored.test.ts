@@ -66,11 +66,11 @@ describe('a deleted account', () => {
 
   it('whose key comes back with an older vault loses it again', async () => {
     const user = await app.newUser()
-    await copyFile(counterpartOf(user), join(config.dir, 'counterpart'))
+    await copyFile(counterpartOf(user), join(config.dir, 'key share'))
     expect((await remove(user)).status).toBe(204)
-    await copyFile(join(config.dir, 'counterpart'), counterpartOf(user))
+    await copyFile(join(config.dir, 'key share'), counterpartOf(user))
     expect((await ownersOf()).S2?.rows).toEqual([
-      { subject: user.publicId, problem: expect.stringContaining('counterpart is there') },
+      { subject: user.publicId, problem: expect.stringContaining('key share is there') },
     ])
     await deletions.forgetAgain()
     expect((await ownersOf()).S2?.rows).toEqual([])
@@ -78,7 +78,7 @@ describe('a deleted account', () => {
   })
 })
 
-it('A counterpart whose account is not in the database is told, and kept: the database may be the wrong one', async () => {
+it('A key share whose account is not in the database is told, and kept: the database may be the wrong one', async () => {
   const owner = randomUUID()
   await custody.create(owner)
   await deletions.forgetAgain()

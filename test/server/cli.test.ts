@@ -195,7 +195,7 @@ describe('annal', () => {
   it('shows what sweeps cannot deal with and what else waits for an operator, and lets it be tried again', async () => {
     const item = '01890000-0000-7000-8000-000000000000'
     await database.query(
-      `insert into setbacks (sweep, item, attempts, next_attempt_at, trouble)
+      `insert into setbacks (sweep, item, attempts, next_attempt_at, last_error)
        values ('expire-orders', $1, 3, now() + interval '1 hour', 'it is locked')`,
       [item],
     )

@@ -5,11 +5,11 @@ import { presentError } from '../../src/rest/status.ts'
 import { createTestLog } from '../support/test-log.ts'
 
 const host = '127.0.0.1'
-const answers = { knows: () => true, handle: (_: unknown, res: { end(text: string): unknown }) => res.end('here') }
+const answers = { matches: () => true, handle: (_: unknown, res: { end(text: string): unknown }) => res.end('here') }
 let server: HttpServer
 afterEach(() => server.drain(1_000))
 
-const create = () => createHttpServer({ doors: [answers], presentError, log: createTestLog() })
+const create = () => createHttpServer({ handlers: [answers], presentError, log: createTestLog() })
 const ask = async (port: number) => (await fetch(`http://${host}:${port}/healthz`)).text()
 
 it('two ports answer alike, and stop together', async () => {

@@ -2,16 +2,16 @@
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { connectChain, openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type Door } from '../../src/platform/http/http-server.ts'
+import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { presentError } from '../../src/rest/status.ts'
 
 const config = readConfig()
 const log = createLog('error')
-const doors: Door[] = []
-const server = createHttpServer({ doors, presentError, log })
+const handlers: HttpHandler[] = []
+const server = createHttpServer({ handlers, presentError, log })
 const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInstallation(config, log, { mayMigrate: false })
 const chain = await connectChain(installation, publicUrl)
-doors.push(...createApp({ ...installation, relay: chain.relay, publicUrl, missing: async () => [] }).doors)
+handlers.push(...createApp({ ...installation, relay: chain.relay, publicUrl, missing: async () => [] }).handlers)
 process.stdout.write(`${publicUrl}\n`)

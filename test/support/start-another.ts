@@ -1,7 +1,7 @@
 /** Another process of the same installation, in all but the process: connections, listeners, services and port of its own. */
 import { createApp } from '../../src/app.ts'
 import { openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type Door } from '../../src/platform/http/http-server.ts'
+import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -14,12 +14,12 @@ export interface AnotherApp {
 const DRAIN_MILLISECONDS = 600_000
 
 export async function startAnother({ installation: { config }, chain, log }: TestApp): Promise<AnotherApp> {
-  const doors: Door[] = []
-  const server = createHttpServer({ doors, presentError, log })
+  const handlers: HttpHandler[] = []
+  const server = createHttpServer({ handlers, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = await openInstallation(config, log, { mayMigrate: false })
   const app = createApp({ ...installation, relay: chain.relay, publicUrl: url, missing: async () => [] })
-  doors.push(...app.doors)
+  handlers.push(...app.handlers)
   return {
     url,
     async stop() {

@@ -9,7 +9,7 @@ import { createRpc } from '../../src/chain/rpc.ts'
 import { readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
-import { createHttpServer, type Door } from '../../src/platform/http/http-server.ts'
+import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
@@ -106,8 +106,8 @@ export async function createTestApp({
     CHAIN_RELAY_KEYS: await fundedKey(),
   }
   const config = readConfig(variables)
-  const doors: Door[] = []
-  const server = createHttpServer({ doors, presentError, log })
+  const handlers: HttpHandler[] = []
+  const server = createHttpServer({ handlers, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
     ...(await openInstallation(config, log, { mayMigrate: false })),
@@ -122,7 +122,7 @@ export async function createTestApp({
     missing: async () => ((await database.isReachable()) ? [] : ['database']),
   })
   await app.prepare()
-  doors.push(...app.doors)
+  handlers.push(...app.handlers)
   if (withChain) chain.relay.start()
 
   atEnd(async () => {

@@ -5,7 +5,7 @@ import { type Actor, assertUser } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { createBatch } from '../batch.ts'
 import { DomainError, notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
@@ -106,7 +106,7 @@ export function createAccountService(deps: Dependencies) {
     actor: Actor,
     { password, ...identity }: ReturnType<typeof signUpInput.parse>,
     role: User['role'],
-    attempt: Attempt,
+    context: IdempotencyContext,
   ): Promise<string> {
     const id = newUuid()
     const passwordHash = await passwords.hash(password)
@@ -123,7 +123,7 @@ export function createAccountService(deps: Dependencies) {
         points: granted,
         ...key,
         address: auditorOf(actor).address,
-        ...markOf(attempt),
+        ...fingerprintOf(context),
       })
       .catch(async (error: unknown) => {
         // Only what the database refused is certain not to stand; an account whose answer was lost keeps its key.
@@ -150,12 +150,12 @@ export function createAccountService(deps: Dependencies) {
   })
 
   /** `making` names this one making of a token. */
-  const newToken = (making: string, { key }: Attempt) =>
+  const newToken = (making: string, { key }: IdempotencyContext) =>
     newSecret(derivationKey, making, key, TOKEN_BYTES).toString('hex')
 
-  /** The token that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
-  async function replayToken(making: string, attempt: Attempt): Promise<string> {
-    const token = newToken(making, attempt)
+  /** The token that an earlier request with its key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
+  async function replayToken(making: string, context: IdempotencyContext): Promise<string> {
+    const token = newToken(making, context)
     const [live] = await database.query(findLiveHash, { hash: sha256(token) })
     if (!live) throw outlived('its session has ended')
     return token
@@ -196,15 +196,15 @@ export function createAccountService(deps: Dependencies) {
      * A new account with a wallet, a key pair and the points it starts with; returns the user's UUID.
      * Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL, UNTRUSTED_CLIENT, THROTTLED, UNAVAILABLE.
      */
-    async signUp(actor: Actor, rawInput: SignUpInput, attempt: Attempt): Promise<string> {
+    async signUp(actor: Actor, rawInput: SignUpInput, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'account:create')
       assertTrusted(actor, { needed: config.requireApiKeyForSignUp })
       const input = parse(signUpInput, rawInput)
-      return idempotency.once(actor, attempt, 'signUp', input, async () => {
+      return idempotency.once(actor, context, 'signUp', input, async () => {
         if (actor.kind !== 'system') await limits.take(signUps, networkOf(actor.address))
         // Each has a mail sent to whatever address was given, and while it is not verified it may be given again.
         if (verifiesAddresses) await limits.take(claims, addressDigest(input.email))
-        return insert(actor, input, 'USER', attempt)
+        return insert(actor, input, 'USER', context)
       })
     },
 
@@ -223,7 +223,7 @@ export function createAccountService(deps: Dependencies) {
      * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE, and
      * IDEMPOTENCY_KEY_REUSED for a retry whose session has ended.
      */
-    async signIn(actor: Actor, rawInput: SignInInput, attempt: Attempt): Promise<string> {
+    async signIn(actor: Actor, rawInput: SignInInput, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'session:create')
       const input = parse(signInInput, rawInput)
       if (actor.kind !== 'system') await limits.take(signIns, networkOf(actor.address))
@@ -233,12 +233,12 @@ export function createAccountService(deps: Dependencies) {
       if (!(await passwordCheck.check(guess)) || !credentials) throw incorrectLogin()
       if (config.emailVerification === 'required' && !credentials.email_verified) throw emailNotVerified()
       let token: string | undefined
-      attempt.isSecret = true
+      context.isSecret = true
       const { name } = input
       const payload = { email, user: credentials.id, name }
-      const made = await idempotency.once(actor, attempt, 'signIn', payload, async () => {
+      const made = await idempotency.once(actor, context, 'signIn', payload, async () => {
         const making = randomUUID()
-        const secret = newToken(making, attempt)
+        const secret = newToken(making, context)
         const [session] = await database.query(insertToken, {
           user: credentials.id,
           verifiedHash: credentials.password_hash,
@@ -247,14 +247,14 @@ export function createAccountService(deps: Dependencies) {
           days: config.accessTokenDays,
           making,
           address: auditorOf(actor).address,
-          ...markOf(attempt),
+          ...fingerprintOf(context),
         })
         if (!session) throw incorrectLogin()
         token = secret
         return making
       })
       // What the making is called stands behind the session; an earlier version called it as the session.
-      return token ?? replayToken(made.split(':').at(-1)!, attempt)
+      return token ?? replayToken(made.split(':').at(-1)!, context)
     },
 
     /** The actor's own record. Raises NOT_AUTHENTICATED. */

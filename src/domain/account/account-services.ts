@@ -5,7 +5,7 @@ import type {
   ComposeMail,
   Custody,
   Database,
-  FeedNotices,
+  FeedNotifications,
   Gate,
   KeyVault,
   Log,
@@ -35,7 +35,7 @@ interface Dependencies {
   passwords: PasswordHasher
   pictures: PictureMaker
   vault: KeyVault
-  notices: FeedNotices
+  notifications: FeedNotifications
   mailer: Mailer
   compose: ComposeMail
   limits: Limits

@@ -10,7 +10,7 @@ import { authenticationFailed, DomainError, LostKeyError, unavailable } from '..
 import { inBatches } from '../in-batches.ts'
 import type { ForgetKeyJob } from '../jobs.ts'
 import { assertUserMay } from '../policy.ts'
-import type { Custody, Database, FeedNotices, KeyVault, Log } from '../ports.ts'
+import type { Custody, Database, FeedNotifications, KeyVault, Log } from '../ports.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
 import { plainSweep } from '../sweep/plain-sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
@@ -49,7 +49,7 @@ interface Dependencies {
   database: Database
   custody: Custody
   vault: Pick<KeyVault, 'markDeleted' | 'owners' | 'deletedOwners'>
-  notices: FeedNotices
+  notifications: FeedNotifications
   log: Log
 }
 
@@ -67,7 +67,7 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
  * The deletion of accounts, its jobs and its sweeps. One deletion of an account at a time and process: the same wish sent
  * again waits for the first.
  */
-export function createDeletionService({ database, custody, vault, notices, log }: Dependencies) {
+export function createDeletionService({ database, custody, vault, notifications, log }: Dependencies) {
   const sweeper = createSweeper({ database, log })
   const sweeps = [
     plainSweep('forfeit-left-over', findLeftOver, forfeitLeftOver),
@@ -181,7 +181,7 @@ export function createDeletionService({ database, custody, vault, notices, log }
       return isDone
     },
 
-    /** Destroys again what an old backup of the vault brought back: counterparts of accounts that are deleted. */
+    /** Destroys again what an old backup of the vault brought back: key shares of accounts that are deleted. */
     async forgetAgain(cancel?: AbortSignal): Promise<void> {
       const forgetPage = async (users: string[]) =>
         eachForItself(await database.query(findDeleted, { users }), async ({ id }) => {
@@ -205,7 +205,7 @@ export function createDeletionService({ database, custody, vault, notices, log }
       const deletion = insist(actor.id)
       underWay.set(actor.id, deletion)
       await deletion.finally(() => underWay.delete(actor.id))
-      notices.announce(actor.id)
+      notifications.notify(actor.id)
       // Whatever hinders this is waited for by the job that the deletion left behind.
       await forget({ userId: actor.id }).catch((error: unknown) =>
         log.warn({ err: error }, 'The key of a deleted account is destroyed later: the vault could not do it now'),

@@ -48,7 +48,7 @@ const FEW = 48
 export const MAX_DATA_BYTES = 4_000_000
 const MAX_ROWS = 10_000
 /** Seconds. */
-const ANOTHER_EXPORT = 30
+const ANOTHER_EXPORT_SECONDS = 30
 
 const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
   Object.fromEntries(
@@ -153,7 +153,7 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
   async function once<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
     assertUserMay(actor, 'account:export')
     const { id } = actor
-    if (running.has(id)) throw throttled(ANOTHER_EXPORT)
+    if (running.has(id)) throw throttled(ANOTHER_EXPORT_SECONDS)
     running.add(id)
     try {
       return await exports(work)

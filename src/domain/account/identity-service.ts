@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import type { Limit, Limits } from '../limits.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
@@ -49,11 +49,11 @@ export function createIdentityService(deps: Dependencies) {
     actor: Extract<Actor, { kind: 'user' }>,
     statement: Change,
     { currentPassword, wanted }: { currentPassword: string; wanted: string },
-    attempt: Attempt,
+    context: IdempotencyContext,
   ): Promise<string> {
     const verifiedHash = await ownPassword.verify(actor, currentPassword)
     const { id: user, address } = actor
-    const parameters = { user, verifiedHash, wanted, address, ...markOf(attempt) }
+    const parameters = { user, verifiedHash, wanted, address, ...fingerprintOf(context) }
     const [held] = await database.query(statement, parameters).catch((error: unknown) => {
       throw duplicate(error)
     })
@@ -70,16 +70,20 @@ export function createIdentityService(deps: Dependencies) {
      * Gives the account another address, which gets a mail to be verified by; the old one is told. Where addresses are
      * verified, the old one stands until the new one is. Returns the user's UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_EMAIL, THROTTLED, UNAVAILABLE.
      */
-    async changeEmail(actor: Actor, rawInput: z.input<typeof emailInput>, attempt: Attempt): Promise<string> {
+    async changeEmail(
+      actor: Actor,
+      rawInput: z.input<typeof emailInput>,
+      context: IdempotencyContext,
+    ): Promise<string> {
       assertUserMay(actor, 'account:update')
       const input = parse(emailInput, rawInput)
-      return idempotency.once(actor, attempt, 'changeEmail', input, async () => {
+      return idempotency.once(actor, context, 'changeEmail', input, async () => {
         await limits.take(changes, actor.id)
         return change(
           actor,
           verifiesAddresses ? requestEmailChange : changeEmail,
           { ...input, wanted: input.newEmail },
-          attempt,
+          context,
         )
       })
     },
@@ -88,13 +92,17 @@ export function createIdentityService(deps: Dependencies) {
      * Gives the account another username; the name that others are shown stays. Returns the user's UUID.
      * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, DUPLICATE_USERNAME, THROTTLED, UNAVAILABLE.
      */
-    async changeUsername(actor: Actor, rawInput: z.input<typeof usernameInput>, attempt: Attempt): Promise<string> {
+    async changeUsername(
+      actor: Actor,
+      rawInput: z.input<typeof usernameInput>,
+      context: IdempotencyContext,
+    ): Promise<string> {
       assertUserMay(actor, 'account:update')
       const input = parse(usernameInput, rawInput)
       const problem = addressProblem(input.newUsername, actor.user.email)
       if (problem) throw validationFailed({ newUsername: [problem] })
-      return idempotency.once(actor, attempt, 'changeUsername', input, () =>
-        change(actor, changeUsername, { ...input, wanted: input.newUsername }, attempt),
+      return idempotency.once(actor, context, 'changeUsername', input, () =>
+        change(actor, changeUsername, { ...input, wanted: input.newUsername }, context),
       )
     },
 
@@ -106,12 +114,12 @@ export function createIdentityService(deps: Dependencies) {
     async requestVerification(
       actor: Actor,
       rawInput: z.input<typeof verificationInput>,
-      attempt: Attempt,
+      context: IdempotencyContext,
     ): Promise<string> {
       assertMay(actor, 'email:verify')
       const input = parse(verificationInput, rawInput)
       const address = input.email ?? ownAddress(actor)
-      await mailRequests.request(actor, 'email-verification', address, attempt)
+      await mailRequests.request(actor, 'email-verification', address, context)
       return address
     },
 
@@ -125,14 +133,14 @@ export function createIdentityService(deps: Dependencies) {
      * Verifies an account's address by a mailed token, which is used up; one that it waited for is its address from now on.
      * Returns the user's UUID. Raises INVALID_TOKEN, DUPLICATE_EMAIL when somebody else verified the address first.
      */
-    async verify(actor: Actor, rawInput: z.input<typeof verifyInput>, attempt: Attempt): Promise<string> {
+    async verify(actor: Actor, rawInput: z.input<typeof verifyInput>, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'email:verify')
       const input = parse(verifyInput, rawInput)
       const key = tokenKey(input)
       if (!key) throw invalidToken()
-      return idempotency.once(actor, attempt, 'verifyEmail', input, async () => {
+      return idempotency.once(actor, context, 'verifyEmail', input, async () => {
         const { address } = auditorOf(actor)
-        const parameters = { user: key.userId, hash: key.hash, address, ...markOf(attempt) }
+        const parameters = { user: key.userId, hash: key.hash, address, ...fingerprintOf(context) }
         const [verified] = await database.query(verifyEmail, parameters).catch((error: unknown) => {
           throw duplicate(error)
         })

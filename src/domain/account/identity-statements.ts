@@ -47,7 +47,7 @@ export const changeEmail = statement(
    ${changeMailsSql('email-changed')},
    ${rememberSql('locked_user.id::text', 'locked_user')}
    select id, false as is_taken
-   from locked_user, (select count(*) from enqueued_notices) as notices, (select count(*) from enqueued_mails) as jobs`,
+   from locked_user, (select count(*) from enqueued_notices) as notifications, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /**
@@ -81,7 +81,7 @@ export const requestEmailChange = statement(
    accepted_request as (select id from locked_user where is_present or not is_taken),
    ${rememberSql('accepted_request.id::text', 'accepted_request')}
    select id, is_taken and not is_present as is_taken
-   from locked_user, (select count(*) from enqueued_notices) as notices, (select count(*) from enqueued_mails) as jobs`,
+   from locked_user, (select count(*) from enqueued_notices) as notifications, (select count(*) from enqueued_mails) as jobs`,
 )
 
 /**
@@ -139,5 +139,5 @@ export const verifyEmail = statement(
      facts: { userId: 'moved_user.id', email: 'moved_user.old', newEmail: 'moved_user.email' },
    })},
    ${rememberSql('verified_user.id::text', 'verified_user')}
-   select id from verified_user, (select count(*) from enqueued_notices) as notices`,
+   select id from verified_user, (select count(*) from enqueued_notices) as notifications`,
 )

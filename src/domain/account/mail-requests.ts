@@ -1,14 +1,14 @@
 /** Mails that whoever knows an address can ask for. Nothing here looks an account up: what is not looked up cannot differ. */
 import { createHash } from 'node:crypto'
 import type { Actor } from '../actor.ts'
-import { type Attempt, type Idempotency, markOf, remembered, rememberSql } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext, remembered, rememberSql } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
 import type { Database } from '../ports.ts'
 import { networkOf } from '../request-limits.ts'
 import { statement, text } from '../sql.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 
-const HOUR = 3600
+const HOUR_SECONDS = 3600
 /** To one address. Each mail holds a good link, so whoever asks in another's name locks nobody out. */
 const PER_ADDRESS = 5
 
@@ -50,18 +50,18 @@ export const createMailRequests = ({ database, limits, idempotency, perHour }: D
   async admit(actor: Actor, template: Template): Promise<void> {
     if (actor.kind === 'system') return
     const { limit } = kinds[template]
-    await limits.assertOpen({ name: limit, count: perHour, seconds: HOUR }, networkOf(actor.address))
+    await limits.assertOpen({ name: limit, count: perHour, seconds: HOUR_SECONDS }, networkOf(actor.address))
   },
 
   /** Has a mail sent to a valid address if an account has it; counted alike whether or not there is one. Raises THROTTLED. */
-  async request(actor: Actor, template: Template, email: string, attempt: Attempt): Promise<void> {
+  async request(actor: Actor, template: Template, email: string, context: IdempotencyContext): Promise<void> {
     const { limit, asking } = kinds[template]
-    await idempotency.once(actor, attempt, template, { email }, async () => {
+    await idempotency.once(actor, context, template, { email }, async () => {
       if (actor.kind !== 'system') {
-        await limits.take({ name: limit, count: perHour, seconds: HOUR }, networkOf(actor.address))
+        await limits.take({ name: limit, count: perHour, seconds: HOUR_SECONDS }, networkOf(actor.address))
       }
-      await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR }, addressDigest(email))
-      await database.query(asking, { email, ...markOf(attempt) })
+      await limits.take({ name: `${limit}-address`, count: PER_ADDRESS, seconds: HOUR_SECONDS }, addressDigest(email))
+      await database.query(asking, { email, ...fingerprintOf(context) })
       return 'requested'
     })
   },

@@ -12,10 +12,10 @@ const MOST = 5
 const MOST_BY_STRANGERS = 4
 
 /** Milliseconds between two looks at guesses that are under way, and for how long. */
-const LOOK_EVERY = 50
-const PATIENCE = 8_000
+const LOOK_EVERY_MS = 50
+const PATIENCE_MS = 8_000
 /** Seconds to wait for who was not that lucky. */
-const ASK_AGAIN = 5
+const ASK_AGAIN_SECONDS = 5
 
 const delay = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
@@ -70,12 +70,13 @@ export function createPasswordCheck({ database, passwords }: Dependencies) {
 
   /** A place among the guesses; returns the end of its window. Raises THROTTLED. */
   async function take(email: string, most: number): Promise<string> {
-    for (const start = performance.now(); ; await delay(LOOK_EVERY)) {
+    for (const start = performance.now(); ; await delay(LOOK_EVERY_MS)) {
       const [taken] = await database.query(takeGuess, { email, most })
       if (taken) return taken.window_end
       const [guesses] = await database.query(findGuesses, { email })
       if (guesses && guesses.wrong >= most) throw throttled(guesses.retry_after)
-      if (performance.now() - start > PATIENCE) throw throttled(Math.min(guesses?.retry_after ?? 1, ASK_AGAIN))
+      if (performance.now() - start > PATIENCE_MS)
+        throw throttled(Math.min(guesses?.retry_after ?? 1, ASK_AGAIN_SECONDS))
     }
   }
 

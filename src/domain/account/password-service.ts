@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse, text } from '../input.ts'
 import { assertMay, assertUserMay } from '../policy.ts'
 import { type Database, type PasswordHasher, violatedConstraint } from '../ports.ts'
@@ -37,10 +37,14 @@ export function createPasswordService(deps: Dependencies) {
      * Has a link mailed by which a new password can be set. Known and unknown addresses cannot be told apart, for nothing
      * is looked up here. Raises VALIDATION_FAILED, THROTTLED.
      */
-    async requestReset(actor: Actor, rawInput: z.input<typeof requestInput>, attempt: Attempt): Promise<void> {
+    async requestReset(
+      actor: Actor,
+      rawInput: z.input<typeof requestInput>,
+      context: IdempotencyContext,
+    ): Promise<void> {
       assertMay(actor, 'password:reset')
       const { email } = parse(requestInput, rawInput)
-      await mailRequests.request(actor, 'password-reset', email, attempt)
+      await mailRequests.request(actor, 'password-reset', email, context)
     },
 
     /** Where a link was sent that could be used now. */
@@ -53,12 +57,12 @@ export function createPasswordService(deps: Dependencies) {
      * Sets a new password by a mailed token, which is used up, and ends every session; returns the user's UUID.
      * Raises VALIDATION_FAILED, INVALID_TOKEN, UNAVAILABLE.
      */
-    async reset(actor: Actor, rawInput: z.input<typeof resetInput>, attempt: Attempt): Promise<string> {
+    async reset(actor: Actor, rawInput: z.input<typeof resetInput>, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'password:reset')
       const input = parse(resetInput, rawInput)
       const key = tokenKey(input)
       if (!key) throw invalidToken()
-      return idempotency.once(actor, attempt, 'resetPassword', input, async () => {
+      return idempotency.once(actor, context, 'resetPassword', input, async () => {
         // Hashing takes 64 MiB for a while: not for everybody who sends something.
         if (!(await tokens.find('PASSWORD_RESET', key))) throw invalidToken()
         const { userId: user, hash } = key
@@ -66,7 +70,7 @@ export function createPasswordService(deps: Dependencies) {
         const { address } = auditorOf(actor)
         const work = async (query: Database['query']) => {
           await query(holdCredentials, { user })
-          return query(resetPassword, { user, hash, passwordHash, address, ...markOf(attempt) })
+          return query(resetPassword, { user, hash, passwordHash, address, ...fingerprintOf(context) })
         }
         const [changed] = await database.transaction(work).catch((error: unknown) => {
           // The address has become somebody else's, and the link was for the address.
@@ -81,17 +85,17 @@ export function createPasswordService(deps: Dependencies) {
      * Sets a new password and ends every other session; returns the user's UUID. A wrong present one is told as a field's
      * problem. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, THROTTLED, UNAVAILABLE.
      */
-    async change(actor: Actor, rawInput: z.input<typeof changeInput>, attempt: Attempt): Promise<string> {
+    async change(actor: Actor, rawInput: z.input<typeof changeInput>, context: IdempotencyContext): Promise<string> {
       assertUserMay(actor, 'account:update')
       const input = parse(changeInput, rawInput)
-      return idempotency.once(actor, attempt, 'changePassword', input, async () => {
+      return idempotency.once(actor, context, 'changePassword', input, async () => {
         const verifiedHash = await ownPassword.verify(actor, input.currentPassword)
         const passwordHash = await passwords.hash(input.newPassword)
         const { id: user, tokenId: session, address } = actor
         const [changed] = await database.transaction(async (query) => {
           await query(holdCredentials, { user })
           const hashes = { verifiedHash, passwordHash }
-          return query(changePassword, { user, ...hashes, session, address, ...markOf(attempt) })
+          return query(changePassword, { user, ...hashes, session, address, ...fingerprintOf(context) })
         })
         if (!changed) throw wrongPassword()
         return changed.id

@@ -1,7 +1,7 @@
 /** What a person tells of themselves, and their settings. Contract: `PATCH /api/v3/auth/users/me`, `…/profile`. */
 import type { Actor } from '../actor.ts'
 import { authenticationFailed, notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import { assertUserMay } from '../policy.ts'
@@ -29,19 +29,24 @@ export function createProfileService({ database, idempotency, limits, pictures }
      * Changes what is given of the actor's own record; returns their UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED; with
      * pictures also PAYLOAD_TOO_LARGE, THROTTLED, UNAVAILABLE and what reading them raises.
      */
-    async update(actor: Actor, rawInput: ProfileInput, attempt: Attempt, given: PicturesGiven = {}): Promise<string> {
+    async update(
+      actor: Actor,
+      rawInput: ProfileInput,
+      context: IdempotencyContext,
+      given: PicturesGiven = {},
+    ): Promise<string> {
       assertUserMay(actor, 'account:update')
       const input = parse(profileInput, rawInput)
       const isPictured = Object.values(given).some(Boolean)
       if (isPictured) await limits.take(uploads, actor.id)
       const received = await receivePictures(given)
-      return idempotency.once(actor, attempt, 'updateProfile', { ...input, ...identityOf(received) }, async () => {
+      return idempotency.once(actor, context, 'updateProfile', { ...input, ...identityOf(received) }, async () => {
         const { displayName = null, description = null, language = null, defaultTag = null } = input
         const { allowC2paDownload = null } = input
         const facts = { displayName, description, language, defaultTag, allowC2paDownload }
         const changesPictures = isPictured || received.removed.length > 0
         if (!changesPictures && Object.values(facts).every((fact) => fact === null)) {
-          await idempotency.remember(attempt, actor.id)
+          await idempotency.remember(context, actor.id)
           return actor.id
         }
         const [changed] = await database.query(changeProfile, {
@@ -49,7 +54,7 @@ export function createProfileService({ database, idempotency, limits, pictures }
           ...facts,
           ...(await pictureValues(received, pictures)),
           address: actor.address,
-          ...markOf(attempt),
+          ...fingerprintOf(context),
         })
         // The account was deleted since the request came in.
         if (!changed) throw authenticationFailed()

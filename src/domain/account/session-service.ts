@@ -1,7 +1,7 @@
 /** The sessions of an account: its access tokens, without their secrets. Contract: `/api/v3/auth/sessions`. */
 import type { Actor } from '../actor.ts'
 import { authenticationFailed, notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
@@ -79,13 +79,13 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
      * Ends one of the actor's sessions by its identifier (`session_…`), also the one they came with.
      * Raises NOT_AUTHENTICATED, NOT_FOUND.
      */
-    async revoke(actor: Actor, id: string, attempt: Attempt): Promise<void> {
+    async revoke(actor: Actor, id: string, context: IdempotencyContext): Promise<void> {
       assertUserMay(actor, 'session:end')
       const uuid = fromId(id, 'session')?.uuid
       if (uuid === undefined) throw notFound('Session')
-      await idempotency.once(actor, attempt, 'revokeSession', { uuid }, async () => {
+      await idempotency.once(actor, context, 'revokeSession', { uuid }, async () => {
         const session = { session: uuid, subject: toId('session', uuid) }
-        const parameters = { user: actor.id, ...session, address: actor.address, ...markOf(attempt) }
+        const parameters = { user: actor.id, ...session, address: actor.address, ...fingerprintOf(context) }
         const [ended] = await database.query(revokeSession, parameters)
         if (!ended) throw notFound('Session')
         return actor.id
@@ -93,11 +93,11 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
     },
 
     /** Ends all of the actor's sessions but the one they came with, which is returned. Raises NOT_AUTHENTICATED. */
-    async revokeOthers(actor: Actor, attempt: Attempt): Promise<Session> {
+    async revokeOthers(actor: Actor, context: IdempotencyContext): Promise<Session> {
       assertUserMay(actor, 'session:end')
-      await idempotency.once(actor, attempt, 'revokeOtherSessions', {}, async () => {
+      await idempotency.once(actor, context, 'revokeOtherSessions', {}, async () => {
         const { id: user, tokenId: session, address } = actor
-        await database.query(revokeOtherSessions, { user, session, address, ...markOf(attempt) })
+        await database.query(revokeOtherSessions, { user, session, address, ...fingerprintOf(context) })
         return actor.id
       })
       const current = await this.find(actor, toId('session', actor.tokenId))

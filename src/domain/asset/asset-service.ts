@@ -2,7 +2,7 @@
 import type { Asset, Commit, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { isNid } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
@@ -12,7 +12,7 @@ import {
   type Chain,
   type ContentStore,
   type Database,
-  type FeedNotices,
+  type FeedNotifications,
   type StoredFile,
   violatedConstraint,
 } from '../ports.ts'
@@ -44,7 +44,7 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   chain: Chain
-  notices: Pick<FeedNotices, 'announce'>
+  notifications: Pick<FeedNotifications, 'notify'>
   idempotency: Idempotency
   pricing: Pricing
   funds: FundsService
@@ -55,7 +55,7 @@ interface Dependencies {
 }
 
 /** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
-const PATIENCE = 8_000
+const PATIENCE_MS = 8_000
 
 const ownIdOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
 
@@ -74,7 +74,7 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
  * in the database.
  */
 export function createAssetService(deps: Dependencies) {
-  const { database, contentStore, chain, notices, idempotency, pricing, funds, limits, uploads, config } = deps
+  const { database, contentStore, chain, notifications, idempotency, pricing, funds, limits, uploads, config } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
   const fees = { fee: pricing.assetUpdateFee, gas: pricing.gasFee }
   const cost = commitCost(pricing)
@@ -114,12 +114,12 @@ export function createAssetService(deps: Dependencies) {
     asset: AssetToUpdate,
     input: UpdateFields,
     expectedHead: string | undefined,
-    attempt: Attempt,
+    context: IdempotencyContext,
   ): Promise<{ asset: AssetToUpdate; commitId?: string } | undefined> {
     const { after, changes, isNothing, refusals } = judgeUpdate(asset, input, { cost, expectedHead })
     if (refusals[0]) throw refusals[0]
     if (isNothing) {
-      await idempotency.remember(attempt, asset.nid)
+      await idempotency.remember(context, asset.nid)
       return { asset }
     }
     const tree = writeTree({
@@ -133,11 +133,11 @@ export function createAssetService(deps: Dependencies) {
       ...fees,
       ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
       ...parametersOf(after),
-      ...markOf(attempt),
+      ...fingerprintOf(context),
     })
     if (!written) return undefined
     chain.wake()
-    notices.announce(actor.id)
+    notifications.notify(actor.id)
     const { commit_id: commitId, updated_at: updatedAt } = written
     const head = { headSequence: asset.headSequence + 1, headCommitId: commitId, updatedAt }
     return { asset: { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }, commitId }
@@ -147,9 +147,9 @@ export function createAssetService(deps: Dependencies) {
    * Nobody sends 250 MB only to hear that the wallet is empty. What was done already costs nothing again: returns whether the
    * attempt's key is known. Raises PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.
    */
-  async function assertWorthReading(actor: UserActor, attempt: Attempt, maxCost?: string): Promise<boolean> {
+  async function assertWorthReading(actor: UserActor, context: IdempotencyContext, maxCost?: string): Promise<boolean> {
     // The wallet was read before: what charged it since has left its key.
-    if (await idempotency.isKnown(actor, attempt)) return true
+    if (await idempotency.isKnown(actor, context)) return true
     const { wallet } = actor.user
     const spendable = { num: wallet.num, points: await funds.points(wallet) }
     const [refusal] = refusalsOf('commit', cost, { funds: spendable, maxCost })
@@ -227,13 +227,13 @@ export function createAssetService(deps: Dependencies) {
      */
     async admitRegistration(
       actor: Actor,
-      attempt: Attempt,
+      context: IdempotencyContext,
       { dryRun, declaredBytes }: { dryRun: boolean; declaredBytes: number },
     ): Promise<void> {
       assertUserMay(actor, 'asset:register')
       await limits.assertOpen(registrations, actor.id)
       uploads.assertRoom(actor, declaredBytes)
-      if (!dryRun) await assertWorthReading(actor, attempt)
+      if (!dryRun) await assertWorthReading(actor, context)
     },
 
     /**
@@ -245,17 +245,17 @@ export function createAssetService(deps: Dependencies) {
       actor: Actor,
       upload: () => Promise<IncomingFile>,
       rawInput: RegisterInput,
-      attempt: Attempt,
+      context: IdempotencyContext,
     ): Promise<string> {
       assertUserMay(actor, 'asset:register')
       const input = parse(registerInput, rawInput)
-      const isRetry = await assertWorthReading(actor, attempt, input.maxCost)
+      const isRetry = await assertWorthReading(actor, context, input.maxCost)
       await limits.take(registrations, actor.id)
       const file = await upload()
-      if (isRetry) return registerOnce(actor, file, await contentStore.identifyFile(file.open()), input, attempt)
+      if (isRetry) return registerOnce(actor, file, await contentStore.identifyFile(file.open()), input, context)
       const imported = await contentStore.importFile(file.open())
       try {
-        return await registerOnce(actor, file, imported, input, attempt)
+        return await registerOnce(actor, file, imported, input, context)
       } catch (error) {
         if (error instanceof DomainError && !mayBeNeeded(error)) await imported.discard()
         throw error
@@ -272,17 +272,17 @@ export function createAssetService(deps: Dependencies) {
     async update(
       actor: Actor,
       { nid, expectedHead, ...rawInput }: UpdateInput & { nid: string; expectedHead?: string | undefined },
-      attempt: Attempt,
+      context: IdempotencyContext,
       query: AssetQuery = {},
     ): Promise<{ asset: Asset; commitId?: string | undefined }> {
       assertUserMay(actor, 'asset:update')
       const input = parse(updateInput, rawInput)
       let updated: Awaited<ReturnType<typeof tryUpdate>>
-      await idempotency.once(actor, attempt, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
-        for (const start = performance.now(); performance.now() - start < PATIENCE; ) {
+      await idempotency.once(actor, context, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
+        for (const start = performance.now(); performance.now() - start < PATIENCE_MS; ) {
           const asset = await load(nid, query)
           assertMayOnAsset(actor, 'asset:update', asset)
-          updated = await tryUpdate(actor, asset, input, expectedHead, attempt)
+          updated = await tryUpdate(actor, asset, input, expectedHead, context)
           if (updated) return nid
           const [refusal] = refusalsOf('commit', cost, { funds: await currentFunds(actor) })
           if (refusal) throw refusal
@@ -298,13 +298,13 @@ export function createAssetService(deps: Dependencies) {
      * Takes an asset out of the service: its metadata is erased and its file and trees are unpinned. The chain keeps its commits.
      * Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.
      */
-    async remove(actor: Actor, nid: string, attempt: Attempt): Promise<string> {
-      return idempotency.once(actor, attempt, 'deleteAsset', { nid }, async () => {
+    async remove(actor: Actor, nid: string, context: IdempotencyContext): Promise<string> {
+      return idempotency.once(actor, context, 'deleteAsset', { nid }, async () => {
         const asset = await load(nid)
         assertMayOnAsset(actor, 'asset:delete', asset)
-        const [gone] = await database.query(deleteAsset, { asset: asset.id, ...markOf(attempt) })
+        const [gone] = await database.query(deleteAsset, { asset: asset.id, ...fingerprintOf(context) })
         if (!gone) throw notFound('Asset')
-        notices.announce(asset.ownerId)
+        notifications.notify(asset.ownerId)
         return gone.nid
       })
     },
@@ -336,12 +336,12 @@ export function createAssetService(deps: Dependencies) {
     file: IncomingFile,
     stored: StoredFile,
     input: ReturnType<typeof registerInput.parse>,
-    attempt: Attempt,
+    context: IdempotencyContext,
   ): Promise<string> {
     const mimeType = input.assetFileMimeType ?? mimeTypeOf(file.mimeType)
     const facts = { ...input, mimeType, fileName: fileNameOf(file.filename) }
-    return idempotency.once(actor, attempt, 'registerAsset', { ...facts, nid: stored.cid }, () =>
-      insert(actor, stored, facts, attempt),
+    return idempotency.once(actor, context, 'registerAsset', { ...facts, nid: stored.cid }, () =>
+      insert(actor, stored, facts, context),
     )
   }
 
@@ -349,7 +349,7 @@ export function createAssetService(deps: Dependencies) {
     actor: UserActor,
     file: StoredFile,
     given: ReturnType<typeof registerInput.parse> & { mimeType: string; fileName: string },
-    attempt: Attempt,
+    context: IdempotencyContext,
   ): Promise<string> {
     const uploadedAt = await assertNew(database, file)
     const { nitCommitCustom = {}, commitMessage, meta = null, maxCost, mimeType, fileName, ...rest } = given
@@ -371,14 +371,14 @@ export function createAssetService(deps: Dependencies) {
         ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
         ...parametersOf(metadata),
         ...{ meta, uploadedAt },
-        ...markOf(attempt),
+        ...fingerprintOf(context),
       })
       .catch((error: unknown) => {
         throw violatedConstraint(error) === 'assets_nid_key' ? duplicate(file.cid) : error
       })
     if (!row) throw shortfallOf('commit', cost, await currentFunds(actor))
     chain.wake()
-    notices.announce(actor.id)
+    notifications.notify(actor.id)
     return row.nid
   }
 }

@@ -1,7 +1,7 @@
 /** All about assets, made from their parts. */
 import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
-import type { Chain, ContentStore, Database, FeedNotices, Log, PictureMaker, UploadFolder } from '../ports.ts'
+import type { Chain, ContentStore, Database, FeedNotifications, Log, PictureMaker, UploadFolder } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { Pricing } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
@@ -16,7 +16,7 @@ interface Dependencies {
   pictures: PictureMaker
   /** Where uploads lie for as long as their request lasts. */
   uploadFolder: UploadFolder
-  notices: FeedNotices
+  notifications: FeedNotifications
   limits: Limits
   idempotency: Idempotency
   pricing: Pricing

@@ -1,7 +1,7 @@
 /** Files on their way in: on disk, and not paid for yet. */
 import type { Actor } from '../actor.ts'
 import { DomainError, throttled } from '../errors.ts'
-import type { HeldFile, OnTrouble, UploadFolder } from '../ports.ts'
+import type { HeldFile, OnError, UploadFolder } from '../ports.ts'
 
 /** A file on its way in. */
 export interface IncomingFile {
@@ -52,7 +52,7 @@ export interface BodyReaders<Request> {
 }
 
 /** Seconds after which somebody may try again whose other uploads are under way. */
-const PATIENCE = 10
+const PATIENCE_SECONDS = 10
 
 /** Takes files of requests in, and counts them; what `createUploads` makes. */
 export type Uploads = ReturnType<typeof createUploads>
@@ -73,7 +73,7 @@ export function createUploads({ folder, megabytesPerUser }: { folder: UploadFold
   }
 
   function assertOwnerHasRoom(owner: string, bytes: number) {
-    if ((underWay.get(owner) ?? 0) + bytes > most) throw throttled(PATIENCE)
+    if ((underWay.get(owner) ?? 0) + bytes > most) throw throttled(PATIENCE_SECONDS)
   }
 
   return {
@@ -111,6 +111,6 @@ export function createUploads({ folder, megabytesPerUser }: { folder: UploadFold
     },
 
     /** Removes what crashes left behind. */
-    sweep: (onTrouble: OnTrouble) => folder.sweep(3_600, onTrouble),
+    sweep: (onError: OnError) => folder.sweep(3_600, onError),
   }
 }

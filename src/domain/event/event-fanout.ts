@@ -6,7 +6,7 @@
 import type { Event } from '../../platform/prisma/client.ts'
 import { createBatch } from '../batch.ts'
 import { authenticationFailed, isUnavailable } from '../errors.ts'
-import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Database, FeedNotifications, Log } from '../ports.ts'
 import { FEED_PAGE, type FedRow, findAssetFacts, findEnded, findStanding, readFeeds } from './event-statements.ts'
 
 /** What decides who may see an asset; undefined when it is deleted. */
@@ -65,12 +65,12 @@ const credentialsOf = ({ sessionId, apiKeyId }: Follower) => [sessionId, apiKeyI
 
 interface Dependencies {
   database: Pick<Database, 'query'>
-  notices: FeedNotices
+  notifications: FeedNotifications
   log: Log
 }
 
 /** Reads feeds for all who follow them in this process. While nobody follows, it neither listens nor asks. */
-export function createEventFanout({ database, notices, log }: Dependencies) {
+export function createEventFanout({ database, notifications, log }: Dependencies) {
   const feeds = new Map<string, Feed>()
   const byCredential = new Map<string, Set<Follower>>()
   /** Feeds that are to be read. */
@@ -204,7 +204,7 @@ export function createEventFanout({ database, notices, log }: Dependencies) {
       feeds.set(follower.ownerId, feed)
       feed.followers.add(follower)
       for (const id of credentialsOf(follower)) byCredential.set(id, (byCredential.get(id) ?? new Set()).add(follower))
-      if (first) deafen = notices.listen(ear)
+      if (first) deafen = notifications.listen(ear)
       try {
         // Asked after it has joined: what happens from here on is heard.
         const standing = await findOpening(follower)

@@ -4,7 +4,7 @@ import type { Actor } from '../actor.ts'
 import { validationFailed } from '../errors.ts'
 import { fromId } from '../ids.ts'
 import { assertUserMay, canSeeAsset } from '../policy.ts'
-import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Database, FeedNotifications, Log } from '../ports.ts'
 import type { ActionArgs } from '../store/action-args.ts'
 import { createEventData } from './event-data.ts'
 import { createEventFanout, type FedEvent } from './event-fanout.ts'
@@ -27,7 +27,7 @@ export type EventService = ReturnType<typeof createEventService>
 
 interface Dependencies {
   database: Database
-  notices: FeedNotices
+  notifications: FeedNotifications
   actionArgs: ActionArgs
   log: Log
   /** Streams that are open at once. */
@@ -41,9 +41,9 @@ export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
  * Feeds of events: read by position, followed as they grow, and changes of one order or asset. Streams end with their
  * session, and when the process drains.
  */
-export function createEventService({ database, notices, actionArgs, log, config }: Dependencies) {
+export function createEventService({ database, notifications, actionArgs, log, config }: Dependencies) {
   const streamLimits = createStreamLimits(config)
-  const fanout = createEventFanout({ database, notices, log })
+  const fanout = createEventFanout({ database, notifications, log })
   let hasStopped = false
   const readData = createEventData({ database, actionArgs })
 

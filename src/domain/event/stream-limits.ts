@@ -3,7 +3,7 @@ import { throttled } from '../errors.ts'
 import { networkOf } from '../request-limits.ts'
 
 /** Seconds. Nobody knows when a stream ends; sooner it makes no sense to ask again. */
-const WAIT = 30
+const WAIT_SECONDS = 30
 
 /** Counts streams that are open. */
 export interface StreamLimits {
@@ -33,7 +33,7 @@ export function createStreamLimits({
     take(actor) {
       if (actor.kind === 'system') return () => {}
       const buckets = bucketsOf(actor)
-      if (buckets.some(([key, most]) => (open.get(key) ?? 0) >= most)) throw throttled(WAIT)
+      if (buckets.some(([key, most]) => (open.get(key) ?? 0) >= most)) throw throttled(WAIT_SECONDS)
       for (const [key] of buckets) open.set(key, (open.get(key) ?? 0) + 1)
       let isGivenBack = false
       return () => {

@@ -4,7 +4,7 @@
  */
 import { DomainError, isUnavailable } from '../errors.ts'
 import { toId } from '../ids.ts'
-import type { Custody, Database, KeyRing, Safe } from '../ports.ts'
+import type { Custody, Database, EnvelopeCipher, KeyRing } from '../ports.ts'
 import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'
 import {
@@ -32,7 +32,7 @@ export interface WrappedByKey {
 export interface KeyStatus {
   /** The current key first, then earlier ones, newest first. */
   keys: WrappedByKey[]
-  /** Custodial keys that are not bound to a counterpart yet. */
+  /** Custodial keys that are not bound to a key share yet. */
   oldVersions: number
   /** Rows that a key wraps which the vault does not hold. */
   lost: number
@@ -53,7 +53,7 @@ export interface Rotation {
 interface Dependencies {
   database: Database
   custody: Custody
-  safe: Safe
+  envelopeCipher: EnvelopeCipher
   keyRing: KeyRing
 }
 
@@ -61,11 +61,11 @@ interface Dependencies {
 const PAGE = 500
 const AT_ONCE = 8
 /** A server that runs has seen the new key after a second; what it wrapped until then is found by another pass. Milliseconds. */
-const BETWEEN_PASSES = 1_500
+const BETWEEN_PASSES_MS = 1_500
 const PASSES = 5
 const TRIES = 20
 /** Milliseconds. */
-const BETWEEN_TRIES = 500
+const BETWEEN_TRIES_MS = 500
 
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
@@ -80,7 +80,7 @@ type Outcome = 'rewrapped' | 'changed' | Error
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
 /** Rotations of the key-encryption key, for an operator's command beside running servers (decision 10). */
-export function createKeyRotation({ database, custody, safe, keyRing }: Dependencies) {
+export function createKeyRotation({ database, custody, envelopeCipher, keyRing }: Dependencies) {
   const contexts = {
     orders: actionArgsContext,
     network_apps: webhookSecretContext,
@@ -108,7 +108,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
   async function rewrapText(holder: keyof typeof contexts, row: string, before: Buffer): Promise<Outcome> {
     const { replace, find } = sealedTexts[holder]
     try {
-      const envelope = await safe.rewrap(before, contexts[holder](row))
+      const envelope = await envelopeCipher.rewrap(before, contexts[holder](row))
       return (await database.query(replace, { row, before, envelope })).length > 0 ? 'rewrapped' : 'changed'
     } catch (error) {
       if (isUnavailable(error)) throw error
@@ -124,7 +124,10 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
       return rows.map((row) => ({ id: row.user_id, work: row.is_stale ? () => rewrapKey(row) : undefined }))
     }
     const textsOf = async (texts: keyof typeof contexts, page: Page) => {
-      const rows = await database.query(sealedTexts[texts].page, { ...page, currentPrefix: safe.prefixOf(current) })
+      const rows = await database.query(sealedTexts[texts].page, {
+        ...page,
+        currentPrefix: envelopeCipher.prefixOf(current),
+      })
       return rows.map(({ id, envelope }) => ({
         id,
         work: envelope ? () => rewrapText(texts, id, envelope) : undefined,
@@ -146,7 +149,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
         return await work()
       } catch (error) {
         if (!isUnavailable(error) || tries === TRIES) throw error
-        await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES))
+        await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS))
       }
     }
   }
@@ -178,7 +181,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
     const { current, earlier } = await keyRing.ids()
     const keys: WrappedByKey[] = []
     for (const id of [current, ...earlier]) {
-      const [wraps] = await database.query(countWrapped, { key: id, prefix: safe.prefixOf(id) })
+      const [wraps] = await database.query(countWrapped, { key: id, prefix: envelopeCipher.prefixOf(id) })
       keys.push({
         id,
         isCurrent: id === current,
@@ -214,7 +217,7 @@ export function createKeyRotation({ database, custody, safe, keyRing }: Dependen
         const onRow = () => onProgress(++done, Math.max(done, total))
         let last = await patiently(() => pass(current, onRow))
         for (let more = 1; last.rewrapped > 0 && more < PASSES; more += 1) {
-          await new Promise((resolve) => setTimeout(resolve, BETWEEN_PASSES))
+          await new Promise((resolve) => setTimeout(resolve, BETWEEN_PASSES_MS))
           last = await patiently(() => pass(current, onRow))
         }
         return { current, unreadable: last.unreadable }

@@ -1,4 +1,4 @@
-/** Whose counterparts the vault holds, against the accounts of the database: for `annal check`. */
+/** Whose key shares the vault holds, against the accounts of the database: for `annal check`. */
 import { toId } from '../ids.ts'
 import { inBatches } from '../in-batches.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
@@ -33,7 +33,7 @@ export async function checkOwners({ database, vault }: Dependencies): Promise<Fi
     const known = await standing(owners)
     for (const owner of owners) {
       const subject = toId('user', owner)
-      if (known.get(owner) === true) undone.push({ subject, problem: 'deleted, and its counterpart is there' })
+      if (known.get(owner) === true) undone.push({ subject, problem: 'deleted, and its key share is there' })
       if (!known.has(owner)) unknown.push({ subject, problem: 'the database has no such account' })
     }
     if (isFull(undone) && isFull(unknown)) break
@@ -51,7 +51,7 @@ export async function checkOwners({ database, vault }: Dependencies): Promise<Fi
     ),
     findingOf(
       'S3',
-      'Every counterpart in the key vault is that of an account. After a restore: accounts made since the backup of the database.',
+      'Every key share in the key vault is that of an account. After a restore: accounts made since the backup of the database.',
       unknown,
       true,
     ),

@@ -2,7 +2,7 @@
 import { LostKeyError } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
-import type { Custody, Database, Safe } from '../ports.ts'
+import type { Custody, Database, EnvelopeCipher } from '../ports.ts'
 import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'
 import { findKeys, sealedTexts } from './rotation-statements.ts'
@@ -17,7 +17,7 @@ export interface Unreadable {
 interface Dependencies {
   database: Database
   custody: Custody
-  safe: Safe
+  envelopeCipher: EnvelopeCipher
 }
 
 const PAGE = 500
@@ -32,7 +32,10 @@ const holders = {
 } satisfies Record<string, { prefix: IdPrefix; contextOf: (id: string) => string; what: string }>
 
 /** At most so many are told. Raises what the vault raises when it cannot be asked. */
-export async function findUnreadable({ database, custody, safe }: Dependencies, most: number): Promise<Unreadable[]> {
+export async function findUnreadable(
+  { database, custody, envelopeCipher }: Dependencies,
+  most: number,
+): Promise<Unreadable[]> {
   const found: Unreadable[] = []
 
   async function attempt(subject: string, what: string, open: () => Promise<unknown>) {
@@ -49,7 +52,7 @@ export async function findUnreadable({ database, custody, safe }: Dependencies, 
       const { page } = sealedTexts[holder as keyof typeof holders]
       const rows = await database.query(page, { after, limit: PAGE, currentPrefix: NO_PREFIX })
       for (const { id, envelope } of rows) {
-        if (envelope) await attempt(toId(prefix, id), what, () => safe.open(envelope, contextOf(id)))
+        if (envelope) await attempt(toId(prefix, id), what, () => envelopeCipher.open(envelope, contextOf(id)))
       }
       if (rows.length < PAGE) break
       after = rows.at(-1)!.id
@@ -63,7 +66,7 @@ export async function findUnreadable({ database, custody, safe }: Dependencies, 
       currentVersion: custody.version,
     })
     for (const { user_id, version, vault_key_id: vaultKeyId, wrapped_data_key: wrappedDataKey } of rows) {
-      // One of an earlier version would be given a counterpart; a rotation tells of those.
+      // One of an earlier version would be given a key share; a rotation tells of those.
       if (version !== custody.version) continue
       const wrapping = { version, vaultKeyId, wrappedDataKey }
       await attempt(toId('user', user_id), 'its key', () => custody.rewrap(user_id, wrapping))

@@ -1,7 +1,7 @@
 /** The arguments of an order's webhook, a JSON object. They may carry a live token, so they lie sealed; null is an empty object. */
 import { LostKeyError } from '../errors.ts'
 import { toId } from '../ids.ts'
-import type { Log, Safe } from '../ports.ts'
+import type { EnvelopeCipher, Log } from '../ports.ts'
 
 /** What they are sealed for: owner, purpose and version. */
 export const actionArgsContext = (orderId: string) => `order:${orderId}\naction-args\nv1`
@@ -16,17 +16,17 @@ export type ActionArgs = ReturnType<typeof createActionArgs>
  * The arguments of orders, sealed each for its own order; what does not open is told in the log once for each order and
  * process.
  */
-export function createActionArgs({ safe, log }: { safe: Safe; log: Pick<Log, 'error'> }) {
+export function createActionArgs({ envelopeCipher, log }: { envelopeCipher: EnvelopeCipher; log: Pick<Log, 'error'> }) {
   const told = new Set<string>()
 
   /** For whoever acts on them. Raises LostKeyError when they do not open. */
   const open = async (orderId: string, sealed: Uint8Array | null): Promise<Record<string, unknown>> =>
-    sealed ? JSON.parse(await safe.open(sealed, actionArgsContext(orderId))) : {}
+    sealed ? JSON.parse(await envelopeCipher.open(sealed, actionArgsContext(orderId))) : {}
 
   return {
     /** `json` is the object's text. */
     seal: async (orderId: string, json: string): Promise<Uint8Array | null> =>
-      json === '{}' ? null : safe.seal(json, actionArgsContext(orderId)),
+      json === '{}' ? null : envelopeCipher.seal(json, actionArgsContext(orderId)),
 
     open,
 

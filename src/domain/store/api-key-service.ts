@@ -6,7 +6,7 @@ import { findApiKeys } from '../account/account-statements.ts'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse, text } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
@@ -43,14 +43,14 @@ const hashOf = (key: string) => createHash('sha256').update(key).digest()
 export function createApiKeyService({ database, vault, idempotency }: Dependencies) {
   const derivationKey = vault.derive('api-key')
 
-  function newKey(id: string, attempt: Attempt): string {
-    const bytes = newSecret(derivationKey, id, attempt.key, PREFIX_BYTES + SECRET_BYTES)
+  function newKey(id: string, context: IdempotencyContext): string {
+    const bytes = newSecret(derivationKey, id, context.key, PREFIX_BYTES + SECRET_BYTES)
     return `${bytes.toString('hex', 0, PREFIX_BYTES)}.${bytes.toString('base64url', PREFIX_BYTES)}`
   }
 
-  /** The key that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
-  async function replayKey(id: string, attempt: Attempt): Promise<string> {
-    const key = newKey(id, attempt)
+  /** The key that an earlier request with its key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
+  async function replayKey(id: string, context: IdempotencyContext): Promise<string> {
+    const key = newKey(id, context)
     const [live] = await database.query(findApiKeys, { hashes: [hashOf(key)] })
     if (!live) throw outlived('the key that it made was revoked')
     return key
@@ -65,25 +65,25 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
     async issue(
       actor: Actor,
       rawInput: z.input<typeof issueInput>,
-      attempt: Attempt,
+      context: IdempotencyContext,
     ): Promise<{ id: string; key: string }> {
       assertMay(actor, 'store:administer')
       const input = parse(issueInput, rawInput)
       let key: string | undefined
-      attempt.isSecret = true
-      const id = await idempotency.once(actor, attempt, 'issueApiKey', input, async () => {
+      context.isSecret = true
+      const id = await idempotency.once(actor, context, 'issueApiKey', input, async () => {
         const uuid = newUuid()
-        const fresh = newKey(uuid, attempt)
+        const fresh = newKey(uuid, context)
         const [prefix] = fresh.split('.')
         const [made] = await database.query(insertApiKey, {
           ...{ key: uuid, name: input.name, prefix: prefix!, hash: hashOf(fresh), subject: toId('key', uuid) },
-          ...markOf(attempt),
+          ...fingerprintOf(context),
           ...auditorOf(actor),
         })
         key = fresh
         return made!.id
       })
-      return { id, key: key ?? (await replayKey(id, attempt)) }
+      return { id, key: key ?? (await replayKey(id, context)) }
     },
 
     /** The key's record by its identifier (`key_…`), or null when there is none that this actor may see. */
@@ -116,12 +116,12 @@ export function createApiKeyService({ database, vault, idempotency }: Dependenci
      * Ends a key: the next request that carries it is not trusted. Returns its UUID.
      * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
      */
-    async revoke(actor: Actor, id: string, attempt: Attempt): Promise<string> {
+    async revoke(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'store:administer')
       const uuid = fromId(id, 'key')?.uuid
       if (uuid === undefined) throw notFound('API key')
-      return idempotency.once(actor, attempt, 'revokeApiKey', { uuid }, async () => {
-        const facts = { key: uuid, subject: toId('key', uuid), ...markOf(attempt), ...auditorOf(actor) }
+      return idempotency.once(actor, context, 'revokeApiKey', { uuid }, async () => {
+        const facts = { key: uuid, subject: toId('key', uuid), ...fingerprintOf(context), ...auditorOf(actor) }
         const [revoked] = await database.query(revokeApiKey, facts)
         if (!revoked) throw notFound('API key')
         return revoked.id

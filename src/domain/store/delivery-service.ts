@@ -4,12 +4,12 @@ import type { Order, Prisma, WebhookDelivery } from '../../platform/prisma/clien
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { fromId, type IdPrefix, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { DeliveryJob } from '../jobs.ts'
 import { assertMay, canAdminister } from '../policy.ts'
-import type { Database, FeedNotices, Log, Safe, WebhookOutcome, WebhookSender } from '../ports.ts'
+import type { Database, EnvelopeCipher, FeedNotifications, Log, WebhookOutcome, WebhookSender } from '../ports.ts'
 import type { ActionArgs } from './action-args.ts'
 import { textsOf, writePayload } from './delivery-payload.ts'
 import {
@@ -38,11 +38,11 @@ export type DeliveryFilter = z.input<typeof filterInput>
 
 interface Dependencies {
   database: Database
-  safe: Safe
+  envelopeCipher: EnvelopeCipher
   actionArgs: ActionArgs
   sender: WebhookSender
   idempotency: Idempotency
-  notices: Pick<FeedNotices, 'announce'>
+  notifications: Pick<FeedNotifications, 'notify'>
   log: Log
 }
 
@@ -80,17 +80,17 @@ function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'act
 /** Webhook deliveries: carries out their attempts, writes down what came of each, and shows the log to administrators. */
 export function createDeliveryService({
   database,
-  safe,
+  envelopeCipher,
   actionArgs: argumentsOf,
   sender,
   idempotency,
-  notices,
+  notifications,
   log,
 }: Dependencies) {
   /** Makes the call. */
   async function call(due: DueDelivery, url: string): Promise<WebhookOutcome> {
     const secretOf = (sealed: Uint8Array | null) =>
-      sealed ? [safe.open(sealed, webhookSecretContext(due.network_app_id))] : []
+      sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
     const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
     const actionArgs = await argumentsOf.open(due.order_id, due.action_args)
     const body = writePayload(due, actionArgs)
@@ -99,12 +99,12 @@ export function createDeliveryService({
   }
 
   /** Whatever goes wrong before the call is an attempt that failed: it is written down, and the schedule goes on. */
-  async function attempt(due: DueDelivery, url: string): Promise<Outcome> {
+  async function context(due: DueDelivery, url: string): Promise<Outcome> {
     return call(due, url).catch((cause: unknown) => ({ ...NOT_MADE, cause }))
   }
 
-  const announce = (told: readonly { feeds: string[] }[]) => {
-    for (const feed of told.flatMap(({ feeds }) => feeds)) notices.announce(feed)
+  const notify = (told: readonly { feeds: string[] }[]) => {
+    for (const feed of told.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
   }
 
   /** Writes down what came of an attempt, and what follows from it. */
@@ -113,10 +113,10 @@ export function createDeliveryService({
     const made = { delivery: id, before: due.attempt_count, duration, response }
     const facts = { ...made, statusCode: statusCode ?? null, failure: failure ?? null }
     const attempts = due.attempt_count + 1
-    const trouble = cause === undefined ? {} : { err: cause }
-    const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...trouble }
+    const error = cause === undefined ? {} : { err: cause }
+    const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...error }
     if (failure === undefined) {
-      announce(await database.query(recordDelivered, facts))
+      notify(await database.query(recordDelivered, facts))
       return log.debug(about, 'A webhook was delivered')
     }
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
@@ -129,7 +129,7 @@ export function createDeliveryService({
       )
     }
     const goneUrl = statusCode === GONE ? due.webhook_url : null
-    announce(await database.query(recordGivenUp, { ...facts, goneUrl }))
+    notify(await database.query(recordGivenUp, { ...facts, goneUrl }))
     log.warn({ ...about, failure }, 'A webhook was given up')
   }
 
@@ -156,7 +156,7 @@ export function createDeliveryService({
     async handle({ deliveryId }: DeliveryJob): Promise<void> {
       const [due] = await database.query(findDue, { delivery: deliveryId, atOnce: false })
       if (!due) return
-      await record(deliveryId, due, due.webhook_url ? await attempt(due, due.webhook_url) : NOT_CALLED)
+      await record(deliveryId, due, due.webhook_url ? await context(due, due.webhook_url) : NOT_CALLED)
     },
 
     /** Gives up a delivery whose job failed for the last time, so that its order ends as its app asks for. */
@@ -195,12 +195,12 @@ export function createDeliveryService({
      * Calls the receiver once more, now, with the same id and body; an attempt that fails goes on as the schedule says.
      * Returns the delivery's identifier. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
      */
-    async replay(actor: Actor, id: string, attempt: Attempt): Promise<string> {
+    async replay(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'store:administer')
       const uuid = fromId(id, 'delivery')?.uuid
       if (!uuid) throw notFound('Webhook delivery')
-      await idempotency.once(actor, attempt, 'replayWebhookDelivery', { uuid }, async () => {
-        const facts = { delivery: uuid, subject: id, ...markOf(attempt), ...auditorOf(actor) }
+      await idempotency.once(actor, context, 'replayWebhookDelivery', { uuid }, async () => {
+        const facts = { delivery: uuid, subject: id, ...fingerprintOf(context), ...auditorOf(actor) }
         const [due] = await database.query(replayDelivery, facts)
         return due ? due.id : explainNoReplay(uuid)
       })

@@ -3,13 +3,13 @@ import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf, outlived } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
 import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
 import { assertMay, assertUserMay, canAdminister } from '../policy.ts'
-import { type Database, type KeyVault, type Safe, violatedConstraint } from '../ports.ts'
+import { type Database, type EnvelopeCipher, type KeyVault, violatedConstraint } from '../ports.ts'
 import {
   type CreateNetworkAppInput,
   createNetworkAppInputs,
@@ -41,7 +41,7 @@ export interface WithSecret {
 
 interface Dependencies {
   database: Database
-  safe: Safe
+  envelopeCipher: EnvelopeCipher
   vault: KeyVault
   idempotency: Idempotency
   config: { allowInsecureWebhooks: boolean }
@@ -60,14 +60,14 @@ function nameTaken(error: unknown): unknown {
 }
 
 /** Network apps, for administrators: what is sold, at what price, and the secrets that sign their calls. */
-export function createNetworkAppService({ database, safe, vault, idempotency, config }: Dependencies) {
+export function createNetworkAppService({ database, envelopeCipher, vault, idempotency, config }: Dependencies) {
   const inputs = createNetworkAppInputs({ allowInsecure: config.allowInsecureWebhooks })
   const derivationKey = vault.derive('webhook-secret')
 
   /** `id` names this one making of a secret. */
   const newWebhookSecret = (id: string, key?: string) =>
     `whsec_${newSecret(derivationKey, id, key, SECRET_BYTES).toString('base64')}`
-  const sealFor = (id: string, secret: string) => safe.seal(secret, webhookSecretContext(id))
+  const sealFor = (id: string, secret: string) => envelopeCipher.seal(secret, webhookSecretContext(id))
 
   /** The UUID behind an app's identifier. Raises NOT_FOUND. */
   function uuidOf(id: string): string {
@@ -77,9 +77,9 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
   }
 
   /** What a change of an app is asked with besides what changes. */
-  const changeOf = (actor: Actor, uuid: string, attempt: Attempt) => ({
+  const changeOf = (actor: Actor, uuid: string, context: IdempotencyContext) => ({
     ...{ app: uuid, subject: toId('app', uuid) },
-    ...markOf(attempt),
+    ...fingerprintOf(context),
     ...auditorOf(actor),
   })
 
@@ -92,12 +92,12 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
     return changed.id
   }
 
-  /** The secret that an earlier request with the attempt's key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
-  async function replaySecret(uuid: string, making: string, attempt: Attempt): Promise<string> {
-    const secret = newWebhookSecret(making, attempt.key)
+  /** The secret that an earlier request with its key was answered. Raises IDEMPOTENCY_KEY_REUSED. */
+  async function replaySecret(uuid: string, making: string, context: IdempotencyContext): Promise<string> {
+    const secret = newWebhookSecret(making, context.key)
     const [row] = await database.query(findSecrets, { app: uuid })
     const kept = [row?.webhook_secret, row?.previous_secret].filter((sealed) => sealed != null)
-    const signing = await Promise.all(kept.map((sealed) => safe.open(sealed, webhookSecretContext(uuid))))
+    const signing = await Promise.all(kept.map((sealed) => envelopeCipher.open(sealed, webhookSecretContext(uuid))))
     if (!signing.includes(secret)) throw outlived('the secret that it made was replaced')
     return secret
   }
@@ -155,15 +155,15 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
      * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, and IDEMPOTENCY_KEY_REUSED for a retry whose secret
      * signs nothing any more.
      */
-    async create(actor: Actor, rawInput: CreateNetworkAppInput, attempt: Attempt): Promise<WithSecret> {
+    async create(actor: Actor, rawInput: CreateNetworkAppInput, context: IdempotencyContext): Promise<WithSecret> {
       assertUserMay(actor, 'store:administer')
       const input = parse(inputs.create, rawInput)
       const { name, price, webhookUrl, deliveryFailurePolicy } = input
-      attempt.isSecret = webhookUrl !== undefined
+      context.isSecret = webhookUrl !== undefined
       let secret: string | null = null
-      const id = await idempotency.once(actor, attempt, 'createNetworkApp', input, async () => {
+      const id = await idempotency.once(actor, context, 'createNetworkApp', input, async () => {
         const uuid = newUuid()
-        const fresh = newWebhookSecret(uuid, attempt.key)
+        const fresh = newWebhookSecret(uuid, context.key)
         const sealed = webhookUrl === undefined ? null : await sealFor(uuid, fresh)
         const facts = {
           owner: actor.id,
@@ -173,11 +173,11 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
           secret: sealed,
           policy: deliveryFailurePolicy,
         }
-        await changedBy(database.query(insertNetworkApp, { ...changeOf(actor, uuid, attempt), ...facts }))
+        await changedBy(database.query(insertNetworkApp, { ...changeOf(actor, uuid, context), ...facts }))
         if (sealed) secret = fresh
         return uuid
       })
-      if (webhookUrl !== undefined) secret ??= await replaySecret(id, id, attempt)
+      if (webhookUrl !== undefined) secret ??= await replaySecret(id, id, context)
       return { id, webhookSecret: secret }
     },
 
@@ -189,22 +189,22 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
     async update(
       actor: Actor,
       { id, ...rawInput }: UpdateNetworkAppInput & { id: string },
-      attempt: Attempt,
+      context: IdempotencyContext,
     ): Promise<string> {
       assertMay(actor, 'store:administer')
       const input = parse(inputs.update, rawInput)
       const uuid = uuidOf(id)
       const { name = null, price = null, webhookUrl, deliveryFailurePolicy = null } = input
-      return idempotency.once(actor, attempt, 'updateNetworkApp', { ...input, uuid }, async () => {
+      return idempotency.once(actor, context, 'updateNetworkApp', { ...input, uuid }, async () => {
         if (Object.values(input).every((value) => value === undefined)) {
           await this.get(actor, id, { select: { id: true } })
-          await idempotency.remember(attempt, uuid)
+          await idempotency.remember(context, uuid)
           return uuid
         }
         const secret = webhookUrl ? await sealFor(uuid, newWebhookSecret(uuid)) : null
         const webhook = { hasUrl: webhookUrl !== undefined, url: webhookUrl ?? null, secret }
         const facts = { name, price, ...webhook, policy: deliveryFailurePolicy }
-        return changedBy(database.query(updateNetworkApp, { ...changeOf(actor, uuid, attempt), ...facts }))
+        return changedBy(database.query(updateNetworkApp, { ...changeOf(actor, uuid, context), ...facts }))
       })
     },
 
@@ -213,33 +213,33 @@ export function createNetworkAppService({ database, safe, vault, idempotency, co
      * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook, and
      * IDEMPOTENCY_KEY_REUSED for a retry whose secret signs nothing any more.
      */
-    async rotateWebhookSecret(actor: Actor, id: string, attempt: Attempt): Promise<WithSecret> {
+    async rotateWebhookSecret(actor: Actor, id: string, context: IdempotencyContext): Promise<WithSecret> {
       assertMay(actor, 'store:administer')
       const uuid = uuidOf(id)
       let secret: string | undefined
-      attempt.isSecret = true
-      const making = await idempotency.once(actor, attempt, 'rotateWebhookSecret', { uuid }, async () => {
+      context.isSecret = true
+      const making = await idempotency.once(actor, context, 'rotateWebhookSecret', { uuid }, async () => {
         const rotation = `${uuid}:${newUuid()}`
-        const fresh = newWebhookSecret(rotation, attempt.key)
+        const fresh = newWebhookSecret(rotation, context.key)
         const { webhookUrl } = await this.get(actor, id, { select: { webhookUrl: true } })
         if (webhookUrl === null) throw validationFailed({ webhookUrl: ['This network app has no webhook.'] })
         const facts = { secret: await sealFor(uuid, fresh), rotation }
-        await changedBy(database.query(rotateSecret, { ...changeOf(actor, uuid, attempt), ...facts }))
+        await changedBy(database.query(rotateSecret, { ...changeOf(actor, uuid, context), ...facts }))
         secret = fresh
         return rotation
       })
-      return { id: uuid, webhookSecret: secret ?? (await replaySecret(uuid, making, attempt)) }
+      return { id: uuid, webhookSecret: secret ?? (await replaySecret(uuid, making, context)) }
     },
 
     /**
      * Takes an app out of sale; orders that were made stay as they are. Returns the app's UUID.
      * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.
      */
-    async deactivate(actor: Actor, id: string, attempt: Attempt): Promise<string> {
+    async deactivate(actor: Actor, id: string, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'store:administer')
       const uuid = uuidOf(id)
-      return idempotency.once(actor, attempt, 'deactivateNetworkApp', { uuid }, () =>
-        changedBy(database.query(deactivateNetworkApp, changeOf(actor, uuid, attempt))),
+      return idempotency.once(actor, context, 'deactivateNetworkApp', { uuid }, () =>
+        changedBy(database.query(deactivateNetworkApp, changeOf(actor, uuid, context))),
       )
     },
   }

@@ -1,5 +1,5 @@
 /** The end of orders that nobody confirms, and of what they were to tell. Safe in several processes at once. */
-import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Database, FeedNotifications, Log } from '../ports.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { ORDERS_AT_ONCE } from './order-statements.ts'
@@ -7,14 +7,14 @@ import { eraseOldArguments, expireOrders, findOldArguments, findOverdue } from '
 
 interface Dependencies {
   database: Database
-  notices: Pick<FeedNotices, 'announce'>
+  notifications: Pick<FeedNotifications, 'notify'>
   log: Pick<Log, 'error'>
   config: { orderArgumentsDays: number }
 }
 
 /** What becomes of orders by time: part of the order service, called by the sweeps of the process. */
-export function createOrderExpiry({ database, notices, log, config }: Dependencies) {
-  const sweeper = createSweeper({ database, log, notices })
+export function createOrderExpiry({ database, notifications, log, config }: Dependencies) {
+  const sweeper = createSweeper({ database, log, notifications })
 
   const expiry: Sweep = {
     name: 'expire-orders',

@@ -2,13 +2,13 @@
 import type { Order, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor, UserActor } from '../actor.ts'
 import { authenticationFailed, DomainError, notFound } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newUuid } from '../new-uuid.ts'
 import { type Cuttable, readOf } from '../page.ts'
 import { assertMay, assertTrusted, assertUserMay, visibleOrders } from '../policy.ts'
-import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Database, FeedNotifications, Log } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'
 import { createOrderExpiry } from './order-expiry.ts'
@@ -23,7 +23,7 @@ export type OrderQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
 
 interface Dependencies {
   database: Database
-  notices: Pick<FeedNotices, 'announce'>
+  notifications: Pick<FeedNotifications, 'notify'>
   actionArgs: ActionArgs
   funds: FundsService
   idempotency: Idempotency
@@ -44,7 +44,7 @@ const asOrder = (row: OrderRow) => row as unknown as Order
  */
 export function createOrderService({
   database,
-  notices,
+  notifications,
   actionArgs: argumentsOf,
   funds,
   idempotency,
@@ -79,7 +79,7 @@ export function createOrderService({
     new DomainError('CONFLICT', 'Your wallet is being used by another request. Try again.', { retryAfter: 1 })
 
   return {
-    ...createOrderExpiry({ database, notices, log, config }),
+    ...createOrderExpiry({ database, notifications, log, config }),
     ...createOrderQuotes({ database, funds, maxOpen: config.openOrdersPerUser }),
 
     /**
@@ -87,7 +87,7 @@ export function createOrderService({
      * Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST,
      * TOO_MANY_OPEN_ORDERS.
      */
-    async create(actor: Actor, rawInput: CreateOrderInput, attempt: Attempt): Promise<Order> {
+    async create(actor: Actor, rawInput: CreateOrderInput, context: IdempotencyContext): Promise<Order> {
       assertUserMay(actor, 'order:create')
       assertTrusted(actor, { needed: true })
       const { networkApp, actionArgs, maxCost } = parse(createOrderInput, rawInput)
@@ -95,7 +95,7 @@ export function createOrderService({
       let made: OrderRow | undefined
       const uuid = await idempotency.once(
         actor,
-        attempt,
+        context,
         'createOrder',
         { networkApp, actionArgs, maxCost },
         async () => {
@@ -104,10 +104,10 @@ export function createOrderService({
           ;[made] = await database.query(insertOrder, {
             ...{ order: id, buyer: actor.id, app: appId, name: networkApp, actionArgs: sealed },
             ...{ window: config.orderWindowSeconds, maxCost: maxCost ?? null, maxOpen: config.openOrdersPerUser },
-            ...markOf(attempt),
+            ...fingerprintOf(context),
           })
           if (made) {
-            notices.announce(actor.id)
+            notifications.notify(actor.id)
             return id
           }
           const [offer] = await database.query(findOffer, { buyer: actor.id, app: appId, name: networkApp })
@@ -129,47 +129,47 @@ export function createOrderService({
       actor: Actor,
       id: string,
       rawInput: { maxCost?: string | undefined },
-      attempt: Attempt,
+      context: IdempotencyContext,
     ): Promise<{ order: Order; isCharged: boolean }> {
       assertUserMay(actor, 'order:pay')
       assertTrusted(actor, { needed: true })
       const { maxCost } = parse(payInput, rawInput)
       const uuid = uuidOf(id)
       let paid: (OrderRow & { ownerId: string }) | undefined
-      await idempotency.once(actor, attempt, 'confirmOrder', { id, maxCost }, async () => {
+      await idempotency.once(actor, context, 'confirmOrder', { id, maxCost }, async () => {
         ;[paid] = await database.query(payOrder, {
           ...{ order: uuid, buyer: actor.id, platformShare: config.platformShare, maxCost: maxCost ?? null },
-          ...markOf(attempt),
+          ...fingerprintOf(context),
         })
         if (paid) {
-          for (const feed of new Set([actor.id, paid.ownerId])) notices.announce(feed)
+          for (const feed of new Set([actor.id, paid.ownerId])) notifications.notify(feed)
           return uuid
         }
         const order = await stateOf(actor, uuid)
         if (!isPaid(order.status)) throw refusalsOfPayment(order, maxCost)[0] ?? busy()
-        await idempotency.remember(attempt, uuid)
+        await idempotency.remember(context, uuid)
         return uuid
       })
       const order = paid ? asOrder(paid) : await get(actor, uuid)
-      return { order, isCharged: paid !== undefined || attempt.replayed }
+      return { order, isCharged: paid !== undefined || context.replayed }
     },
 
     /** Withdraws an open order. Raises NOT_AUTHENTICATED, NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CANCEL_ORDER. */
-    async cancel(actor: Actor, id: string, attempt: Attempt): Promise<Order> {
+    async cancel(actor: Actor, id: string, context: IdempotencyContext): Promise<Order> {
       assertUserMay(actor, 'order:cancel')
       const uuid = uuidOf(id)
       let gone: OrderRow | undefined
-      await idempotency.once(actor, attempt, 'cancelOrder', { id }, async () => {
-        ;[gone] = await database.query(cancelOrder, { order: uuid, buyer: actor.id, ...markOf(attempt) })
+      await idempotency.once(actor, context, 'cancelOrder', { id }, async () => {
+        ;[gone] = await database.query(cancelOrder, { order: uuid, buyer: actor.id, ...fingerprintOf(context) })
         if (gone) {
-          notices.announce(actor.id)
+          notifications.notify(actor.id)
           return uuid
         }
         const state = await stateOf(actor, uuid)
         if (isExpired(state)) throw expired()
         if (state.status !== 'CANCELLED')
           throw new DomainError('UNABLE_TO_CANCEL_ORDER', 'A paid order cannot be cancelled.')
-        await idempotency.remember(attempt, uuid)
+        await idempotency.remember(context, uuid)
         return uuid
       })
       return gone ? asOrder(gone) : get(actor, uuid)

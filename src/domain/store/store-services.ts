@@ -1,6 +1,15 @@
 /** All about the store, made from its parts: what is sold, to whom, and how its sellers are told. */
 import type { Idempotency } from '../idempotency.ts'
-import type { ComposeMail, Database, FeedNotices, KeyVault, Log, Mailer, Safe, WebhookSender } from '../ports.ts'
+import type {
+  ComposeMail,
+  Database,
+  EnvelopeCipher,
+  FeedNotifications,
+  KeyVault,
+  Log,
+  Mailer,
+  WebhookSender,
+} from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'
 import { createApiKeyService } from './api-key-service.ts'
@@ -12,8 +21,8 @@ import { createOrderService } from './order-service.ts'
 interface Dependencies {
   database: Database
   vault: KeyVault
-  safe: Safe
-  notices: FeedNotices
+  envelopeCipher: EnvelopeCipher
+  notifications: FeedNotifications
   sender: WebhookSender
   mailer: Mailer
   compose: ComposeMail

@@ -5,13 +5,14 @@ const DELAYS = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as
 /** Share by which a delay varies either way, so that a receiver that comes back is not met by everything at once. */
 const JITTER = 0.2
 /** Seconds: as long as a receiver may put us off. */
-const LONGEST_WAIT = 86_400
+const LONGEST_WAIT_SECONDS = 86_400
 
 /** Seconds. */
-const HOUR = 3_600
+const HOUR_SECONDS = 3_600
 
 /** Whether an attempt is told of in the log: the first one, and those that come an hour after the one before or later. */
-export const isTold = (attempt: number): boolean => attempt === 1 || (DELAYS[attempt - 2] ?? 0) * (1 - JITTER) >= HOUR
+export const isTold = (attempt: number): boolean =>
+  attempt === 1 || (DELAYS[attempt - 2] ?? 0) * (1 - JITTER) >= HOUR_SECONDS
 
 /** Attempts of a delivery until it is given up: some three days. */
 export const MAX_ATTEMPTS = DELAYS.length + 1
@@ -35,5 +36,5 @@ export function nextAttemptAfter(
   if (delay === undefined || statusCode === 410) return undefined
   const planned = delay * (1 + JITTER * (2 * random - 1))
   const isPutOff = statusCode === 429 || statusCode === 503
-  return isPutOff ? Math.max(planned, Math.min(retryAfter, LONGEST_WAIT)) : planned
+  return isPutOff ? Math.max(planned, Math.min(retryAfter, LONGEST_WAIT_SECONDS)) : planned
 }

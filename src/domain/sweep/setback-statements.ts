@@ -2,21 +2,21 @@
 import { arrayOf, int, statement, text, timestamp } from '../sql.ts'
 
 /** Seconds: the first pause, and the longest. Each is twice the one before. */
-const FIRST_PAUSE = 5
-const LONGEST_PAUSE = 3_600
+const FIRST_PAUSE_SECONDS = 5
+const LONGEST_PAUSE_SECONDS = 3_600
 
-/** Puts items off that failed: `items` and `troubles`, why each did, in pairs. Returns how often each has failed by now. */
+/** Puts items off that failed: `items` and `lastErrors`, why each did, in pairs. Returns how often each has failed by now. */
 export const noteSetbacks = statement(
   'setbacks_note',
   {
-    parameters: { sweep: text, items: arrayOf(text), troubles: arrayOf(text) },
+    parameters: { sweep: text, items: arrayOf(text), lastErrors: arrayOf(text) },
     columns: { item: text, attempts: int },
   },
-  `insert into setbacks as s (sweep, item, next_attempt_at, trouble)
-   select $sweep, failed.item, now() + make_interval(secs => ${FIRST_PAUSE}), failed.trouble
-   from unnest($items, $troubles) as failed (item, trouble)
-   on conflict (sweep, item) do update set attempts = s.attempts + 1, trouble = excluded.trouble,
-     next_attempt_at = now() + make_interval(secs => least(${FIRST_PAUSE} * 2 ^ least(s.attempts, 30), ${LONGEST_PAUSE}))
+  `insert into setbacks as s (sweep, item, next_attempt_at, last_error)
+   select $sweep, failed.item, now() + make_interval(secs => ${FIRST_PAUSE_SECONDS}), failed.last_error
+   from unnest($items, $lastErrors) as failed (item, last_error)
+   on conflict (sweep, item) do update set attempts = s.attempts + 1, last_error = excluded.last_error,
+     next_attempt_at = now() + make_interval(secs => least(${FIRST_PAUSE_SECONDS} * 2 ^ least(s.attempts, 30), ${LONGEST_PAUSE_SECONDS}))
    returning item, attempts`,
 )
 
@@ -47,9 +47,9 @@ export const findSetbacks = statement(
   'setbacks_find',
   {
     parameters: { limit: int },
-    columns: { sweep: text, item: text, attempts: int, since: timestamp, next_attempt_at: timestamp, trouble: text },
+    columns: { sweep: text, item: text, attempts: int, since: timestamp, next_attempt_at: timestamp, last_error: text },
   },
-  'select sweep, item, attempts, since, next_attempt_at, trouble from setbacks order by since, sweep, item limit $limit',
+  'select sweep, item, attempts, since, next_attempt_at, last_error from setbacks order by since, sweep, item limit $limit',
 )
 
 /** Everything that rests is due now; returns how many. */

@@ -1,7 +1,7 @@
 /** Carries out sweeps so that one item that fails keeps no other from being dealt with. Safe in several processes at once. */
 import { eachForItself } from '../each-for-itself.ts'
 import { DomainError, isUnavailable } from '../errors.ts'
-import type { Database, FeedNotices, Log, OnTrouble } from '../ports.ts'
+import type { Database, FeedNotifications, Log, OnError } from '../ports.ts'
 import { forgetOtherSetbacks, forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
 import type { ItemRow, RoundName, Sweep, SweepName } from './sweep.ts'
 
@@ -42,14 +42,14 @@ interface Dependencies {
   database: Database
   log: Pick<Log, 'error'>
   /** Of sweeps that write events. */
-  notices?: Pick<FeedNotices, 'announce'>
+  notifications?: Pick<FeedNotifications, 'notify'>
 }
 
 /**
  * Carries out sweeps: page by page, halving what fails until the items are found that fail alone, which then rest in the
  * table `setbacks`. It remembers only which items of rounds failed in this process.
  */
-export function createSweeper({ database, log, notices }: Dependencies) {
+export function createSweeper({ database, log, notifications }: Dependencies) {
   /**
    * A transaction that failed lets go of its rows before this raises; after a statement alone they may still be held for a
    * moment, and would be passed over as somebody else's.
@@ -58,7 +58,7 @@ export function createSweeper({ database, log, notices }: Dependencies) {
     const { items: done, unfinished = [], owners } = await database.transaction((query) => sweep.carryOut(query, items))
     for (const item of done) pass.done.add(item)
     pass.unfinished.push(...unfinished)
-    for (const owner of new Set(owners)) notices?.announce(owner)
+    for (const owner of new Set(owners)) notifications?.notify(owner)
   }
 
   /** All at once; what fails is halved, until only those are left that fail alone. Raises UNAVAILABLE while the database is away. */
@@ -93,7 +93,7 @@ export function createSweeper({ database, log, notices }: Dependencies) {
     const noted = await database.query(noteSetbacks, {
       sweep: name,
       items: failures.map(({ item }) => item),
-      troubles: failures.map(reasonOf),
+      lastErrors: failures.map(reasonOf),
     })
     const fresh = new Set(noted.filter(({ attempts }) => attempts === 1).map(({ item }) => item))
     const told = failures.filter(({ item }) => fresh.has(item))
@@ -144,13 +144,13 @@ export function createSweeper({ database, log, notices }: Dependencies) {
      * Carries out a round, which tells of what it could not deal with: that is put off like an item of a sweep, and what does not fail
      * any more is forgotten, of one whose files several machines share also what another process had noted. Raises what `work` raises.
      */
-    async runRound<T>(name: RoundName, isShared: boolean, work: (onTrouble: OnTrouble) => Promise<T>): Promise<T> {
+    async runRound<T>(name: RoundName, isShared: boolean, work: (onError: OnError) => Promise<T>): Promise<T> {
       const failures = new Map<string, Failure>()
-      const onTrouble: OnTrouble = (item, error) => {
+      const onError: OnError = (item, error) => {
         if (failures.size < NOTED_OF_ROUND) failures.set(item, { item, error })
       }
       const noteAll = () => putOff(name, [...failures.values()])
-      const result = await work(onTrouble).catch(async (error: unknown) => {
+      const result = await work(onError).catch(async (error: unknown) => {
         await noteAll()
         throw error
       })

@@ -1,5 +1,5 @@
 /** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
-import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Database, FeedNotifications, Log } from '../ports.ts'
 import type { Sweep } from '../sweep/sweep.ts'
 import { createSweeper, isOutage } from '../sweep/sweeper.ts'
 import {
@@ -41,7 +41,7 @@ export type DepositService = ReturnType<typeof createDepositService>
 
 interface Dependencies {
   database: Database
-  notices: Pick<FeedNotices, 'announce'>
+  notifications: Pick<FeedNotifications, 'notify'>
   log: Pick<Log, 'error'>
 }
 
@@ -49,8 +49,8 @@ interface Dependencies {
  * Credits deposits together with the scan's position, so that each block counts once. The position is text of the
  * watcher's own, kept for each chain.
  */
-export function createDepositService({ database, notices, log }: Dependencies) {
-  const sweeper = createSweeper({ database, log, notices })
+export function createDepositService({ database, notifications, log }: Dependencies) {
+  const sweeper = createSweeper({ database, log, notifications })
   const setAside: Sweep = {
     name: 'credit-deposits',
     find: (query, part) => query(findSetAside, part),
@@ -97,7 +97,7 @@ export function createDepositService({ database, notices, log }: Dependencies) {
       }
       try {
         const [row] = await database.query(creditDeposits, found)
-        for (const owner of row?.owners ?? []) notices.announce(owner)
+        for (const owner of row?.owners ?? []) notifications.notify(owner)
         return row?.advanced ? row.credited : undefined
       } catch (error) {
         if (isOutage(error) || deposits.length === 0) throw error

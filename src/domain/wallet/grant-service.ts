@@ -2,11 +2,11 @@
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
-import { type Attempt, type Idempotency, markOf } from '../idempotency.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
-import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Database, FeedNotifications, Log } from '../ports.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { type GrantInput, grantInput } from './grant-input.ts'
 import { findGrant, findGrantee, type Grant, insertGrant } from './grant-statements.ts'
@@ -14,7 +14,7 @@ import { closeDueGrants, findDueWallets, holdDueWallet } from './grant-sweep-sta
 
 interface Dependencies {
   database: Database
-  notices: Pick<FeedNotices, 'announce'>
+  notifications: Pick<FeedNotifications, 'notify'>
   idempotency: Idempotency
   log: Pick<Log, 'error'>
   /** Whether only verified addresses count. */
@@ -25,8 +25,8 @@ interface Dependencies {
 const PAGE = 100
 const GRANTS_AT_ONCE = 500
 /** Points that are given: by administrators, until a moment or for ever, and taken back by a sweep once their time is over. */
-export function createGrantService({ database, notices, idempotency, log, verifiesAddresses }: Dependencies) {
-  const sweeper = createSweeper({ database, log, notices })
+export function createGrantService({ database, notifications, idempotency, log, verifiesAddresses }: Dependencies) {
+  const sweeper = createSweeper({ database, log, notifications })
 
   return {
     /** A grant by its UUID; null when there is none that the actor may see: their own, or any for an administrator. */
@@ -39,10 +39,10 @@ export function createGrantService({ database, notices, idempotency, log, verifi
      * Gives points to a user, named by identifier, e-mail address or username.
      * Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
      */
-    async grant(actor: Actor, rawInput: GrantInput, attempt: Attempt): Promise<Grant> {
+    async grant(actor: Actor, rawInput: GrantInput, context: IdempotencyContext): Promise<Grant> {
       assertMay(actor, 'store:administer')
       const input = parse(grantInput, rawInput)
-      const id = await idempotency.once(actor, attempt, 'grantPoints', input, async () => {
+      const id = await idempotency.once(actor, context, 'grantPoints', input, async () => {
         const [user] = await database.query(findGrantee, {
           user: fromId(input.userId, 'user')?.uuid ?? null,
           name: input.userId,
@@ -53,10 +53,10 @@ export function createGrantService({ database, notices, idempotency, log, verifi
         const [made] = await database.query(insertGrant, {
           ...{ user: user.id, amount, reason, expiresAt },
           ...auditorOf(actor),
-          ...markOf(attempt),
+          ...fingerprintOf(context),
         })
         if (!made) throw validationFailed({ expiresAt: ['Ensure this moment is in the future.'] })
-        notices.announce(user.id)
+        notifications.notify(user.id)
         return made.id
       })
       const [grant] = await database.query(findGrant, { grant: id })

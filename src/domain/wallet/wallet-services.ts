@@ -1,6 +1,6 @@
 /** All about wallets, made from its parts: prices, balances, grants and the statement. What comes in over the chain is the watcher's. */
 import type { Idempotency } from '../idempotency.ts'
-import type { Database, FeedNotices, Log } from '../ports.ts'
+import type { Database, FeedNotifications, Log } from '../ports.ts'
 import { createFunds } from './funds.ts'
 import { createGrantService } from './grant-service.ts'
 import { createPricing } from './pricing.ts'
@@ -8,7 +8,7 @@ import { createStatementService } from './statement-service.ts'
 
 interface Dependencies {
   database: Database
-  notices: FeedNotices
+  notifications: FeedNotifications
   idempotency: Idempotency
   log: Log
   /** Whether only verified addresses count. */

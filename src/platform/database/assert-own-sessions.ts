@@ -4,7 +4,7 @@
  */
 import pg from 'pg'
 
-const TIMEOUT = 5_000
+const TIMEOUT_MS = 5_000
 /** Milliseconds; only to see whether what a connection is opened with arrives. */
 const PROBE = 7_654
 
@@ -40,8 +40,8 @@ export async function assertOwnSessions(databaseUrl: string): Promise<void> {
   const open = () =>
     new pg.Client({
       connectionString: databaseUrl,
-      connectionTimeoutMillis: TIMEOUT,
-      query_timeout: TIMEOUT,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      query_timeout: TIMEOUT_MS,
       statement_timeout: PROBE,
       application_name: 'annal probe',
     })

@@ -20,24 +20,24 @@ export interface ConnectedDatabase extends Database {
 }
 
 /** Waiting longer for a connection, a lock or an answer helps nobody: callers retry after 20 s. Milliseconds. */
-const CONNECT_TIMEOUT = 3_000
-const LOCK_TIMEOUT = 5_000
-const STATEMENT_TIMEOUT = 8_000
+const CONNECT_TIMEOUT_MS = 3_000
+const LOCK_TIMEOUT_MS = 5_000
+const STATEMENT_TIMEOUT_MS = 8_000
 /** A process that is frozen in the middle of a transaction holds its rows locked, and those who wait for them, no longer than this. */
-const IDLE_IN_TRANSACTION_TIMEOUT = 5_000
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000
 /** The server keeps to the statement's; this one is for a server, or a way to it, that says nothing any more. */
-const ANSWER_TIMEOUT = 9_000
+const ANSWER_TIMEOUT_MS = 9_000
 /** No caller waits longer for an answer. What this process had in hand when it was frozen for longer is not carried out any more. */
-const LONGEST_STANDSTILL = 10_000
+const LONGEST_STANDSTILL_MS = 10_000
 /** Until an idle connection is asked whether anybody is there. */
-const KEEP_ALIVE = 10_000
+const KEEP_ALIVE_MS = 10_000
 /** For whoever only asks whether it is there. */
-const REACH_TIMEOUT = 2_000
+const REACH_TIMEOUT_MS = 2_000
 
 /** The part of the connections that lists never take, how many lists may wait for each connection, and for how long. */
 const KEPT_FROM_LISTS = 0.3
 const MOST_WAITING = 100
-const LIST_PATIENCE = 1_500
+const LIST_PATIENCE_MS = 1_500
 
 /** Of texts and JSON, as they may become in an answer. */
 const PAGE_BYTES = 4_000_000
@@ -53,7 +53,7 @@ const gone =
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
 /** Asks nothing: whether anybody answers. */
-const reach = statement('reachable', { patience: REACH_TIMEOUT }, 'select')
+const reach = statement('reachable', { patience: REACH_TIMEOUT_MS }, 'select')
 
 /** As the driver wants it. */
 const asQuery = (wanted: Statement<never, unknown>, given?: unknown) => ({
@@ -97,19 +97,19 @@ export function createDatabase({
   url,
   pool: size,
   log,
-  longestStandstill = LONGEST_STANDSTILL,
+  longestStandstill = LONGEST_STANDSTILL_MS,
 }: DatabaseOptions): ConnectedDatabase {
   const pool = new pg.Pool({
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 0,
     keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE,
-    statement_timeout: STATEMENT_TIMEOUT,
-    lock_timeout: LOCK_TIMEOUT,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
-    query_timeout: ANSWER_TIMEOUT,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
     application_name: 'annal',
   })
   // Without a listener a connection that dies while idle would end the process.
@@ -121,7 +121,7 @@ export function createDatabase({
   const lists = createGate({
     places: Math.max(1, size - Math.max(1, Math.ceil(size * KEPT_FROM_LISTS))),
     queue: size * MOST_WAITING,
-    patience: LIST_PATIENCE,
+    patience: LIST_PATIENCE_MS,
     what: 'Lists',
   })
   const fallbacks = new Map<string, number>()

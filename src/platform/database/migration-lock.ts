@@ -12,7 +12,7 @@ const LOCK = 72_707_369
 export const lockForTransaction = `SELECT pg_advisory_xact_lock(${LOCK})`
 
 /** Milliseconds without a word after which a session is ended. */
-export const SILENCE = 20_000
+export const SILENCE_MS = 20_000
 
 /** PostgreSQL's code for that end. */
 const IDLE_SESSION_TIMEOUT = '57P05'

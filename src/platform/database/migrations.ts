@@ -1,10 +1,10 @@
 /** Brings a database to this version: runs the migrations that it lacks, and remembers them in Prisma's table as Prisma does. */
 import pg from 'pg'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
-import { SILENCE, takeMigrationLock } from './migration-lock.ts'
+import { SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
 
 /** Milliseconds. A migration itself, and waiting for another process that migrates and lives, takes as long as it takes. */
-const CONNECT_TIMEOUT = 5_000
+const CONNECT_TIMEOUT_MS = 5_000
 
 interface AppliedRow {
   name: string
@@ -98,7 +98,7 @@ const applyMissing = async (client: pg.Client, migrations: Migration[], silence:
 }
 
 const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT })
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   // A connection that is lost is found by the next statement.
   client.on('error', () => undefined)
   await client.connect()
@@ -118,7 +118,7 @@ const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => P
 export const applyMigrations = async (
   databaseUrl: string,
   folder = migrationsFolder,
-  silence = SILENCE,
+  silence = SILENCE_MS,
 ): Promise<string[]> => {
   const migrations = await readMigrations(folder)
   return await withClient(databaseUrl, async (client) => {

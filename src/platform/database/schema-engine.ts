@@ -30,7 +30,7 @@ interface EngineGlobals {
 }
 
 /** Milliseconds. */
-const CONNECT_TIMEOUT = 5_000
+const CONNECT_TIMEOUT_MS = 5_000
 
 let loaded: Promise<EngineModule> | undefined
 
@@ -66,22 +66,22 @@ const loadEngine = async (): Promise<EngineModule> => {
  * PostgreSQL's one-byte "char", in which its catalog keeps kinds. The adapter does not know it, and the engine wants it as
  * a character: it travels through the adapter as an array of "char", which no catalog query of the engine returns.
  */
-const catalogChar = 18
-const catalogCharArray = 1002
+const CATALOG_CHAR = 18
+const CATALOG_CHAR_ARRAY = 1002
 
 /**
  * One connection, because the engine's own lock belongs to a session. A script goes to PostgreSQL in one message, which
  * makes it one transaction; the adapter would cut it at every semicolon, also inside a function's body.
  */
 const connect = async (url: string, afterDispose: () => Promise<void>): Promise<SqlDriverAdapter> => {
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT })
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   // One that is lost while it idles is replaced.
   pool.on('error', () => undefined)
   const query = pool.query.bind(pool)
   const readable = Object.assign(pool, {
     query: async (config: pg.QueryConfig) => {
       const result = await query(config)
-      for (const field of result.fields) if (field.dataTypeID === catalogChar) field.dataTypeID = catalogCharArray
+      for (const field of result.fields) if (field.dataTypeID === CATALOG_CHAR) field.dataTypeID = CATALOG_CHAR_ARRAY
       return result
     },
   })
@@ -112,7 +112,7 @@ const connect = async (url: string, afterDispose: () => Promise<void>): Promise<
 const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
   const name = `annal_shadow_${randomUUID().replaceAll('-', '')}`
   const administer = async (sql: string) => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT })
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
     await client.connect()
     await client.query(sql).finally(() => client.end())
   }

@@ -4,9 +4,9 @@
  */
 
 /** Milliseconds. */
-const BEAT = 500
+const BEAT_MS = 500
 /** After a wake: until what was in hand, or came in the meantime, has been found to be old. */
-const WAKING = 1_000
+const WAKING_MS = 1_000
 
 /** Watches for standstills of this process. */
 export interface WakeWatch {
@@ -29,9 +29,9 @@ export function watchWakes(longest: number): WakeWatch {
     seenAt = now
     return now
   }
-  const beat = setInterval(look, BEAT).unref()
+  const beat = setInterval(look, BEAT_MS).unref()
   return {
-    isWaking: () => look() - wokeAt < WAKING,
+    isWaking: () => look() - wokeAt < WAKING_MS,
     stop: () => clearInterval(beat),
   }
 }

@@ -12,8 +12,8 @@ import { askLocalSocket } from './local-socket.ts'
 /** The identifier of the embedded chain. */
 export const chainId = 31337
 
-const startMilliseconds = 20_000
-const loadMilliseconds = 120_000
+const START_MS = 20_000
+const LOAD_MS = 120_000
 
 /**
  * anvil always listens on TCP as well, asks nobody for a credential there, and does for any caller what it does for us: it
@@ -25,7 +25,7 @@ const unreachableHost = '224.0.0.1'
 const loopbackHost = '127.0.0.1'
 
 /** A socket's path may have 103 bytes on some systems, and ours carries an ending at first. */
-const longestSocketPath = 96
+const LONGEST_SOCKET_PATH = 96
 
 /** JSON-RPC over anvil's socket. Raises an Error with the method and the server's sentence. */
 export type Rpc = <T>(method: string, params?: unknown[]) => Promise<T>
@@ -125,7 +125,7 @@ const isOurs = async (folder: string) => {
 /** Where the socket goes: the same path as before where that can be, so that others of our processes find it again. */
 const placeSocket = async (files: AnvilFiles): Promise<string> => {
   const beside = join(files.folder, 'anvil.ipc')
-  if (Buffer.byteLength(beside) <= longestSocketPath) return beside
+  if (Buffer.byteLength(beside) <= LONGEST_SOCKET_PATH) return beside
   const previous = (await readRecord(files))?.socket
   if (previous && (await isOurs(dirname(previous)))) return previous
   return join(await mkdtemp(join(tmpdir(), 'annal-')), 'anvil.ipc')
@@ -162,9 +162,7 @@ const launch = async (files: AnvilFiles, socket: string, host: string): Promise<
   void server.ended.then((reason) => {
     failure = reason
   })
-  const started = await waitFor(startMilliseconds, async () =>
-    failure === undefined ? await answers(socket, 1_000) : false,
-  )
+  const started = await waitFor(START_MS, async () => (failure === undefined ? await answers(socket, 1_000) : false))
   if (started && failure === undefined) return server.pid
   throw new Error(
     `The embedded chain did not start (${failure ?? 'too slow'}). The end of ${files.log}:\n${await readLogTail(files.log)}`,
@@ -187,7 +185,7 @@ export const startAnvil = async (files: AnvilFiles, log: Log): Promise<AnvilProc
     )
   }
   const pid = hidden ?? (await launch(files, aside, loopbackHost))
-  const rpc = createRpc(aside, loadMilliseconds)
+  const rpc = createRpc(aside, LOAD_MS)
   if (state) await rpc('anvil_loadState', [`0x${state.toString('hex')}`])
   await rename(aside, socket)
   const running = { pid, socket, isPrivate: hidden !== undefined }

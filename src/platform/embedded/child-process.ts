@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-const maximumLogBytes = 8 * 1024 * 1024
+const MAXIMUM_LOG_BYTES = 8 * 1024 * 1024
 
 /** How a server is started. */
 export interface ServerCommand {
@@ -40,7 +40,7 @@ export const spawnServer = async (command: ServerCommand): Promise<DetachedServe
     (found) => found.size,
     () => 0,
   )
-  if (size > maximumLogBytes) await rename(logFile, `${logFile}.old`)
+  if (size > MAXIMUM_LOG_BYTES) await rename(logFile, `${logFile}.old`)
   const output = openSync(logFile, 'a', 0o600)
   try {
     const child = spawn(command.binary, command.args, {
@@ -140,8 +140,8 @@ export interface Presence {
 let entries = 0
 
 /** Milliseconds between two signs of life, and without one until somebody counts as frozen. */
-const BEAT = 1_000
-const SILENT = 5_000
+const BEAT_MS = 1_000
+const SILENT_MS = 5_000
 
 /**
  * Who uses a server: one file for each user in `folder`, named so that the first comes first. The files of processes
@@ -172,10 +172,10 @@ export const enterPresence = async (folder: string): Promise<Presence> => {
     const now = new Date()
     // Without it others do our work; that is all.
     utimes(join(folder, name), now, now).catch(() => undefined)
-  }, BEAT).unref()
+  }, BEAT_MS).unref()
   const isAwake = async (candidate: string) => {
     const { mtimeMs } = await stat(join(folder, candidate)).catch(() => ({ mtimeMs: 0 }))
-    return candidate === name || Date.now() - mtimeMs < SILENT
+    return candidate === name || Date.now() - mtimeMs < SILENT_MS
   }
   return {
     async isFirst() {

@@ -55,7 +55,7 @@ const developmentFunds = '0x21e19e0c9bab2400000'
  */
 const savingShare = 1 / 20
 /** Milliseconds that a block waits at most for the dump that holds it. */
-const longestUnsaved = 60_000
+const LONGEST_UNSAVED_MS = 60_000
 
 /** Whether a block is wanted: transactions wait, or the newest block that carries one is not deep enough. */
 const needsBlock = async (rpc: Rpc, confirmations: number): Promise<boolean> => {
@@ -89,7 +89,7 @@ const createMiner = (files: AnvilFiles, confirmations: number) => {
     savedHead = hash
   }
   const isSaveDue = () =>
-    performance.now() - savedAt >= Math.min(tookToSave / savingShare, Math.max(longestUnsaved, tookToSave))
+    performance.now() - savedAt >= Math.min(tookToSave / savingShare, Math.max(LONGEST_UNSAVED_MS, tookToSave))
   return {
     save,
     mineWhenNeeded: async (rpc: Rpc) => {

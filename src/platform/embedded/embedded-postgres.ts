@@ -40,8 +40,8 @@ export interface EmbeddedPostgres {
 }
 
 const databaseName = 'annal'
-const startMilliseconds = 60_000
-const stopMilliseconds = 30_000
+const START_MS = 60_000
+const STOP_MS = 30_000
 
 /** Every process that uses the server holds this lock, shared, for as long as it lives. */
 const presenceLock = 0x616e6e61
@@ -101,7 +101,7 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
     void server.ended.then((reason) => {
       failure = reason
     })
-    const started = await waitFor(startMilliseconds, async () => {
+    const started = await waitFor(START_MS, async () => {
       const found = await readPostmaster(dataDir)
       return found?.ready ? found : failure === undefined ? undefined : null
     })
@@ -120,7 +120,7 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
     throw new Error(`The embedded PostgreSQL did not start (${failure ?? 'too slow'}). The end of ${logFile}:\n${tail}`)
   }
 
-  const postmaster = await waitFor(startMilliseconds, attempt)
+  const postmaster = await waitFor(START_MS, attempt)
   if (!postmaster) {
     throw new Error(
       `The PostgreSQL on ${dataDir} neither answers nor ends. Look at ${logFile}, and end it with "kill -INT" on the process named in ${dataDir}/postmaster.pid.`,
@@ -140,7 +140,7 @@ const enter = async (credentials: Credentials, patience: number): Promise<pg.Cli
     connectionString: urlOf(credentials, 'postgres'),
     connectionTimeoutMillis: 5_000,
     lock_timeout: patience / 2,
-    query_timeout: startMilliseconds,
+    query_timeout: START_MS,
     application_name: 'annal presence',
   })
   client.on('error', () => undefined)
@@ -173,7 +173,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const { log } = options
   const resolved = { ...options, dir: await realpath(options.dir) }
   const dataDir = join(resolved.dir, 'postgres')
-  const patience = options.patience ?? startMilliseconds
+  const patience = options.patience ?? START_MS
   let stopping: Promise<void> | undefined
 
   const joinServer = async () => {
@@ -214,7 +214,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     } finally {
       await presence.end().catch(() => undefined)
     }
-    const gone = await waitFor(stopMilliseconds, async () => ((await readPostmaster(dataDir)) ? undefined : true))
+    const gone = await waitFor(STOP_MS, async () => ((await readPostmaster(dataDir)) ? undefined : true))
     if (!gone) log.warn({ pid }, 'The embedded PostgreSQL is still stopping; its data is safe.')
   }
 

@@ -5,9 +5,9 @@
 import { DomainError } from '../../domain/errors.ts'
 
 /** Bytes. */
-const MOST = 64_000_000
+const MOST_BYTES = 64_000_000
 /** Milliseconds that count for each, so that age alone does not decide among those who have just begun. */
-const LEAST_AGE = 200
+const LEAST_AGE_MS = 200
 
 /** A body that is being read. */
 export interface HeldBody {
@@ -33,7 +33,7 @@ const crowded = () =>
   new DomainError('UNAVAILABLE', 'Too many bodies are on their way right now. Try again shortly.', { retryAfter: 5 })
 
 /** Room for `most` bytes; above it the body that holds most for longest is refused with UNAVAILABLE. */
-export function createBodyRoom({ most = MOST }: { most?: number } = {}): BodyRoom {
+export function createBodyRoom({ most = MOST_BYTES }: { most?: number } = {}): BodyRoom {
   const holders = new Set<Holder>()
   let held = 0
 
@@ -43,7 +43,7 @@ export function createBodyRoom({ most = MOST }: { most?: number } = {}): BodyRoo
 
   function refuseHeaviest() {
     const now = performance.now()
-    const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE)
+    const weightOf = ({ bytes, since }: Holder) => bytes * (now - since + LEAST_AGE_MS)
     const heaviest = [...holders].reduce((worst, holder) => (weightOf(holder) > weightOf(worst) ? holder : worst))
     release(heaviest)
     heaviest.refuse(crowded())

@@ -1,4 +1,4 @@
-/** The HTTP server: hands each request to the first door that knows its path, and drains before it closes. */
+/** The HTTP server: hands each request to the first handler that matches its path, and drains before it closes. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net'
@@ -8,22 +8,22 @@ import type { Log } from '../../domain/ports.ts'
 import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './slow-readers.ts'
 
 /** What answers some of the paths. */
-export interface Door {
+export interface HttpHandler {
   /** Whether a path, without its query, is this door's. */
-  knows(path: string): boolean
+  matches(path: string): boolean
   handle(req: IncomingMessage, res: ServerResponse): unknown
   /** Ends answers that would go on for ever. */
   drain?(): void
 }
 
 /** Milliseconds: a caller that sends slowly, and one that says nothing between requests. */
-const REQUEST_TIMEOUT = 300_000
-const HEADERS_TIMEOUT = 30_000
-const KEEP_ALIVE_TIMEOUT = 72_000
-const CLOSE_IDLE_EVERY = 50
+const REQUEST_TIMEOUT_MS = 300_000
+const HEADERS_TIMEOUT_MS = 30_000
+const KEEP_ALIVE_TIMEOUT_MS = 72_000
+const CLOSE_IDLE_EVERY_MS = 50
 
 /** Milliseconds in which a refused caller may go on sending, to nowhere: whoever is cut off at once never reads why. */
-const LINGER = 30_000
+const LINGER_MS = 30_000
 
 /** The HTTP server of the process. */
 export interface HttpServer {
@@ -37,7 +37,7 @@ export interface HttpServer {
 }
 
 /** A year, in seconds. */
-const HSTS_AGE = 31_536_000
+const HSTS_AGE_SECONDS = 31_536_000
 
 /**
  * On every answer. Images and data are shown on pages of other origins, so they may be loaded from there; what is private
@@ -47,7 +47,7 @@ const securityHeaders = (isSecure: boolean): [string, string][] => [
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
   ['Cross-Origin-Resource-Policy', 'cross-origin'],
-  ...(isSecure ? [['Strict-Transport-Security', `max-age=${HSTS_AGE}`] as [string, string]] : []),
+  ...(isSecure ? [['Strict-Transport-Security', `max-age=${HSTS_AGE_SECONDS}`] as [string, string]] : []),
 ]
 
 /** An error as it is sent. */
@@ -59,7 +59,7 @@ export interface ErrorAnswer {
 
 /** What answers requests, and how errors are told that nobody else sees. */
 export interface HttpServerOptions {
-  doors: Door[]
+  handlers: HttpHandler[]
   /** The error body of the service, for requests that no door ever sees. */
   presentError: (error: DomainError) => ErrorAnswer
   log: Log
@@ -106,7 +106,7 @@ function drainRest(req: IncomingMessage, res: ServerResponse) {
     if (req.complete) return
     req.resume()
     const { socket } = req
-    const timer = setTimeout(() => socket.destroy(), LINGER)
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     const forget = () => {
       clearTimeout(timer)
       socket.off('close', forget)
@@ -122,7 +122,7 @@ function drainRest(req: IncomingMessage, res: ServerResponse) {
  * raises cuts the connection and is logged.
  */
 export function createHttpServer({
-  doors,
+  handlers,
   presentError,
   log,
   publicUrl,
@@ -140,9 +140,9 @@ export function createHttpServer({
     for (const [name, value] of headers) res.setHeader(name, value)
     if (draining) res.setHeader('Connection', 'close')
     drainRest(req, res)
-    const door = doors.find((candidate) => candidate.knows(path))
+    const handler = handlers.find((candidate) => candidate.matches(path))
     const isHttp = isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0')
-    if (!door || !isHttp) {
+    if (!handler || !isHttp) {
       const { status, headers, body } = presentError(isHttp ? starting() : new DomainError(...noHttp))
       const text = JSON.stringify(body)
       const length = Buffer.byteLength(text)
@@ -152,16 +152,16 @@ export function createHttpServer({
         .end(text)
       return
     }
-    void Promise.resolve(door.handle(req, res)).catch((error: unknown) => {
+    void Promise.resolve(handler.handle(req, res)).catch((error: unknown) => {
       log.error({ err: error }, 'A request was dropped')
       res.destroy()
     })
   }
   const server = createServer(
     {
-      requestTimeout: REQUEST_TIMEOUT,
-      headersTimeout: HEADERS_TIMEOUT,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
       // Node would answer without a body.
       requireHostHeader: false,
@@ -202,9 +202,9 @@ export function createHttpServer({
     async drain(milliseconds) {
       draining = true
       const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
-      for (const door of doors) door.drain?.()
+      for (const handler of handlers) handler.drain?.()
       // A connection whose last answer is done would be kept open for the next request.
-      const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY)
+      const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
       server.closeIdleConnections()
       const timer = setTimeout(() => server.closeAllConnections(), milliseconds)
       await closed

@@ -10,7 +10,7 @@ const MAX_FIELDS = 100
 /** Parts that are files, whether or not somebody takes them. */
 const MAX_FILE_PARTS = 10
 /** Bytes of boundaries and headers of parts, and of what is read but not told apart yet. */
-const FRAMING = 131_072
+const FRAMING_BYTES = 131_072
 
 /** A file of a form, on its way. */
 export interface FormFile {
@@ -74,7 +74,7 @@ function createParser(req: IncomingMessage, { maxBytes, maxFileBytes }: FormPart
 /** A refusal ends the reading at once. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR before anything is read. */
 export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBodyRoom): Form {
   const { maxBytes, maxFileBytes, maxFiles, onField, onFile } = parts
-  assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING)
+  assertDeclared(req, maxBytes + maxFiles * maxFileBytes + FRAMING_BYTES)
   const parser = createParser(req, parts)
   const { promise: whole, resolve, reject } = Promise.withResolvers<void>()
   // Whoever cancels does not wait for it.
@@ -112,7 +112,7 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
   const fileBytes = () => [...streams].reduce((sum, stream) => sum + stream.bytesRead, 0)
   const assertBounded = () => {
     const others = received - fileBytes()
-    if (others > maxBytes + FRAMING) throw tooLarge(maxBytes)
+    if (others > maxBytes + FRAMING_BYTES) throw tooLarge(maxBytes)
     body.hold(others)
   }
   const take = (chunk: Buffer) =>

@@ -28,7 +28,7 @@ export const slowReaderDefaults: SlowReaderOptions = {
 }
 
 /** Milliseconds. */
-const LOOK_EVERY = 200
+const LOOK_EVERY_MS = 200
 
 /**
  * What the system has not taken of what was written last. Node judges the progress of writes by it, too, and tells nobody:
@@ -85,7 +85,7 @@ export function cutSlowReaders(
     }
     if (waiting <= room) return
     // A part of a file that waits for long gives back less than a large document that waits since the last look.
-    const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + LOOK_EVERY)
+    const weightOf = ({ watched, held }: (typeof holders)[number]) => held * (now - watched.since + LOOK_EVERY_MS)
     for (const { socket, watched, held } of holders.sort((a, b) => weightOf(b) - weightOf(a))) {
       if (waiting <= room) return
       if (waiting <= most && now - watched.since < patienceWhenFull) continue
@@ -105,7 +105,7 @@ export function cutSlowReaders(
     res.once('close', () => answers.delete(res))
     if (answers.size > MOST_AT_ONCE) socket.destroy()
   })
-  const timer = setInterval(look, Math.min(LOOK_EVERY, patienceWhenFull / 2))
+  const timer = setInterval(look, Math.min(LOOK_EVERY_MS, patienceWhenFull / 2))
   server.once('close', () => clearInterval(timer))
   // Whoever never listens never closes.
   timer.unref()

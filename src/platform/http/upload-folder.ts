@@ -48,13 +48,13 @@ export function createUploadFolder({ dir }: { dir: string }): UploadFolder {
     },
 
     /** Nothing of ours has a name: other versions and crashes left it. */
-    async sweep(seconds, onTrouble) {
+    async sweep(seconds, onError) {
       const before = Date.now() - seconds * 1_000
       for (const name of await readdir(dir).catch(() => [])) {
         const path = join(dir, name)
         const found = await stat(path).catch(() => undefined)
         if (!found || found.mtimeMs >= before) continue
-        await rm(path, { recursive: true, force: true }).catch((error: unknown) => onTrouble(name, error))
+        await rm(path, { recursive: true, force: true }).catch((error: unknown) => onError(name, error))
       }
     },
   }

@@ -7,7 +7,7 @@ export interface JobLoopOptions<Job> {
   /** Never raises. */
   carryOut(job: Job): Promise<void>
   /** A look for jobs failed. */
-  onTrouble(error: unknown): undefined
+  onError(error: unknown): undefined
   concurrency: number
   /** Seconds between looks when nothing is due. */
   pollEvery: number
@@ -23,7 +23,7 @@ export interface JobLoop {
  * One loop looks for all hands at once: an idle queue costs one statement a look however many hands there are. It looks
  * again as soon as a job came or ended, for one that ended may have held up others of its lane.
  */
-export function startJobLoop<Job>({ take, carryOut, onTrouble, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
+export function startJobLoop<Job>({ take, carryOut, onError, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
   const running = new Set<Promise<void>>()
   let isStopped = false
   let hasNews = false
@@ -55,7 +55,7 @@ export function startJobLoop<Job>({ take, carryOut, onTrouble, concurrency, poll
     while (!isStopped) {
       hasNews = false
       const free = concurrency - running.size
-      const jobs = free > 0 ? await take(free).catch(onTrouble) : undefined
+      const jobs = free > 0 ? await take(free).catch(onError) : undefined
       for (const job of jobs ?? []) start(job)
       if (!jobs?.length && !hasNews) await pause()
     }

@@ -16,28 +16,28 @@ const schema = 'jobs'
 const TROUBLE = 'The job queue had trouble; it goes on by itself'
 
 /**
- * Seconds. A process says all the time which jobs it has in hand; one that nobody spoke of for `HEARTBEAT`, or that took
- * longer than `EXPIRE`, is given to another process at the next look.
+ * Seconds. A process says all the time which jobs it has in hand; one that nobody spoke of for `HEARTBEAT_SECONDS`, or that took
+ * longer than `EXPIRE_SECONDS`, is given to another process at the next look.
  */
-const HEARTBEAT = 10
-const BEAT_EVERY = 3
-const EXPIRE = 20
-const LOOK_EVERY = 3
-const abandoned = { expireInSeconds: EXPIRE, heartbeatSeconds: HEARTBEAT }
+const HEARTBEAT_SECONDS = 10
+const BEAT_EVERY_SECONDS = 3
+const EXPIRE_SECONDS = 20
+const LOOK_EVERY_SECONDS = 3
+const abandoned = { expireInSeconds: EXPIRE_SECONDS, heartbeatSeconds: HEARTBEAT_SECONDS }
 /** Milliseconds. A job that fails again and again is told of once in so long. */
-const TELL_EVERY = 3_600_000
+const TELL_EVERY_MS = 3_600_000
 /** Seconds. */
-const DAY = 86_400
-const KEPT_DEAD = 365 * DAY
+const DAY_SECONDS = 86_400
+const KEPT_DEAD_SECONDS = 365 * DAY_SECONDS
 /** What nobody has carried out by then is deleted without a trace: far longer than all attempts take. */
-const KEPT_WAITING = 30 * DAY
+const KEPT_WAITING_SECONDS = 30 * DAY_SECONDS
 /** Characters. */
 const LONGEST_REASON = 300
 /** Milliseconds. Updating the queue's own tables takes longest. */
-const CONNECT_TIMEOUT = 5_000
-const ANSWER_TIMEOUT = 30_000
+const CONNECT_TIMEOUT_MS = 5_000
+const ANSWER_TIMEOUT_MS = 30_000
 /** Jobs that are done are deleted when their queue says so, and a look like this one has come. */
-const TIDY_EVERY = 300
+const TIDY_EVERY_SECONDS = 300
 
 /**
  * A mail arrives soon after a short outage, and a long one does not lose it: it is tried every half minute for a quarter of an
@@ -59,7 +59,7 @@ const toldAtTheEnd: readonly QueueName[] = ['thumbnail']
  */
 const queues = {
   /** Jobs that were given up, for an operator to look at: `annal jobs`. They keep nothing that tells of a person but identifiers. */
-  'dead-letter': { retentionSeconds: KEPT_DEAD },
+  'dead-letter': { retentionSeconds: KEPT_DEAD_SECONDS },
   'abandoned-delivery': {
     retryLimit: 50,
     retryDelay: 30,
@@ -68,13 +68,13 @@ const queues = {
     ...abandoned,
     deadLetter: 'dead-letter',
   },
-  mail: { ...mailRetries, ...abandoned, retentionSeconds: KEPT_WAITING, deadLetter: 'dead-letter' },
+  mail: { ...mailRetries, ...abandoned, retentionSeconds: KEPT_WAITING_SECONDS, deadLetter: 'dead-letter' },
   /** The payload may hold an address, so a job that is done or given up is soon deleted, and its dead letter has no address. */
   'account-mail': {
     ...mailRetries,
     ...abandoned,
     deleteAfterSeconds: 60,
-    retentionSeconds: KEPT_WAITING,
+    retentionSeconds: KEPT_WAITING_SECONDS,
     deadLetter: 'dead-letter',
   },
   /** The lane of a delivery is its network app. */
@@ -92,7 +92,7 @@ const queues = {
     retryBackoff: true,
     retryDelayMax: 3_600,
     ...abandoned,
-    retentionSeconds: KEPT_WAITING,
+    retentionSeconds: KEPT_WAITING_SECONDS,
     deadLetter: 'dead-letter',
   },
   /** What cannot be made soon is not made: it holds up nobody. */
@@ -135,8 +135,8 @@ export interface Jobs {
 const open = (databaseUrl: string, options: object) =>
   new PgBoss({
     connectionString: databaseUrl,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
-    query_timeout: ANSWER_TIMEOUT,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     schema,
     application_name: 'annal-jobs',
@@ -177,18 +177,18 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   const boss = open(databaseUrl, {
     max: 3,
     migrate: false,
-    superviseIntervalSeconds: LOOK_EVERY,
-    monitorIntervalSeconds: LOOK_EVERY,
-    maintenanceIntervalSeconds: TIDY_EVERY,
+    superviseIntervalSeconds: LOOK_EVERY_SECONDS,
+    monitorIntervalSeconds: LOOK_EVERY_SECONDS,
+    maintenanceIntervalSeconds: TIDY_EVERY_SECONDS,
   })
-  const onTrouble = (error: unknown) => {
+  const onError = (error: unknown) => {
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, TROUBLE)
     return undefined
   }
-  boss.on('error', onTrouble)
+  boss.on('error', onError)
   await boss.start()
   // At once, too: a process that soon dies would never look for what others left behind.
-  boss.supervise().catch(onTrouble)
+  boss.supervise().catch(onError)
   const stopping = new AbortController()
   const unredacted = new Set<string>()
   const redact = () =>
@@ -200,18 +200,18 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
         log[level]({ err: error, job: id }, 'A dead letter could not be redacted; it is tried again')
       },
       cancel: stopping.signal,
-    }).catch(onTrouble)
+    }).catch(onError)
   // Also those of jobs whose process died in their last attempt.
   redact()
   const loops: JobLoop[] = []
-  const beats: NodeJS.Timeout[] = [setInterval(redact, TIDY_EVERY * 1_000)]
+  const beats: NodeJS.Timeout[] = [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)]
 
   /** When the log is told of this failure or was told of the last one it was told of; by any process. */
   function tell(queue: QueueName, job: JobWithMetadata<object>, error: unknown, isLast: boolean): number {
     const about = { err: error, queue, job: job.id, attempt: job.retryCount + 1, subject: subjectOf(job.data) }
     const toldAt = (job.output as Partial<Failed> | null)?.toldAt ?? 0
     if (isLast) log.error(about, 'A job failed for the last time and is given up')
-    else if (toldAtTheEnd.includes(queue) || Date.now() - toldAt < TELL_EVERY) {
+    else if (toldAtTheEnd.includes(queue) || Date.now() - toldAt < TELL_EVERY_MS) {
       log.debug(about, 'A job failed and is tried again')
       return toldAt
     } else log.warn(about, 'A job failed and is tried again')
@@ -239,12 +239,12 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
     ) {
       const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
       const inHand = new Set<JobWithMetadata<object>>()
-      const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onTrouble)
-      beats.push(setInterval(beat, BEAT_EVERY * 1_000))
+      const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onError)
+      beats.push(setInterval(beat, BEAT_EVERY_SECONDS * 1_000))
       const loop = startJobLoop({
         concurrency,
         pollEvery,
-        onTrouble,
+        onError,
         take: (batchSize) => boss.fetch<JobData[Name]>(queue, { batchSize, includeMetadata: true, ...lanes }),
         async carryOut(job) {
           inHand.add(job)
@@ -253,7 +253,7 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
             await boss.complete(queue, job)
           } catch (error) {
             // What cannot be said now is found out when the job's time is over.
-            await fail(queue, job, error).catch(onTrouble)
+            await fail(queue, job, error).catch(onError)
           } finally {
             inHand.delete(job)
           }
@@ -261,7 +261,7 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
       })
       loops.push(loop)
     },
-    async stop(milliseconds = EXPIRE * 1_000) {
+    async stop(milliseconds = EXPIRE_SECONDS * 1_000) {
       const patience = delay(milliseconds, undefined, { ref: false })
       await Promise.race([Promise.all(loops.map((loop) => loop.stop())), patience])
       stopping.abort()

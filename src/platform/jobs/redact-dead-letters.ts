@@ -31,9 +31,9 @@ export async function redactDeadLetters({ ask, tell, cancel }: RedactionParts): 
     } catch (error) {
       if (!isOfRows(error)) throw error
       for (const id of ids) {
-        await ask(redactLetters, [[id]]).catch((trouble: unknown) => {
-          if (!isOfRows(trouble)) throw trouble
-          tell(id, trouble)
+        await ask(redactLetters, [[id]]).catch((cause: unknown) => {
+          if (!isOfRows(cause)) throw cause
+          tell(id, cause)
         })
       }
     }

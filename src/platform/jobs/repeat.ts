@@ -10,9 +10,9 @@ export interface Repetition {
 export const done = Symbol('done')
 
 /** Milliseconds. What fails again and again is told once in so long. */
-const TELL_EVERY = 3_600_000
+const TELL_EVERY_MS = 3_600_000
 /** Milliseconds between tries of what fails and is usually done more often. */
-const LONGEST_PAUSE = 60_000
+const LONGEST_PAUSE_MS = 60_000
 
 /**
  * Does `work` again and again with a pause between; one that fails is told, once an hour, and tried again, ever more rarely:
@@ -25,12 +25,12 @@ export function repeat(
   failure: string,
 ): Repetition {
   const stopping = new AbortController()
-  const longest = Math.max(pauseMilliseconds, LONGEST_PAUSE)
+  const longest = Math.max(pauseMilliseconds, LONGEST_PAUSE_MS)
   let failures = 0
   let toldAt = Number.NEGATIVE_INFINITY
   const tell = (error: unknown) => {
     const now = performance.now()
-    const isDue = failures === 1 || now - toldAt >= TELL_EVERY
+    const isDue = failures === 1 || now - toldAt >= TELL_EVERY_MS
     log[isDue ? 'warn' : 'debug']({ err: error, failures }, failure)
     if (isDue) toldAt = now
   }

@@ -14,7 +14,7 @@ const PROGRAM = fileURLToPath(new URL('picture-process.ts', import.meta.url))
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
 const UNREADABLE = 2
 /** From the first byte to the last. Milliseconds. */
-const PATIENCE = 15_000
+const PATIENCE_MS = 15_000
 /** Of all results of one picture together. */
 const MAX_BYTES = 20_000_000
 
@@ -80,7 +80,7 @@ async function run(
 }
 
 /** Makes pictures two at once; 20 wait at most. `patience`: milliseconds for one picture. */
-export function createPictureMaker({ patience = PATIENCE } = {}): PictureMaker {
+export function createPictureMaker({ patience = PATIENCE_MS } = {}): PictureMaker {
   const queued = createBoundedQueue({ name: NAME, atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
   return { make: (source, sides) => queued(() => run(source, sides, patience)) }
 }

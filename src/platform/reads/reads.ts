@@ -29,13 +29,13 @@ export interface ReadsOptions {
 }
 
 /** Shapes kept compiled; the one not used for longest goes first. */
-const mostShapes = 500
+const MOST_SHAPES = 500
 
 /**
  * Statements with a name. A connection keeps each until it ends, so there must be a bound; beyond it statements still
  * run, but are planned every time.
  */
-const mostNames = 500
+const MOST_NAMES = 500
 
 const manyMethods: ReadonlySet<ReadMethod> = new Set(['findMany', 'count'])
 
@@ -79,7 +79,7 @@ export const createReads = ({
     if (found !== undefined) shapes.delete(key)
     else found = refusable(() => compile(model, method, args, { pageBytes }))
     shapes.set(key, found)
-    if (shapes.size > mostShapes) shapes.delete(shapes.keys().next().value as string)
+    if (shapes.size > MOST_SHAPES) shapes.delete(shapes.keys().next().value as string)
     return found
   }
 
@@ -92,7 +92,7 @@ export const createReads = ({
 
   const nameOf = ({ name }: Compiled) => {
     if (names.has(name)) return name
-    if (names.size >= mostNames) return undefined
+    if (names.size >= MOST_NAMES) return undefined
     names.add(name)
     return name
   }

@@ -8,11 +8,11 @@ import { decoderOf, jsonOf } from './values.ts'
 import { all, compileWhere } from './where.ts'
 
 /** PostgreSQL takes no more arguments to a function. */
-const mostColumns = 100
+const MOST_COLUMNS = 100
 
 /** One row as a JSON array. Its columns are complete once the selection was compiled. */
 export const rowOf = (columns: readonly string[]): string => {
-  if (columns.length > mostColumns) throw unsupported
+  if (columns.length > MOST_COLUMNS) throw unsupported
   return `json_build_array(${columns.join(', ')})`
 }
 

@@ -9,7 +9,7 @@ interface KeyPairs {
   signText(privateKey: Uint8Array, text: string): string
 }
 
-/** 1: wrapped by the key-encryption key alone. 2: also by the owner's counterpart. */
+/** 1: wrapped by the key-encryption key alone. 2: also by the owner's key share. */
 const VERSION = 2
 
 /** Owner, purpose and version are authenticated, so that no ciphertext can stand in for another. */

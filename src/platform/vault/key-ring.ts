@@ -37,9 +37,9 @@ interface Options {
 }
 
 /** A key that wraps no more must have rested this long before it is destroyed: what a server began with it is then written. Milliseconds. */
-const REST = 15 * 60_000
+const REST_MS = 15 * 60_000
 /** How often the file is looked at for a new key. Milliseconds. */
-const LOOK_EVERY = 1_000
+const LOOK_EVERY_MS = 1_000
 
 /** The first of several processes that start at once makes the file; the others take what it made. */
 export function readOrCreate(file: string, make: () => string): string {
@@ -119,7 +119,7 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
   }
 
   function current(): RingKey {
-    if (isOfFiles && Date.now() - lookedAt > LOOK_EVERY) {
+    if (isOfFiles && Date.now() - lookedAt > LOOK_EVERY_MS) {
       lookedAt = Date.now()
       if (versionOf(file) !== version) reload()
     }
@@ -155,7 +155,7 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
 
     async destroyEarlier() {
       reload()
-      const wait = isOfFiles ? REST - (Date.now() - statSync(file).mtimeMs) : 0
+      const wait = isOfFiles ? REST_MS - (Date.now() - statSync(file).mtimeMs) : 0
       const filesOf = (each: RingKey) => [
         copyOf(each),
         ...(!isOfFiles && existsSync(file) && toRingKey(readFileSync(file, 'utf8').trim()).id === each.id
@@ -166,7 +166,7 @@ export function openKeyRing({ dir, key, previousKeys }: Options): LocalKeyRing {
       if (doomed.length > 0 && wait > 0) {
         throw new DomainError(
           'CONFLICT',
-          `An earlier key rests for ${REST / 60_000} minutes before it is destroyed, because a request may still hold what it wrapped. Try again in ${Math.ceil(wait / 60_000)} minutes.`,
+          `An earlier key rests for ${REST_MS / 60_000} minutes before it is destroyed, because a request may still hold what it wrapped. Try again in ${Math.ceil(wait / 60_000)} minutes.`,
           { retryAfter: Math.ceil(wait / 1_000) },
         )
       }

@@ -1,11 +1,11 @@
-/** The local key vault: keys in files or from the environment, and a counterpart for every owner. */
+/** The local key vault: keys in files or from the environment, and a key share for every owner. */
 import { createHmac, hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import { LostKeyError } from '../../domain/errors.ts'
 import type { KeyRing, KeyVault } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
-import { createCounterparts } from './counterparts.ts'
 import { openKeyRing, type RingKey, readOrCreate } from './key-ring.ts'
+import { createKeyShares } from './key-shares.ts'
 
 interface Options {
   /** The installation's folder; the vault lies in `keys` there. */
@@ -28,7 +28,7 @@ export type LocalKeyVault = KeyVault & { ring: KeyRing }
 export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): LocalKeyVault {
   const keysDir = join(dir, 'keys')
   const ring = openKeyRing({ dir: keysDir, key, previousKeys })
-  const counterparts = createCounterparts({ dir: join(keysDir, 'counterparts'), deletedDir: join(keysDir, 'deleted') })
+  const keyShares = createKeyShares({ dir: join(keysDir, 'counterparts'), deletedDir: join(keysDir, 'deleted') })
   // Made of the first key once and kept: links and retries outlive a rotation, and it tells nothing about that key.
   const root = Buffer.from(
     readOrCreate(join(keysDir, 'derivation-key'), () => extract(ring.oldest().key).toString('hex')),
@@ -36,8 +36,8 @@ export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): L
   )
   if (root.length !== 32) throw new Error('The derivation key is damaged: expected 64 hex digits.')
 
-  const wrappingKey = ({ id, key }: RingKey, owner: string, counterpart: Uint8Array) =>
-    new Uint8Array(hkdfSync('sha256', key, counterpart, `annal\nwrap-for\n${id}\n${owner}`, 32))
+  const wrappingKey = ({ id, key }: RingKey, owner: string, keyShare: Uint8Array) =>
+    new Uint8Array(hkdfSync('sha256', key, keyShare, `annal\nwrap-for\n${id}\n${owner}`, 32))
 
   return {
     ring,
@@ -49,24 +49,24 @@ export function createLocalKeyVault({ dir, key, previousKeys = [] }: Options): L
       return unseal(ring.find(keyId).key, wrapped, `${keyId}\n${context}`)
     },
     async wrapFor(owner, dataKey, context) {
-      const counterpart = await counterparts.findOrMake(owner)
+      const keyShare = await keyShares.findOrMake(owner)
       const current = ring.current()
-      const wrapped = seal(wrappingKey(current, owner, counterpart), dataKey, `${current.id}\n${context}`)
+      const wrapped = seal(wrappingKey(current, owner, keyShare), dataKey, `${current.id}\n${context}`)
       return { keyId: current.id, wrapped }
     },
     async unwrapFor(owner, keyId, wrapped, context) {
-      const counterpart = await counterparts.find(owner)
-      if (!counterpart) {
-        throw new LostKeyError(`The key vault holds no counterpart for ${owner}.`, {
-          isForGood: await counterparts.isDeleted(owner),
+      const keyShare = await keyShares.find(owner)
+      if (!keyShare) {
+        throw new LostKeyError(`The key vault holds no key share for ${owner}.`, {
+          isForGood: await keyShares.isDeleted(owner),
         })
       }
-      return unseal(wrappingKey(ring.find(keyId), owner, counterpart), wrapped, `${keyId}\n${context}`)
+      return unseal(wrappingKey(ring.find(keyId), owner, keyShare), wrapped, `${keyId}\n${context}`)
     },
-    forget: counterparts.forget,
-    markDeleted: counterparts.markDeleted,
-    owners: counterparts.owners,
-    deletedOwners: counterparts.deleted,
+    forget: keyShares.forget,
+    markDeleted: keyShares.markDeleted,
+    owners: keyShares.owners,
+    deletedOwners: keyShares.deleted,
     derive: (purpose) => expand(root, purpose),
   }
 }

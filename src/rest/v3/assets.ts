@@ -42,7 +42,7 @@ const register = defineRoute({
   method: 'POST',
   path: 'assets',
   action: 'asset:register',
-  admit: ({ services, actor, attempt }, request) => services.assets.admitRegistration(actor, attempt, request),
+  admit: ({ services, actor, idempotency }, request) => services.assets.admitRegistration(actor, idempotency, request),
   files: ['asset_file'],
   operation: graphql(/* GraphQL */ `
     mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {

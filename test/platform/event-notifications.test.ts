@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createEventNotices } from '../../src/platform/database/event-notices.ts'
+import { createEventNotifications } from '../../src/platform/database/event-notifications.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -8,11 +8,11 @@ const app = await createTestApp()
 it('closes at once, however far its connection has come', async () => {
   const { databaseUrl: url, database } = app.installation
   const closings = Array.from({ length: 60 }, async (_, turns) => {
-    const notices = createEventNotices({ url, database, log: app.log })
-    const deafen = notices.listen({ grown() {}, ended() {}, missed() {} })
+    const notifications = createEventNotifications({ url, database, log: app.log })
+    const deafen = notifications.listen({ grown() {}, ended() {}, missed() {} })
     for (let passed = 0; passed < turns; passed += 1) await turn()
     deafen()
-    await notices.close()
+    await notifications.close()
     return 'closed'
   })
   expect(new Set(await Promise.all(closings))).toEqual(new Set(['closed']))

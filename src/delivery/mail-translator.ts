@@ -2,14 +2,14 @@ import type { Language } from '../domain/language.ts'
 import { fill } from './mail-languages.ts'
 
 /** A language, and how its sentences are filled in. */
-export interface Voice {
+export interface Translator {
   language: Language
   /** Fills in `{url}`, which every sentence may use, and the values given. Raises RangeError when one is missing. */
-  say(sentence: string, values?: Record<string, string>): string
+  translate(sentence: string, values?: Record<string, string>): string
 }
 
 /** Fills sentences in, in one language; `url` stands for the service in all of them. */
-export const createVoice = (language: Language, url: string): Voice => ({
+export const createTranslator = (language: Language, url: string): Translator => ({
   language,
-  say: (sentence, values) => fill(sentence, { url, ...values }),
+  translate: (sentence, values) => fill(sentence, { url, ...values }),
 })

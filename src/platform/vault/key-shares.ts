@@ -14,7 +14,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 interface Options {
-  /** Where the counterparts lie. */
+  /** Where the key shares lie. */
   dir: string
   /** Where empty files lie that name the owners who were deleted. */
   deletedDir: string
@@ -24,7 +24,7 @@ interface Options {
  * Key shares as files: one for each owner, and an empty one for each who was deleted. What is written is on the disk when
  * a method resolves.
  */
-export function createCounterparts({ dir, deletedDir }: Options) {
+export function createKeyShares({ dir, deletedDir }: Options) {
   const place = (folder: string, owner: string) => {
     // It becomes a path.
     if (!uuid.test(owner)) throw new TypeError('An owner is a UUID in lowercase.')
@@ -44,9 +44,9 @@ export function createCounterparts({ dir, deletedDir }: Options) {
 
   async function find(owner: string): Promise<Buffer | undefined> {
     try {
-      const counterpart = await readFile(fileOf(owner))
-      if (counterpart.length !== BYTES) throw new LostKeyError(`The counterpart of ${owner} is damaged.`)
-      return counterpart
+      const keyShare = await readFile(fileOf(owner))
+      if (keyShare.length !== BYTES) throw new LostKeyError(`The key share of ${owner} is damaged.`)
+      return keyShare
     } catch (error) {
       if (isMissing(error)) return undefined
       throw error
@@ -55,16 +55,16 @@ export function createCounterparts({ dir, deletedDir }: Options) {
 
   return {
     isDeleted,
-    /** The owner's counterpart, or undefined when there is none (any more). */
+    /** The owner's key share, or undefined when there is none (any more). */
     find,
-    /** The owner's counterpart, made where there is none. On the disk when this resolves. */
+    /** The owner's key share, made where there is none. On the disk when this resolves. */
     async findOrMake(owner: string): Promise<Buffer> {
-      const counterpart = await find(owner)
-      if (counterpart) return counterpart
+      const keyShare = await find(owner)
+      if (keyShare) return keyShare
       if (await isDeleted(owner)) throw new LostKeyError(`${owner} was deleted.`, { isForGood: true })
       await createFile(fileOf(owner), randomBytes(BYTES))
       const made = await find(owner)
-      if (!made) throw new Error(`The counterpart of ${owner} was destroyed.`)
+      if (!made) throw new Error(`The key share of ${owner} was destroyed.`)
       return made
     },
     /**
@@ -76,7 +76,7 @@ export function createCounterparts({ dir, deletedDir }: Options) {
     async markDeleted(owner: string): Promise<void> {
       await createFile(place(deletedDir, owner), '')
     },
-    /** Who has a counterpart, in no order. */
+    /** Who has a key share, in no order. */
     owners: () => namesIn(dir),
     /** Who was marked as deleted, in no order. */
     deleted: () => namesIn(deletedDir),

@@ -4,21 +4,21 @@
  * triggers on the tables themselves, so that no statement can forget it.
  */
 import pg from 'pg'
-import type { Database, Ear, FeedNotices, Log } from '../../domain/ports.ts'
+import type { Database, Ear, FeedNotifications, Log } from '../../domain/ports.ts'
 import { nothing, statement, text } from '../../domain/sql.ts'
 
 /** Notifications of feeds, on a connection of their own. */
-export interface OpenNotices extends FeedNotices {
+export interface OpenNotices extends FeedNotifications {
   /** Sends what is due and lets go of the connection. */
   close(): Promise<void>
 }
 
 /** Milliseconds. */
-const GATHER = 20
-const POLL_EVERY = 2_000
-const RECONNECT_AFTER = 500
-const CONNECT_TIMEOUT = 3_000
-const KEEP_ALIVE = 10_000
+const GATHER_MS = 20
+const POLL_EVERY_MS = 2_000
+const RECONNECT_AFTER_MS = 500
+const CONNECT_TIMEOUT_MS = 3_000
+const KEEP_ALIVE_MS = 10_000
 /** Of 37 bytes each: PostgreSQL takes payloads below 8000. */
 const OWNERS_PER_NOTICE = 200
 
@@ -33,7 +33,7 @@ const notify = statement(
  * Notifies all processes that feeds have grown, and hears of it while somebody listens. What cannot be sent is told to
  * nobody: followers look by themselves.
  */
-export function createEventNotices({
+export function createEventNotifications({
   url,
   database,
   log,
@@ -75,10 +75,10 @@ export function createEventNotices({
     reconnecting = undefined
     const opened = new pg.Client({
       connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT,
-      query_timeout: CONNECT_TIMEOUT,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CONNECT_TIMEOUT_MS,
       keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'annal-events',
     })
     client = opened
@@ -87,7 +87,7 @@ export function createEventNotices({
       client = undefined
       log.debug({}, 'The connection for notices was lost')
       track(opened.end())
-      reconnecting = setTimeout(connect, RECONNECT_AFTER)
+      reconnecting = setTimeout(connect, RECONNECT_AFTER_MS)
     }
     opened.on('notification', ({ channel, payload = '' }) => {
       const ids = payload.split(',')
@@ -115,14 +115,14 @@ export function createEventNotices({
   }
 
   return {
-    announce(ownerId) {
+    notify(ownerId) {
       due.add(ownerId)
-      gathering ??= setTimeout(() => track(send()), GATHER)
+      gathering ??= setTimeout(() => track(send()), GATHER_MS)
     },
     listen(ear) {
       ears.add(ear)
       if (ears.size === 1) {
-        polling = setInterval(missed, POLL_EVERY)
+        polling = setInterval(missed, POLL_EVERY_MS)
         connect()
       }
       return () => {

@@ -1,7 +1,7 @@
 /** Small secrets at rest, under the key vault. */
 import { randomBytes } from 'node:crypto'
 import { LostKeyError } from '../../domain/errors.ts'
-import type { KeyVault, Safe, WrappedKey } from '../../domain/ports.ts'
+import type { EnvelopeCipher, KeyVault, WrappedKey } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 /**
@@ -33,7 +33,7 @@ const join = ({ keyId, wrapped }: WrappedKey, sealed: Uint8Array) =>
   Buffer.concat([prefixOf(keyId), part(wrapped), sealed])
 
 /** Seals small secrets by envelope encryption: each under a data key of its own, which the vault wraps. */
-export function createSafe({ vault }: { vault: KeyVault }): Safe {
+export function createEnvelopeCipher({ vault }: { vault: KeyVault }): EnvelopeCipher {
   return {
     async seal(text, context) {
       const dataKey = randomBytes(32)
