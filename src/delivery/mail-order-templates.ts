@@ -20,7 +20,7 @@ interface Particulars {
 const isNothing = (amount: string) => amount === '0'
 
 /** The amounts that are something. */
-const given = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
+const nonZero = (...facts: Fact[]) => facts.filter(([, amount]) => !isNothing(amount))
 
 type Write<T extends Template> = (
   message: Message<T>,
@@ -33,14 +33,17 @@ const templates: { [T in Template]: Write<T> } = {
     subject: translate(receipt.subject),
     heading: receipt.heading,
     paragraphs: [translate(isNothing(price) ? receipt.free : receipt.text)],
-    facts: [...given([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]), [facts.charge, chargeId]],
+    facts: [
+      ...nonZero([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
+      [facts.charge, chargeId],
+    ],
   }),
 
   sale: ({ price, earned, platformShare }, { sale, facts }, translate) => ({
     subject: translate(sale.subject),
     heading: sale.heading,
     paragraphs: [translate(isNothing(price) ? sale.free : sale.text)],
-    facts: given(
+    facts: nonZero(
       [facts.platformShare, platformShare],
       [facts.earnedPoints, earned.points],
       [translate(facts.earnedNum), earned.num],
@@ -54,7 +57,7 @@ const templates: { [T in Template]: Write<T> } = {
       translate(words.text),
       contact ? translate(words.next, { contact }) : translate(words.nextWithoutContact),
     ],
-    facts: given([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
+    facts: nonZero([facts.paidPoints, paid.points], [translate(facts.paidNum), paid.num]),
   }),
 
   'order-refunded': ({ returned, chargeId, refundId }, { 'order-refunded': words, facts }, translate) => ({
@@ -62,7 +65,7 @@ const templates: { [T in Template]: Write<T> } = {
     heading: words.heading,
     paragraphs: [translate(words.text)],
     facts: [
-      ...given([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
+      ...nonZero([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
       [facts.charge, chargeId],
       [facts.refund, refundId],
     ],

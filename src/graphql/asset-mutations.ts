@@ -4,11 +4,12 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { customField } from '../domain/asset/metadata.ts'
+import type { Upload } from '../domain/asset/uploads.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
-import { given } from './given.ts'
 import { metadataInputFields } from './metadata-fields.ts'
+import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
 import { costFields, type InputFields, type Quoted, quoteField } from './quote.ts'
 
 /** What a registration and an update give alike. */
@@ -97,6 +98,36 @@ const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload
   fields: (t) => ({ id: t.exposeID('id', { description: 'The nid.' }) }),
 })
 
+/** A file and the metadata of its first commit; a query cannot carry the file, and tries without it. */
+export const registration: PaidMutation<
+  Omit<typeof RegisterAssetInput.$inferInput, 'assetFile'> & { assetFile?: Upload },
+  { asset: Asset | null }
+> = {
+  async tryOut({ actor, services }, { assetFile, ...input }) {
+    return { asset: null, quote: await services.assets.quoteRegistration(actor, assetFile?.file, input) }
+  },
+  async carryOut(context, { assetFile, ...input }, info) {
+    const { actor, services, idempotency } = context
+    const nid = await services.assets.register(actor, assetFile!.file, input, idempotency)
+    const asset = await services.assets.get(actor, nid, belowAsset(context, info))
+    return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
+  },
+}
+
+/** A change of metadata. */
+export const update: PaidMutation<typeof UpdateAssetMetadataInput.$inferInput, { asset: Asset }> = {
+  tryOut(context, { id, ...change }, info) {
+    const { actor, services } = context
+    return services.assets.quoteUpdate(actor, { ...change, nid: id }, info && belowAsset(context, info))
+  },
+  async carryOut(context, { id, ...change }, info) {
+    const { actor, services, idempotency } = context
+    const query = belowAsset(context, info)
+    const { asset, commitId } = await services.assets.update(actor, { ...change, nid: id }, idempotency, query)
+    return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
+  },
+}
+
 builder.mutationFields((t) => ({
   registerAsset: t.field({
     type: RegisterAssetPayload,
@@ -104,17 +135,7 @@ builder.mutationFields((t) => ({
       'Registers a file and writes its first commit; charges the update fee and gas. ' +
       'Raises VALIDATION_FAILED, PAYLOAD_TOO_LARGE, DUPLICATE_ASSET, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: RegisterAssetInput, required: true, description: 'File and metadata.' }) },
-    resolve: async (_root, { input: { assetFile, dryRun, ...input } }, context, info) => {
-      const { actor, services, idempotency } = context
-      const fields = given(input)
-      if (dryRun) {
-        const quote = await services.assets.quoteRegistration(actor, assetFile.file, fields)
-        return { asset: null, quote: () => quote }
-      }
-      const nid = await services.assets.register(actor, assetFile.file, fields, idempotency)
-      const asset = await services.assets.get(actor, nid, belowAsset(context, info))
-      return { asset, quote: () => services.assets.registrationReceipt(actor, nid) }
-    },
+    resolve: resolvePaid(registration),
   }),
   updateAssetMetadata: t.field({
     type: UpdateAssetMetadataPayload,
@@ -123,17 +144,7 @@ builder.mutationFields((t) => ({
       'Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST, ' +
       'ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
-    resolve: async (_root, { input: { id, dryRun, ...input } }, context, info) => {
-      const { actor, services, idempotency } = context
-      const change = { ...given(input), nid: id }
-      const query = belowAsset(context, info)
-      if (dryRun) {
-        const { asset, quote } = await services.assets.quoteUpdate(actor, change, query)
-        return { asset, quote: () => quote }
-      }
-      const { asset, commitId } = await services.assets.update(actor, change, idempotency, query)
-      return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
-    },
+    resolve: resolvePaid(update),
   }),
   deleteAsset: t.field({
     type: DeleteAssetPayload,

@@ -6,10 +6,10 @@ import { owns, visibleAssets } from '../domain/policy.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
 import { assertCursors } from './cursor.ts'
-import { given } from './given.ts'
 import { describe } from './metadata-fields.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { characters, jsonBytes, pageOf, urlSize } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
@@ -240,10 +240,11 @@ builder.queryFields((t) => ({
         filter: t.arg({ type: AssetFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { filter }, { actor, services }) => services.assets.count(actor, given(filter ?? {})),
+      totalCount: (_connection, { filter }, { actor, services }) =>
+        services.assets.count(actor, omitNullish(filter ?? {})),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services, cutsPages }) => {
         assertCursors('id', page)
-        return services.assets.list(actor, given(filter ?? {}), { ...withOffset(query, offset), cutsPages })
+        return services.assets.list(actor, omitNullish(filter ?? {}), { ...withOffset(query, offset), cutsPages })
       },
     },
     AssetConnection,

@@ -2,9 +2,9 @@ import { auditActions } from '../domain/audit/audit-action.ts'
 import { toId } from '../domain/ids.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
-import { given } from './given.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
@@ -65,10 +65,10 @@ builder.queryField('auditEntries', (t) =>
         offset: offsetArg(t),
       },
       totalCount: (_connection, { userId, everybody }, { actor, services }) =>
-        services.audit.count(actor, given({ userId, everybody })),
+        services.audit.count(actor, omitNullish({ userId, everybody })),
       resolve: (query, _root, { userId, everybody, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.audit.list(actor, given({ userId, everybody }), withOffset(query, offset))
+        return services.audit.list(actor, omitNullish({ userId, everybody }), withOffset(query, offset))
       },
     },
     AuditEntryConnection,

@@ -1,6 +1,6 @@
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { characters } from './sizes.ts'
 
 const currentPassword = 'Your password.'
@@ -86,7 +86,7 @@ builder.mutationFields((t) => ({
       'Raises NOT_AUTHENTICATED when no address is given, VALIDATION_FAILED, THROTTLED.',
     args: { input: t.arg({ type: RequestEmailVerificationInput, required: true, description: 'Whose.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      email: await services.identities.requestVerification(actor, given(input), idempotency),
+      email: await services.identities.requestVerification(actor, omitNullish(input), idempotency),
     }),
   }),
   verifyEmail: t.field({

@@ -1,8 +1,8 @@
 import { toId } from '../domain/ids.ts'
 import type { Grant } from '../domain/wallet/grant-statements.ts'
 import { builder } from './builder.ts'
-import { given } from './given.ts'
 import { Node } from './node.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { characters } from './sizes.ts'
 import { UserType } from './user.ts'
 
@@ -58,7 +58,7 @@ builder.mutationField('grantPoints', (t) =>
       'Points that expire soonest are spent first. Raises PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.',
     args: { input: t.arg({ type: GrantPointsInput, required: true, description: 'The grant to make.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      grant: await services.grants.grant(actor, given(input), idempotency),
+      grant: await services.grants.grant(actor, omitNullish(input), idempotency),
     }),
   }),
 )

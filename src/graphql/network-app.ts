@@ -6,9 +6,9 @@ import { canAdminister } from '../domain/policy.ts'
 import type { NetworkApp } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
-import { given } from './given.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
@@ -226,10 +226,10 @@ builder.queryFields((t) => ({
         offset: offsetArg(t),
       },
       totalCount: (_connection, { filter }, { actor, services }) =>
-        services.networkApps.count(actor, given(filter ?? {})),
+        services.networkApps.count(actor, omitNullish(filter ?? {})),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.networkApps.list(actor, given(filter ?? {}), withOffset(query, offset))
+        return services.networkApps.list(actor, omitNullish(filter ?? {}), withOffset(query, offset))
       },
     },
     NetworkAppConnection,
@@ -243,7 +243,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: CreateNetworkAppInput, required: true, description: 'The app.' }) },
     resolve: async (_root, { input }, context, info) => {
       const { actor, services, idempotency } = context
-      const { id, webhookSecret } = await services.networkApps.create(actor, given(input), idempotency)
+      const { id, webhookSecret } = await services.networkApps.create(actor, omitNullish(input), idempotency)
       return { networkApp: await readChanged(id, context, info), webhookSecret }
     },
   }),
@@ -253,7 +253,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateNetworkAppInput, required: true, description: 'What to change.' }) },
     resolve: async (_root, { input }, context, info) => {
       const { actor, services, idempotency } = context
-      const change = { ...given(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
+      const change = { ...omitNullish(input), ...(input.webhookUrl === null && { webhookUrl: null }) }
       return {
         networkApp: await readChanged(await services.networkApps.update(actor, change, idempotency), context, info),
       }

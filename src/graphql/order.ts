@@ -4,9 +4,10 @@ import { MAX_ACTION_ARGS_BYTES } from '../domain/store/order-input.ts'
 import type { Order } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
-import { given } from './given.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
+import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
 import { costFields, type Quoted, quoteField } from './quote.ts'
 import { characters, jsonBytes, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
@@ -213,15 +214,39 @@ builder.queryFields((t) => ({
         status: t.arg({ type: OrderStatus, description: 'Only those with this status.' }),
         offset: offsetArg(t),
       },
-      totalCount: (_connection, { status }, { actor, services }) => services.orders.count(actor, given({ status })),
+      totalCount: (_connection, { status }, { actor, services }) =>
+        services.orders.count(actor, omitNullish({ status })),
       resolve: (query, _root, { status, offset, ...page }, { actor, services, cutsPages }) => {
         assertCursors('id', page)
-        return services.orders.list(actor, given({ status }), { ...withOffset(query, offset), cutsPages })
+        return services.orders.list(actor, omitNullish({ status }), { ...withOffset(query, offset), cutsPages })
       },
     },
     OrderConnection,
   ),
 }))
+
+/** An order; its quote is what confirming it costs. */
+export const orderCreation: PaidMutation<typeof CreateOrderInput.$inferInput, { order: Order | null }> = {
+  async tryOut({ actor, services }, input) {
+    return { order: null, quote: await services.orders.quoteCreation(actor, input) }
+  },
+  async carryOut({ actor, services, idempotency }, input) {
+    const order = await services.orders.create(actor, input, idempotency)
+    return { order, quote: () => services.orders.quoteOrder(actor, order) }
+  },
+}
+
+/** The payment of an order. */
+export const orderPayment: PaidMutation<typeof ConfirmOrderInput.$inferInput, { order: Order }> = {
+  async tryOut({ actor, services }, { id, ...input }) {
+    const quote = await services.orders.quotePayment(actor, id, input)
+    return { order: await services.orders.get(actor, id), quote }
+  },
+  async carryOut({ actor, services, idempotency }, { id, ...input }) {
+    const { order, isCharged } = await services.orders.confirm(actor, id, input, idempotency)
+    return { order, quote: () => services.orders.receipt(actor, order, isCharged) }
+  },
+}
 
 builder.mutationFields((t) => ({
   createOrder: t.field({
@@ -230,14 +255,7 @@ builder.mutationFields((t) => ({
       'Orders a network app; to be confirmed within 15 minutes. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'VALIDATION_FAILED, INVALID_NETWORK_APP_NAME, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
-    resolve: async (_root, { input: { dryRun, ...input } }, { actor, services, idempotency }) => {
-      if (dryRun) {
-        const quote = await services.orders.quoteCreation(actor, given(input))
-        return { order: null, quote: () => quote }
-      }
-      const order = await services.orders.create(actor, given(input), idempotency)
-      return { order, quote: () => services.orders.quoteOrder(actor, order) }
-    },
+    resolve: resolvePaid(orderCreation),
   }),
   confirmOrder: t.field({
     type: ConfirmOrderPayload,
@@ -245,14 +263,7 @@ builder.mutationFields((t) => ({
       'Pays an order, exactly once; a paid one is answered as it is. Needs an API key (`x-api-key`). Raises UNTRUSTED_CLIENT, ' +
       'NOT_FOUND, ORDER_EXPIRED, UNABLE_TO_CONFIRM_ORDER, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST.',
     args: { input: t.arg({ type: ConfirmOrderInput, required: true, description: 'What to pay.' }) },
-    resolve: async (_root, { input: { id, dryRun, ...input } }, { actor, services, idempotency }) => {
-      if (dryRun) {
-        const quote = await services.orders.quotePayment(actor, id, given(input))
-        return { order: await services.orders.get(actor, id), quote: () => quote }
-      }
-      const { order, isCharged } = await services.orders.confirm(actor, id, given(input), idempotency)
-      return { order, quote: () => services.orders.receipt(actor, order, isCharged) }
-    },
+    resolve: resolvePaid(orderPayment),
   }),
   cancelOrder: t.field({
     type: CancelOrderPayload,

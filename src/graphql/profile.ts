@@ -1,7 +1,7 @@
 import type { Upload } from '../domain/asset/uploads.ts'
 import { accountPayload } from './account-payload.ts'
 import { builder } from './builder.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 
 const pictureRules =
   'JPEG, PNG, WebP, GIF, AVIF or TIFF, at most 10 MB; it is kept smaller and without its metadata. Null takes it away.'
@@ -35,7 +35,7 @@ builder.mutationField('updateProfile', (t) =>
         profilePicture: fileOf(profilePicture),
         profileBackground: fileOf(profileBackground),
       }
-      return { userId: await services.profiles.update(actor, given(facts), idempotency, pictures) }
+      return { userId: await services.profiles.update(actor, omitNullish(facts), idempotency, pictures) }
     },
   }),
 )

@@ -1,7 +1,9 @@
-import { registrationFields, UpdateAssetMetadataInput } from './asset-mutations.ts'
+import type { Context } from '../context.ts'
+import type { Quote } from '../domain/wallet/quote.ts'
+import { registration, registrationFields, UpdateAssetMetadataInput, update } from './asset-mutations.ts'
 import { builder } from './builder.ts'
-import { given } from './given.ts'
-import { ConfirmOrderInput, CreateOrderInput } from './order.ts'
+import { ConfirmOrderInput, CreateOrderInput, orderCreation, orderPayment } from './order.ts'
+import { wantedOf } from './paid-mutation.ts'
 import { QuoteType } from './quote.ts'
 
 const QuoteRegisterAssetInput = builder.inputType('QuoteRegisterAssetInput', {
@@ -20,6 +22,14 @@ const QuoteInput = builder.inputType('QuoteInput', {
   }),
 })
 
+/** Tries the one mutation that is given. */
+function tryOut(context: Context, input: typeof QuoteInput.$inferInput): Promise<{ quote: Quote }> {
+  if (input.registerAsset) return registration.tryOut(context, wantedOf(input.registerAsset))
+  if (input.createOrder) return orderCreation.tryOut(context, wantedOf(input.createOrder))
+  if (input.confirmOrder) return orderPayment.tryOut(context, wantedOf(input.confirmOrder))
+  return update.tryOut(context, wantedOf(input.updateAssetMetadata!))
+}
+
 builder.queryField('quote', (t) =>
   t.field({
     type: QuoteType,
@@ -27,14 +37,6 @@ builder.queryField('quote', (t) =>
       'What a paid mutation would cost now, and everything it would be refused for: the same as its dry run. ' +
       'Raises NOT_AUTHENTICATED, UNTRUSTED_CLIENT, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: QuoteInput, required: true, description: 'The mutation.' }) },
-    resolve: async (_root, { input }, { actor, services }) => {
-      const { assets, orders } = services
-      if (input.registerAsset) return assets.quoteRegistration(actor, undefined, given(input.registerAsset))
-      if (input.createOrder) return orders.quoteCreation(actor, given(input.createOrder))
-      if (input.confirmOrder) return orders.quotePayment(actor, input.confirmOrder.id, given(input.confirmOrder))
-      const { id, ...change } = input.updateAssetMetadata!
-      const { quote } = await assets.quoteUpdate(actor, { ...given(change), nid: id })
-      return quote
-    },
+    resolve: async (_root, { input }, context) => (await tryOut(context, input)).quote,
   }),
 )

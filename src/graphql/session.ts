@@ -1,7 +1,7 @@
 import { normalizeEmail } from '../domain/account/email-address.ts'
 import { accountField } from './account-payload.ts'
 import { builder } from './builder.ts'
-import { given } from './given.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { characters } from './sizes.ts'
 import { openToStaleTokens } from './stale-token.ts'
 
@@ -46,7 +46,7 @@ builder.mutationField('signUp', (t) =>
       'Raises VALIDATION_FAILED, DUPLICATE_USERNAME, DUPLICATE_EMAIL, UNTRUSTED_CLIENT, THROTTLED.',
     args: { input: t.arg({ type: SignUpInput, required: true, description: 'The account to make.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      userId: await services.accounts.signUp(actor, given(input), idempotency),
+      userId: await services.accounts.signUp(actor, omitNullish(input), idempotency),
       email: normalizeEmail(input.email),
     }),
   }),
@@ -71,7 +71,7 @@ builder.mutationField('signIn', (t) =>
       'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED.',
     args: { input: t.arg({ type: SignInInput, required: true, description: 'Who signs in.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      token: await services.accounts.signIn(actor, given(input), idempotency),
+      token: await services.accounts.signIn(actor, omitNullish(input), idempotency),
     }),
   }),
 )

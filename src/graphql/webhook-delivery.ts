@@ -3,10 +3,10 @@ import { toId } from '../domain/ids.ts'
 import type { WebhookDelivery } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
-import { given } from './given.ts'
 import { NetworkAppType } from './network-app.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { atMost, characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
@@ -162,10 +162,10 @@ builder.queryFields((t) => ({
         offset: offsetArg(t),
       },
       totalCount: (_connection, { filter }, { actor, services }) =>
-        services.deliveries.count(actor, given(filter ?? {})),
+        services.deliveries.count(actor, omitNullish(filter ?? {})),
       resolve: (query, _root, { filter, offset, ...page }, { actor, services }) => {
         assertCursors('id', page)
-        return services.deliveries.list(actor, given(filter ?? {}), withOffset(query, offset))
+        return services.deliveries.list(actor, omitNullish(filter ?? {}), withOffset(query, offset))
       },
     },
     WebhookDeliveryConnection,

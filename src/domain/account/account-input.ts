@@ -50,7 +50,7 @@ export const signUpInput = z
   })
 
 /** A wrong e-mail or password is refused as such, not as bad input; only a size bounds the work. */
-export const signInInput = z.object({
+export const signInInput = z.strictObject({
   email: text(254).transform(normalizeEmail),
   password: text(256),
   name: text(100)

@@ -26,10 +26,10 @@ interface Dependencies {
   verifiesAddresses: boolean
 }
 
-const emailInput = z.object({ currentPassword: text(256), newEmail: email })
-const usernameInput = z.object({ currentPassword: text(256), newUsername: username })
-const verificationInput = z.object({ email: email.optional() })
-const verifyInput = z.object({ uid: text(64), token: text(256) })
+const emailInput = z.strictObject({ currentPassword: text(256), newEmail: email })
+const usernameInput = z.strictObject({ currentPassword: text(256), newUsername: username })
+const verificationInput = z.strictObject({ email: email.optional() })
+const verifyInput = z.strictObject({ uid: text(64), token: text(256) })
 
 /** What is to be verified. Raises NOT_AUTHENTICATED. */
 function ownAddress(actor: Actor): string {

@@ -21,9 +21,9 @@ interface Dependencies {
   idempotency: Idempotency
 }
 
-const requestInput = z.object({ email })
-const resetInput = z.object({ uid: text(64), token: text(256), newPassword: password })
-const changeInput = z.object({ currentPassword: text(256), newPassword: password })
+const requestInput = z.strictObject({ email })
+const resetInput = z.strictObject({ uid: text(64), token: text(256), newPassword: password })
+const changeInput = z.strictObject({ currentPassword: text(256), newPassword: password })
 
 /** Passwords: a reset by a mailed link, and a change by who knows the present one. Both end sessions. */
 export function createPasswordService(deps: Dependencies) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { text } from '../input.ts'
 
 /** What a person may change of their own record; what is left out stays. */
-export const profileInput = z.object({
+export const profileInput = z.strictObject({
   displayName: text(100)
     .transform((value) => value.trim())
     .optional(),

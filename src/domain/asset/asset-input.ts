@@ -37,7 +37,7 @@ const metadata = {
   maxCost,
 }
 
-const given = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.strictObject(shape).partial()
+const partial = <Shape extends Record<string, z.ZodType>>(shape: Shape) => z.strictObject(shape).partial()
 
 /** It becomes a header when the file is read. */
 const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$/.test(text)
@@ -46,14 +46,14 @@ const isMimeType = (text: string) => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *;[ -~]*)?$
 export const mimeTypeOf = (text: string) => (isMimeType(text) ? text : 'application/octet-stream')
 
 /** What a registration gives beside the file, all of it optional. Unknown keys are refused. */
-export const registerInput = given({
+export const registerInput = partial({
   ...metadata,
   assetFileMimeType: text(inputLengths.mimeType).refine(isMimeType, 'Enter a MIME type such as image/jpeg.'),
   ...registrationInputs,
 })
 
 /** Only what is given changes. */
-export const updateInput = given(metadata)
+export const updateInput = partial(metadata)
 
 /** The name a file keeps: without any path that a caller sent along. */
 export const fileNameOf = (name: string | undefined) => {
@@ -62,7 +62,7 @@ export const fileNameOf = (name: string | undefined) => {
 }
 
 /** Which assets a list is narrowed to. `proofHash` is the file's SHA-256 in hex, in either case. */
-export const filterInput = given({
+export const filterInput = partial({
   owner: text(254).transform(normalizeEmail),
   proofHash: text(64).transform((hash) => hash.toLowerCase()),
   tag: text(255),

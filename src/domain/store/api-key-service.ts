@@ -24,7 +24,7 @@ interface Dependencies {
   idempotency: Idempotency
 }
 
-const issueInput = z.object({
+const issueInput = z.strictObject({
   name: text(100)
     .transform((value) => value.trim())
     .refine((value) => value.length > 0, 'This field may not be blank.'),

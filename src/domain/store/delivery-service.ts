@@ -28,7 +28,7 @@ export type DeliveryQuery = Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>
 
 const idOf = (prefix: IdPrefix) =>
   z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
-const filterInput = z.object({
+const filterInput = z.strictObject({
   networkAppId: idOf('app').optional(),
   orderId: idOf('order').optional(),
   status: z.enum(['PENDING', 'DELIVERED', 'GIVEN_UP']).optional(),

@@ -40,7 +40,7 @@ export type NetworkAppInputs = ReturnType<typeof createNetworkAppInputs>
 export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boolean }) {
   const webhookUrl = checked(text(2048), (url) => webhookUrlProblem(url, { allowInsecure }))
   return {
-    create: z.object({
+    create: z.strictObject({
       name,
       priceMode: z.literal('FIXED', { error: 'Expected FIXED.' }).default('FIXED'),
       price,
@@ -48,12 +48,12 @@ export function createNetworkAppInputs({ allowInsecure }: { allowInsecure: boole
       deliveryFailurePolicy: deliveryFailurePolicy.default('KEEP'),
     }),
     /** Only what is given changes; a null URL removes the webhook. */
-    update: z.object({ name, price, webhookUrl: webhookUrl.nullable(), deliveryFailurePolicy }).partial(),
+    update: z.strictObject({ name, price, webhookUrl: webhookUrl.nullable(), deliveryFailurePolicy }).partial(),
   }
 }
 
 /** Which apps a list is narrowed to; `name` is a part of it, in either case. */
-export const networkAppFilter = z.object({ name: text(100), isActive: z.boolean() }).partial()
+export const networkAppFilter = z.strictObject({ name: text(100), isActive: z.boolean() }).partial()
 
 /** An app that is registered, as a caller gives it. */
 export type CreateNetworkAppInput = z.input<NetworkAppInputs['create']>

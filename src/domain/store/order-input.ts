@@ -11,7 +11,7 @@ const actionArgs = jsonObject
   .refine((json) => Buffer.byteLength(json) <= MAX_ACTION_ARGS_BYTES, 'Ensure this object has no more than 64 KB.')
 
 /** An order: the network app by id or name, and the arguments of its webhook, which become JSON text. */
-export const createOrderInput = z.object({
+export const createOrderInput = z.strictObject({
   networkApp: text(100)
     .transform((value) => value.trim())
     .refine((value) => value.length > 0, 'This field is required.'),
@@ -20,7 +20,7 @@ export const createOrderInput = z.object({
 })
 
 /** What a confirmation gives beside the order. */
-export const payInput = z.object({ maxCost })
+export const payInput = z.strictObject({ maxCost })
 
 /** An order as a caller gives it. */
 export type CreateOrderInput = z.input<typeof createOrderInput>

@@ -5,7 +5,7 @@ import { text } from '../input.ts'
 const required = 'This field may not be blank.'
 
 /** Points for a user: identifier, e-mail address or username; an amount above 0; why; and until when they can be spent. */
-export const grantInput = z.object({
+export const grantInput = z.strictObject({
   userId: text(254)
     .transform(normalizeEmail)
     .refine((value) => value.length > 0, required),
