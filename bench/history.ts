@@ -47,9 +47,9 @@ export function uuidAt(milliseconds: number): string {
  * The file is the peer's name for the asset, so the nid is the real CID of real bytes. It was registered when the peer's
  * asset was updated, and a commit followed every hour; only the last one leaves the peer's caption.
  */
-export function writeHistory(peer: PeerAsset, owner: Owner, describe: ContentStore['describe']): AssetRecord {
+export function writeHistory(peer: PeerAsset, owner: Owner, identify: ContentStore['identify']): AssetRecord {
   const file = Buffer.from(peer.id)
-  const { cid: nid, sha256 } = describe(file)
+  const { cid: nid, sha256 } = identify(file)
   const uploadedAt = peer.updatedAt
   const final: Metadata = { ...nothing, caption: peer.caption, headline: peer.headline, custom: peer.custom }
   let before = nothing
@@ -68,7 +68,7 @@ export function writeHistory(peer: PeerAsset, owner: Owner, describe: ContentSto
       creatorName: owner.username,
       creatorAddress: owner.address,
     })
-    const { cid: treeCid, sha256: treeSha256 } = describe(Buffer.from(tree))
+    const { cid: treeCid, sha256: treeSha256 } = identify(Buffer.from(tree))
     const time = uploadedAt.getTime() + index * HOUR
     return {
       id: uuidAt(time),

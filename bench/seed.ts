@@ -129,13 +129,13 @@ async function seedUsers(users: PeerUser[]): Promise<Map<string, Owner>> {
 
 /** Assets and commits, oldest first. One batch is written while the next one is made. */
 async function seedAssets(assets: PeerAsset[], owners: Map<string, Owner>): Promise<Listed[]> {
-  const { describe } = createContentStore({ dir: `${dir}/blocks` })
+  const { identify } = createContentStore({ dir: `${dir}/blocks` })
   const listed: Listed[] = []
   let writing: Promise<unknown> = Promise.resolve()
   for (let start = 0; start < assets.length; start += BATCH) {
     const batch = assets.slice(start, start + BATCH).map((peer): Registered => {
       const owner = owners.get(peer.ownerId)!
-      return { peer, owner, record: writeHistory(peer, owner, describe) }
+      return { peer, owner, record: writeHistory(peer, owner, identify) }
     })
     listed.push(
       ...batch.map(({ peer, record }) => ({ ownerId: peer.ownerId, nid: record.nid, commits: record.commits.length })),

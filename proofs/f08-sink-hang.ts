@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
 import { arrayOf, statement, uuid } from '../src/domain/sql.ts'
 import { createActionArgs } from '../src/domain/store/action-args.ts'
-import { createDeliveryService, deliveryLanes } from '../src/domain/store/delivery-service.ts'
+import { createDeliveryService, deliveryWork } from '../src/domain/store/delivery-service.ts'
 import { startJobs } from '../src/platform/jobs/jobs.ts'
 import { until } from '../test/support/eventually.ts'
 import { watchMemory } from './harness/memory.ts'
@@ -24,7 +24,7 @@ const P99 = 2_000
 const CUT = 15_000
 const GRACE = 1_500
 /** Attempts that must have been cut before the judgement: three turns of the lane. */
-const LEAST_CUT = 3 * deliveryLanes.laneConcurrency
+const LEAST_CUT = 3 * deliveryWork.groupConcurrency
 const MOST_MEMORY = 64
 const WARM_UP = 3
 
@@ -139,7 +139,7 @@ function judgeCuts(receiver: Receiver, since: number): string[] {
           .length,
     ),
   )
-  if (most > deliveryLanes.laneConcurrency) reasons.push(`${most} calls hung at once.`)
+  if (most > deliveryWork.groupConcurrency) reasons.push(`${most} calls hung at once.`)
   return reasons
 }
 
@@ -179,7 +179,7 @@ async function catchSharedPool(
   const since = Date.now()
   await database.query(sendAgain, { deliveries: goodDeliveries.map(({ id }) => id) })
   const jobs = await startJobs({ databaseUrl, log: silent })
-  const { concurrency, pollEvery } = deliveryLanes
+  const { concurrency, pollEvery } = deliveryWork
   await jobs.work('webhook-delivery', { concurrency, pollEvery }, service.handle)
   await delay(2 * P99)
   const waits = waitsOf(good, goodDeliveries, since)

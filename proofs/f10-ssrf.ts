@@ -63,7 +63,7 @@ const callTo = (url: string) => ({
   at: new Date(),
   body: '{}',
   secrets: [`whsec_${Buffer.alloc(24, 7).toString('base64')}`],
-  unspoken: [],
+  redacted: [],
 })
 
 /** Listens on every address of this machine, of both families where there are two. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { actionNids } from '../src/domain/asset/action.ts'
 import { int, statement, text } from '../src/domain/sql.ts'
 import { createBlockDirectory } from '../src/files/block-directory.ts'
-import { describeDocument } from '../src/files/cids.ts'
+import { identifyDocument } from '../src/files/cids.ts'
 import { createContentStore } from '../src/files/content-store.ts'
 import type { ConnectedDatabase } from '../src/platform/database/database.ts'
 import { until } from '../test/support/eventually.ts'
@@ -101,7 +101,7 @@ async function leftByCareless(context: ProofContext): Promise<number> {
   try {
     for (let i = 0; i < 20; i += 1) {
       const bytes = Buffer.alloc(100_000, i)
-      await blocks.put(describeDocument(bytes).cid, bytes)
+      await blocks.put(identifyDocument(bytes).cid, bytes)
     }
   } catch {
     async function* nothing(): AsyncGenerator<string> {}

@@ -57,7 +57,7 @@ async function collect(context: ProofContext, random: Random, count: number, sec
     secretsOf.set(id, secrets)
     const note = `照片 ${'ß'.repeat(random.below(200))}`
     const body = JSON.stringify({ type: 'order.paid', timestamp: new Date().toISOString(), data: { id, note } })
-    const { failure } = await sender.send({ url: receiver.url, id, at: new Date(), body, secrets, unspoken: [] })
+    const { failure } = await sender.send({ url: receiver.url, id, at: new Date(), body, secrets, redacted: [] })
     if (failure) throw new Error(failure)
   }
   for (let sent = 0; sent < count; sent += AT_ONCE)

@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { AMOUNT } from './domain/money.ts'
 
-const decimal = z.string().regex(/^\d{1,18}(\.\d{1,18})?$/, 'Expected a decimal number such as 0.1.')
+const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
 const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
 const whole = (min: number, max: number) =>
   z

@@ -1,7 +1,7 @@
 /** The process: config → parts → app → listen → drain on SIGTERM. */
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { deliveryLanes } from './domain/store/delivery-service.ts'
+import { deliveryWork } from './domain/store/delivery-service.ts'
 import { connectChain, openInstallation } from './installation.ts'
 import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
 import { startJobs } from './platform/jobs/jobs.ts'
@@ -44,7 +44,7 @@ async function main() {
   handlers.push(...app.handlers)
 
   const jobs = await startJobs(installation)
-  await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
+  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
   await jobs.work('abandoned-delivery', { concurrency: 1 }, app.jobs.abandonedDelivery)
   await jobs.work('mail', { concurrency: 2 }, app.jobs.mail)
   await jobs.work('account-mail', { concurrency: 2 }, app.jobs.accountMail)

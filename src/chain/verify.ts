@@ -8,7 +8,7 @@ import { recoverSigner } from './keys.ts'
 import type { ChainCommit, Registry } from './registry.ts'
 
 /** The file network, as much as a reader needs of it. */
-export type FileNetwork = Pick<ContentStore, 'describe' | 'readBlock' | 'read'>
+export type FileNetwork = Pick<ContentStore, 'identify' | 'readBlock' | 'read'>
 
 /** One look at a commit. */
 export interface Check {
@@ -126,7 +126,7 @@ async function verifyCommit(
     return { checks: [...waiting, signature, author, order] }
   }
   // Readers need not trust whoever handed them the bytes: the identifier is made from them.
-  const { cid, sha256 } = files.describe(bytes)
+  const { cid, sha256 } = files.identify(bytes)
   const tree = parseTree(bytes)
   return {
     tree,

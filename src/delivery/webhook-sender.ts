@@ -110,7 +110,7 @@ export function createWebhookSender({
         if (!allowInsecure && url.protocol !== 'https:') return { failure: ONLY_HTTPS, response: '', duration: 0 }
         if (!allowInsecure && isInternalHost(url.hostname)) return { failure: INTERNAL, response: '', duration: 0 }
         const { statusCode, retryAfter, bytes } = await post(call, url)
-        const response = excerptOf(bytes, call.unspoken)
+        const response = excerptOf(bytes, call.redacted)
         return { statusCode, failure: failureOfStatus(statusCode), response, retryAfter, duration: done() }
       } catch (error) {
         return { failure: failureOf(error, timeout), response: '', duration: done() }

@@ -1,7 +1,16 @@
 /** Pieces of input schemas, and the one way in which bad input is told. */
 import { z } from 'zod'
 import { type DomainError, type FieldErrors, validationFailed } from './errors.ts'
-import { findProblem, isDeeper, MAX_JSON_DEPTH, tellProblem, textProblem, tooDeep } from './json-input.ts'
+import {
+  findProblem,
+  isDeeper,
+  MAX_JSON_DEPTH,
+  NOT_AN_OBJECT,
+  NOT_JSON,
+  tellProblem,
+  textProblem,
+  tooDeep,
+} from './json-input.ts'
 
 /** People count characters, not bytes or UTF-16 units. */
 export const length = (text: string) => [...text].length
@@ -33,7 +42,7 @@ const told = (value: unknown) => {
 export const jsonObject = checked(
   z.custom<Record<string, unknown>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'Expected a JSON object.',
+    NOT_AN_OBJECT,
   ),
   told,
 )
@@ -45,7 +54,7 @@ export const jsonText = (bytes: number) =>
     try {
       return isDeeper(JSON.parse(value), MAX_JSON_DEPTH) ? tooDeep : undefined
     } catch {
-      return 'Value must be valid JSON.'
+      return NOT_JSON
     }
   })
 

@@ -4,6 +4,11 @@
  */
 import { validationFailed } from './errors.ts'
 
+/** What is told of text that should be JSON. */
+export const NOT_JSON = 'Value must be valid JSON.'
+/** What is told of JSON that should be an object. */
+export const NOT_AN_OBJECT = 'Expected a JSON object.'
+
 /** An object or a list in another one is one level deeper. */
 export const MAX_JSON_DEPTH = 16
 

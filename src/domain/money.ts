@@ -17,6 +17,9 @@ export function formatAmount(amount: Amount, digits = 0): string {
   return kept ? `${whole}.${kept}` : whole
 }
 
+/** What a caller or an operator may write for an amount: no sign, at most 18 digits before and after the point. */
+export const AMOUNT = /^\d{1,18}(\.\d{1,18})?$/
+
 /** In units of 10^-18. Raises RangeError for anything that is not a decimal number of at most 18 decimals. */
 export function toUnits(amount: Amount): bigint {
   const match = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(

@@ -99,7 +99,7 @@ export interface ContentStore {
   /** The identity a file would have, without storing anything. */
   identifyFile(source: AsyncIterable<Uint8Array>): Promise<StoredFile>
   /** The identity a small document would have, without storing it. */
-  describe(bytes: Uint8Array): { cid: string; sha256: string }
+  identify(bytes: Uint8Array): { cid: string; sha256: string }
   /**
    * Stores a document as one raw block. `cancel` ends the wait for a store that does not answer. Raises INSUFFICIENT_STORAGE,
    * UNAVAILABLE.
@@ -305,7 +305,7 @@ export interface WebhookCall {
   /** Sign the call: one secret, or two during a rotation. */
   secrets: readonly string[]
   /** Texts that must not be kept should the receiver send them back. */
-  unspoken: readonly string[]
+  redacted: readonly string[]
 }
 
 /** What came of a call. */

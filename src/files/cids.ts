@@ -23,7 +23,7 @@ export const parseCid = (text: string): CID => {
 }
 
 /** The identity of bytes that fit one raw block. */
-export const describeDocument = (bytes: Uint8Array) => {
+export const identifyDocument = (bytes: Uint8Array) => {
   const hash = createHash('sha256').update(bytes).digest()
   return { cid: CID.createV1(raw.code, digests.create(sha256.code, hash)), sha256: hash.toString('hex') }
 }

@@ -8,7 +8,7 @@ import { DomainError, notFound } from '../domain/errors.ts'
 import type { ContentStore, OnError } from '../domain/ports.ts'
 import { type BlockDirectory, blockName, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
 import { carOf } from './car.ts'
-import { describeDocument, linksOf, measure, parseCid } from './cids.ts'
+import { identifyDocument, linksOf, measure, parseCid } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
 import { tellOrRaise } from './tell-or-raise.ts'
 
@@ -46,13 +46,13 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
 
     identifyFile,
 
-    describe(bytes) {
-      const { cid, sha256 } = describeDocument(bytes)
+    identify(bytes) {
+      const { cid, sha256 } = identifyDocument(bytes)
       return { cid: cid.toString(), sha256 }
     },
 
     async putDocument(bytes) {
-      const { cid } = describeDocument(bytes)
+      const { cid } = identifyDocument(bytes)
       await blocks.syncNames([await blocks.put(cid, bytes)])
       return cid.toString()
     },

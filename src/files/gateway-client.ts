@@ -2,15 +2,15 @@
 
 import { notFound, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
-import { describeDocument } from './cids.ts'
+import { identifyDocument } from './cids.ts'
 
 const TIMEOUT_MS = 30_000
 
 /**
  * Reads files from a gateway; `url` is its root, files are read at `/ipfs/<cid>`. What comes back is not to be trusted:
- * compare it with `describe`. Reading raises NOT_FOUND, and UNAVAILABLE when the gateway does not answer.
+ * compare it with `identify`. Reading raises NOT_FOUND, and UNAVAILABLE when the gateway does not answer.
  */
-export function createGatewayClient({ url }: { url: string }): Pick<ContentStore, 'describe' | 'readBlock' | 'read'> {
+export function createGatewayClient({ url }: { url: string }): Pick<ContentStore, 'identify' | 'readBlock' | 'read'> {
   async function open(cid: string, query: string): Promise<Response> {
     const target = `${url.replace(/\/+$/, '')}/ipfs/${encodeURIComponent(cid)}${query}`
     const response = await fetch(target, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
@@ -22,8 +22,8 @@ export function createGatewayClient({ url }: { url: string }): Pick<ContentStore
   }
 
   return {
-    describe(bytes) {
-      const { cid, sha256 } = describeDocument(bytes)
+    identify(bytes) {
+      const { cid, sha256 } = identifyDocument(bytes)
       return { cid: cid.toString(), sha256 }
     },
     async readBlock(cid) {

@@ -2,7 +2,7 @@ import { create } from 'kubo-rpc-client'
 import { DomainError, insufficientStorage, notFound, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
 import { carOf } from './car.ts'
-import { describeDocument, measure, parseCid } from './cids.ts'
+import { identifyDocument, measure, parseCid } from './cids.ts'
 import { identifyFile } from './file-layout.ts'
 import { createPatience, eachWithin, tooSlow } from './patience.ts'
 import { tellOrRaise } from './tell-or-raise.ts'
@@ -175,8 +175,8 @@ export const createKuboContentStore = ({
 
     identifyFile,
 
-    describe(bytes) {
-      const { cid, sha256 } = describeDocument(bytes)
+    identify(bytes) {
+      const { cid, sha256 } = identifyDocument(bytes)
       return { cid: cid.toString(), sha256 }
     },
 

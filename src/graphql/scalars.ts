@@ -3,7 +3,7 @@ import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
 import { Upload } from '../domain/asset/uploads.ts'
 import { isNid } from '../domain/ids.ts'
 import { isExact, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
-import { type Amount, formatAmount } from '../domain/money.ts'
+import { AMOUNT, type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
 
@@ -58,7 +58,7 @@ const decimal = stringScalar({
   description:
     'An amount of money as a decimal string such as "0.179", with at most 18 digits before and 18 after the point; never a ' +
     'floating-point number. What is sent has no sign.',
-  isValid: (value) => /^\d{1,18}(\.\d{1,18})?$/.test(value),
+  isValid: (value) => AMOUNT.test(value),
   reason: 'expected a string such as "0.179".',
   serialize: (value) => formatAmount(value as Amount),
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',

@@ -1,7 +1,8 @@
 /** The fields of a request's body, whatever its encoding: every encoding reads every type the way old callers send it. */
 import { type IncomingFile, Upload } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
-import { findProblem, isInexact, parseJson, tellProblem } from '../domain/json-input.ts'
+import { findProblem, isInexact, NOT_AN_OBJECT, NOT_JSON, parseJson, tellProblem } from '../domain/json-input.ts'
+import { AMOUNT } from '../domain/money.ts'
 
 /** A field as it was sent: text of a form, or anything that JSON has. */
 export type FieldValue = unknown
@@ -46,7 +47,7 @@ function parsed(name: string, value: unknown): unknown {
   try {
     found = parseJson(value)
   } catch {
-    throw invalid(name, 'Value must be valid JSON.')
+    throw invalid(name, NOT_JSON)
   }
   assertSound(name, found)
   return found
@@ -55,7 +56,7 @@ function parsed(name: string, value: unknown): unknown {
 function parseObject(name: string, value: unknown): Record<string, unknown> {
   const object = parsed(name, value)
   if (typeof object === 'object' && object !== null && !Array.isArray(object)) return object as Record<string, unknown>
-  throw invalid(name, 'Expected a JSON object.')
+  throw invalid(name, NOT_AN_OBJECT)
 }
 
 /** How the body came. */
@@ -95,7 +96,7 @@ export function createFields(
     },
     amount(name) {
       const value = this.text(name) || undefined
-      if (value === undefined || /^\d{1,18}(\.\d{1,18})?$/.test(value)) return value
+      if (value === undefined || AMOUNT.test(value)) return value
       throw invalid(name, 'Expected an amount such as 0.5.')
     },
     flag(name) {

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
-import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
+import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
@@ -16,7 +16,7 @@ afterAll(() => jobs?.stop())
 /** Starts to deliver: what is queued before stays where it is. */
 async function deliver() {
   jobs ??= await startJobs(app.installation)
-  await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
+  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
 }
 await deliver()
 

@@ -33,7 +33,7 @@ it('The receiver in the documentation takes our call once, and nobody else’s',
       at: new Date(),
       body: JSON.stringify({ type: 'order.paid', data }),
       secrets: [secret],
-      unspoken: [],
+      redacted: [],
     }
     expect((await send(call)).statusCode).toBe(204)
     expect((await send(call)).statusCode).toBe(204)

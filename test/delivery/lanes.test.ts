@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
+import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -34,11 +34,11 @@ it('An endpoint that hangs, with a long queue, delays nobody else', async () => 
   }
   await sell(hanging.url, HANGING)
   jobs = await startJobs(app.installation)
-  await jobs.work('webhook-delivery', deliveryLanes, app.jobs.webhookDelivery)
+  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
   // As many as may hang at once.
   await eventually(
     () => hanging.connections(),
-    (count) => count === deliveryLanes.laneConcurrency,
+    (count) => count === deliveryWork.groupConcurrency,
   )
   await sell(good.url, GOOD)
   await eventually(
@@ -47,6 +47,6 @@ it('An endpoint that hangs, with a long queue, delays nobody else', async () => 
   )
 
   // None of those that hang has come to its end meanwhile, nor begun again.
-  expect(hanging.calls).toHaveLength(deliveryLanes.laneConcurrency)
-  expect(hanging.connections()).toBe(deliveryLanes.laneConcurrency)
+  expect(hanging.calls).toHaveLength(deliveryWork.groupConcurrency)
+  expect(hanging.connections()).toBe(deliveryWork.groupConcurrency)
 })

@@ -15,7 +15,7 @@ const callOf = (url: string, more: Partial<WebhookCall> = {}): WebhookCall => ({
   at: new Date(),
   body: JSON.stringify({ type: 'order.paid', data: { name: 'Ünïcode 照片' } }),
   secrets: [newSecret()],
-  unspoken: [],
+  redacted: [],
   ...more,
 })
 const insecure = createWebhookSender({ allowInsecure: true })
@@ -147,7 +147,7 @@ describe('An answer', () => {
     const receiver = await createReceiver((res, { body }) => void res.end(`\0${body}`))
     const token = 'tok"en-0123456789'
     const outcome = await insecure.send(
-      callOf(receiver.url, { body: JSON.stringify({ token, name: 'short' }), unspoken: [token, 'short'] }),
+      callOf(receiver.url, { body: JSON.stringify({ token, name: 'short' }), redacted: [token, 'short'] }),
     )
     expect(outcome.response).toBe('\uFFFD{"token":"[removed]","name":"short"}')
   })

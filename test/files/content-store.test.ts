@@ -149,7 +149,7 @@ test.each([3, 174, 175])('a file of %i chunks has the tree that Kubo builds, and
 
 test('describes a document without storing it, exactly as storing names it', async () => {
   const bytes = bytesOf(5000)
-  const { cid, sha256: hash } = store.describe(bytes)
+  const { cid, sha256: hash } = store.identify(bytes)
   expect(cid).toBe(await rawCid(bytes))
   expect(hash).toBe(createHash('sha256').update(bytes).digest('hex'))
   await expectError(store.readBlock(cid), 'NOT_FOUND')

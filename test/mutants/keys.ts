@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const keys: Mutant[] = [
   ...mutantsOf(
-    'src/platform/vault/lasting-file.ts',
+    'src/platform/lasting-file.ts',
     ['platform/lasting-file.test.ts'],
     [
       ['keys.flush-file', 'A key file is on the disk before anybody relies on it.', `, flush: true }`, ` }`],

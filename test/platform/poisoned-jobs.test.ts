@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { statement, text, uuid } from '../../src/domain/sql.ts'
 import { textsOf } from '../../src/domain/store/delivery-payload.ts'
-import { deliveryLanes } from '../../src/domain/store/delivery-service.ts'
+import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, type QueueName, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { answerWith, createReceiver } from '../delivery/support.ts'
 import { eventually } from '../support/eventually.ts'
@@ -52,7 +52,7 @@ async function work() {
   await jobs.work('account-mail', options, accountMail)
   await jobs.work('forget-key', options, forgetKey)
   await jobs.work('thumbnail', options, thumbnail)
-  await jobs.work('webhook-delivery', { ...deliveryLanes, concurrency: 1, pollEvery: 0.1 }, webhookDelivery)
+  await jobs.work('webhook-delivery', { ...deliveryWork, concurrency: 1, pollEvery: 0.1 }, webhookDelivery)
   await jobs.work('abandoned-delivery', options, abandonedDelivery)
 }
 

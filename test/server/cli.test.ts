@@ -277,7 +277,7 @@ describe('verifyHistory', () => {
       serial: sequence,
     }
     const bytes = Buffer.from(JSON.stringify(tree))
-    const { sha256 } = files.describe(bytes)
+    const { sha256 } = files.identify(bytes)
     const honest: CommitData = {
       assetTreeCid: await files.putDocument(bytes),
       assetTreeSha256: sha256,
@@ -318,7 +318,7 @@ describe('verifyHistory', () => {
     ['author', 'wrong', () => ({ author: createKeyPair().address })],
     ['order', 'wrong', () => ({ timestampCreated: 1 })],
     ['order', 'wrong', () => ({ actionName: 'action-initial-registration', timestampCreated: 1 })],
-    ['tree', 'unknown', () => ({ assetTreeCid: files.describe(Buffer.from('nobody has this')).cid })],
+    ['tree', 'unknown', () => ({ assetTreeCid: files.identify(Buffer.from('nobody has this')).cid })],
   ])('finds a forged %s: %s', async (name, result, forge) => {
     const { agrees, commits } = await verify([await commit(1), await commit(2, forge)])
     expect(agrees).toBe(false)
@@ -327,7 +327,7 @@ describe('verifyHistory', () => {
 
   it('takes each registration as a life of its own, and judges the newest', async () => {
     const elsewhere = createKeyPair()
-    const erased = files.describe(Buffer.from('erased with the first life')).cid
+    const erased = files.identify(Buffer.from('erased with the first life')).cid
     const first = [await commit(1, () => ({ assetTreeCid: erased })), await commit(2, () => ({ assetTreeCid: erased }))]
     // By another person, from the same file.
     const registration = await commit(3, ({ assetTreeSha256 }) => ({

@@ -28,7 +28,7 @@ export const actionDocuments: Record<ActionName, string> = {
 export const actionResultOf = (publicUrl: string, nid: string) => `${publicUrl}/api/v3/assets/${nid}/`
 
 /** The nid of each action's document. */
-export const actionNids = ({ describe }: Pick<ContentStore, 'describe'>): Record<ActionName, string> => ({
-  'action-initial-registration': describe(Buffer.from(actionDocuments['action-initial-registration'])).cid,
-  'action-commit': describe(Buffer.from(actionDocuments['action-commit'])).cid,
+export const actionNids = ({ identify }: Pick<ContentStore, 'identify'>): Record<ActionName, string> => ({
+  'action-initial-registration': identify(Buffer.from(actionDocuments['action-initial-registration'])).cid,
+  'action-commit': identify(Buffer.from(actionDocuments['action-commit'])).cid,
 })

@@ -88,7 +88,7 @@ export function createAssetService(deps: Dependencies) {
 
   /** What a commit writes about itself: author, message, changes, and the tree with its identity. */
   function commitOf(actor: UserActor, message = '', changes: Changes, tree: string) {
-    const { cid: treeCid, sha256: treeSha256 } = contentStore.describe(Buffer.from(tree))
+    const { cid: treeCid, sha256: treeSha256 } = contentStore.identify(Buffer.from(tree))
     return { user: actor.id, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
   }
 

@@ -85,7 +85,7 @@ export async function mendFiles({ database, contentStore }: Dependencies): Promi
   const mending: Mending = { trees: 0, thumbnails: 0, missing: [] }
   for await (const row of findMissing({ database, contentStore })) {
     const [commit] = row.kind === 'TREE' ? await database.query(findTree, { cid: row.cid, asset: row.asset_id }) : []
-    const isTree = commit && contentStore.describe(Buffer.from(commit.tree)).cid === row.cid
+    const isTree = commit && contentStore.identify(Buffer.from(commit.tree)).cid === row.cid
     if (isTree) {
       await contentStore.putDocument(Buffer.from(commit.tree))
       mending.trees += 1

@@ -47,7 +47,7 @@ interface Dependencies {
 }
 
 /** How many attempts are under way at once, in this process; and of one app, in all processes together. */
-export const deliveryLanes = { concurrency: 100, laneConcurrency: 4, pollEvery: 0.5 } as const
+export const deliveryWork = { concurrency: 100, groupConcurrency: 4, pollEvery: 0.5 } as const
 
 /** `cause`: what hindered a call that was never made. */
 type Outcome = WebhookOutcome & { cause?: unknown }
@@ -94,8 +94,8 @@ export function createDeliveryService({
     const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
     const actionArgs = await argumentsOf.open(due.order_id, due.action_args)
     const body = writePayload(due, actionArgs)
-    const unspoken = [...textsOf(actionArgs), ...secrets]
-    return sender.send({ url, id: toId('event', due.event_id), at: due.now, body, secrets, unspoken })
+    const redacted = [...textsOf(actionArgs), ...secrets]
+    return sender.send({ url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted })
   }
 
   /** Whatever goes wrong before the call is an attempt that failed: it is written down, and the schedule goes on. */

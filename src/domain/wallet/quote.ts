@@ -1,7 +1,7 @@
 /** What a paid action would cost somebody now, what it did cost them, and why a wallet is not charged. */
 import { z } from 'zod'
 import { DomainError, type ErrorCode } from '../errors.ts'
-import { type Amount, add, formatAmount, fromUnits, toUnits } from '../money.ts'
+import { AMOUNT, type Amount, add, formatAmount, fromUnits, toUnits } from '../money.ts'
 
 /** Decimal strings in currency units. */
 export interface Cost {
@@ -45,10 +45,7 @@ export interface Quote {
 export const nothingToPay: Cost = { price: '0' }
 
 /** The highest total the caller agrees to; a higher one is refused. */
-export const maxCost = z
-  .string()
-  .regex(/^\d{1,18}(\.\d{1,18})?$/, 'Expected an amount such as 0.5.')
-  .optional()
+export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.').optional()
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b)
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)

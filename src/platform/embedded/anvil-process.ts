@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Log } from '../../domain/ports.ts'
-import { isServerAlive, readLogTail, replaceFile, spawnServer, waitFor } from './child-process.ts'
+import { replaceFile } from '../lasting-file.ts'
+import { isServerAlive, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import { askLocalSocket } from './local-socket.ts'
 
 /** The identifier of the embedded chain. */

@@ -1,7 +1,7 @@
 /** Servers that we start beside us and that may outlive us. */
 import { execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -96,19 +96,6 @@ export const waitFor = async <T>(milliseconds: number, check: () => Promise<T | 
     if (result !== undefined || performance.now() > deadline) return result
     await delay(10)
   }
-}
-
-/** Replaces a file in one step, so that a reader or a crash never sees half of it. */
-export const replaceFile = async (path: string, content: string | Uint8Array, mode = 0o600) => {
-  const temporary = `${path}.${process.pid}.tmp`
-  const file = await open(temporary, 'w', mode)
-  try {
-    await file.writeFile(content)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(temporary, path)
 }
 
 /** The end of a server's log, for an error message. */

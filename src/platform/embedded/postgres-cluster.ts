@@ -5,7 +5,8 @@ import { chown, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { findFreePort, isServerAlive, replaceFile } from './child-process.ts'
+import { replaceFile } from '../lasting-file.ts'
+import { findFreePort, isServerAlive } from './child-process.ts'
 
 const run = promisify(execFile)
 

@@ -21,7 +21,7 @@ export interface JobLoop {
 
 /**
  * One loop looks for all hands at once: an idle queue costs one statement a look however many hands there are. It looks
- * again as soon as a job came or ended, for one that ended may have held up others of its lane.
+ * again as soon as a job came or ended, for one that ended may have held up others of its group.
  */
 export function startJobLoop<Job>({ take, carryOut, onError, concurrency, pollEvery }: JobLoopOptions<Job>): JobLoop {
   const running = new Set<Promise<void>>()

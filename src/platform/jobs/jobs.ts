@@ -77,7 +77,7 @@ const queues = {
     retentionSeconds: KEPT_WAITING_SECONDS,
     deadLetter: 'dead-letter',
   },
-  /** The lane of a delivery is its network app. */
+  /** The group of a delivery is its network app. */
   'webhook-delivery': {
     retryLimit: 200,
     retryDelay: 1,
@@ -114,8 +114,8 @@ export type QueueName = keyof typeof queues
 export interface WorkOptions {
   /** How many jobs this process carries out at once. */
   concurrency: number
-  /** How many jobs of one lane all processes together carry out at once. */
-  laneConcurrency?: number
+  /** How many jobs of one group all processes together carry out at once. */
+  groupConcurrency?: number
   /** Seconds between looks when nothing is due. */
   pollEvery?: number
 }
@@ -234,10 +234,10 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
   return {
     async work<Name extends keyof JobData>(
       queue: Name,
-      { concurrency, laneConcurrency, pollEvery = 1 }: WorkOptions,
+      { concurrency, groupConcurrency, pollEvery = 1 }: WorkOptions,
       handler: (data: JobData[Name]) => Promise<void>,
     ) {
-      const lanes = laneConcurrency === undefined ? {} : { groupConcurrency: laneConcurrency }
+      const groups = groupConcurrency === undefined ? {} : { groupConcurrency }
       const inHand = new Set<JobWithMetadata<object>>()
       const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onError)
       beats.push(setInterval(beat, BEAT_EVERY_SECONDS * 1_000))
@@ -245,7 +245,7 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
         concurrency,
         pollEvery,
         onError,
-        take: (batchSize) => boss.fetch<JobData[Name]>(queue, { batchSize, includeMetadata: true, ...lanes }),
+        take: (batchSize) => boss.fetch<JobData[Name]>(queue, { batchSize, includeMetadata: true, ...groups }),
         async carryOut(job) {
           inHand.add(job)
           try {

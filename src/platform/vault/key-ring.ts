@@ -19,7 +19,7 @@ import {
 import { dirname, join } from 'node:path'
 import { DomainError, LostKeyError } from '../../domain/errors.ts'
 import type { KeyRing } from '../../domain/ports.ts'
-import { createFile, removeFile, replaceFile } from './lasting-file.ts'
+import { createFile, removeFile, replaceFile } from '../lasting-file.ts'
 
 /** A key-encryption key, 32 bytes, by its identifier. */
 export interface RingKey {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LostKeyError } from '../../domain/errors.ts'
-import { createFile, removeFile } from './lasting-file.ts'
+import { createFile, removeFile } from '../lasting-file.ts'
 
 const BYTES = 32
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -85,7 +85,7 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
 
   const addAsset: World['addAsset'] = async (owner) => {
     const id = randomUUID()
-    const { cid: nid, sha256 } = contentStore.describe(Buffer.from(id))
+    const { cid: nid, sha256 } = contentStore.identify(Buffer.from(id))
     await database.query(insertAsset, { id, nid, owner: owner.id, sha256 })
     return { id, nid, owner, sequence: 0 }
   }
@@ -93,7 +93,7 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
   const addCommit: World['addCommit'] = async (asset, message = `change ${asset.sequence + 1}`) => {
     asset.sequence += 1
     const tree = JSON.stringify({ assetCid: asset.nid, abstract: message, sequence: asset.sequence }, null, 2)
-    const { cid, sha256 } = contentStore.describe(Buffer.from(tree))
+    const { cid, sha256 } = contentStore.identify(Buffer.from(tree))
     const [row] = await database.query(insertCommit, {
       ...{ asset: asset.id, sequence: asset.sequence, author: asset.owner.id, message, tree, cid, sha256 },
     })
