@@ -1,6 +1,6 @@
 /** Deposits from a chain whose blocks are made by hand, so that each test says what is deep enough and when. */
 import { Transaction, Wallet } from 'ethers'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { extendTrail, readTrail, writeTrail } from '../../src/chain/deposit-trail.ts'
 import { createDepositWatcher, type DepositWatcher } from '../../src/chain/deposits.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
@@ -14,8 +14,6 @@ import { createTestApp } from '../support/test-app.ts'
 import type { TestUser } from '../support/user.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
 import { startProxy } from './support/proxy.ts'
-
-vi.setConfig({ testTimeout: 40_000, hookTimeout: 40_000 })
 
 const app = await createTestApp()
 const CONFIRMATIONS = 3

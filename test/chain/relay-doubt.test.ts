@@ -1,5 +1,5 @@
 /** Nodes whose word is not taken at once: one that is behind the others, and one that counts wrong. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { lagging, miscounts } from '../../proofs/harness/chain-faults.ts'
 import { type ChainProxy, startChainProxy } from '../../proofs/harness/chain-proxy.ts'
 import { createRandom } from '../../proofs/harness/random.ts'
@@ -9,8 +9,6 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let server: TestServer
 let world: World
@@ -46,7 +44,6 @@ const meets = async (faults: number) => {
   await eventually(
     async () => proxy.faults - before,
     (count) => count >= faults,
-    40_000,
   )
 }
 

@@ -7,8 +7,6 @@ import { startChain, type TestChain } from './support/anvil.ts'
 import { type ChainProxy, type Fault, startProxy } from './support/proxy.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let server: TestServer
 let world: World
 let chain: TestChain
@@ -359,7 +357,7 @@ describe('the relay against networks', () => {
     chain = await startChain({ port })
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
-    await eventually(world.statuses, all('FINAL', 36), 40_000)
+    await eventually(world.statuses, all('FINAL', 36))
     await eventually(
       async () => Number(await chain.rpc.call<string>('eth_blockNumber')),
       (head) => head > 0,

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createLease, LeaseLostError } from '../../src/chain/lease.ts'
 import { createPace } from '../../src/chain/pace.ts'
@@ -15,8 +15,6 @@ import { statement, text } from '../../src/domain/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { startServer, type TestServer, type World } from './support/world.ts'
-
-vi.setConfig({ testTimeout: 90_000 })
 
 const touch = statement(
   'test_touch',

@@ -1,5 +1,5 @@
 /** What the relay asks the chain before it signs anything once more. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { encodeCommit } from '../../src/chain/registry-abi.ts'
@@ -10,8 +10,6 @@ import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { type ChainProxy, startProxy } from './support/proxy.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
-
-vi.setConfig({ testTimeout: 40_000 })
 
 let server: TestServer
 let world: World

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Contract, JsonRpcProvider } from 'ethers'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recoverSigner } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { storeSigned } from '../../src/chain/relay-statements.ts'
@@ -8,8 +8,6 @@ import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { sha256Hex, startServer, type TestServer, type World } from './support/world.ts'
-
-vi.setConfig({ testTimeout: 40_000, hookTimeout: 60_000 })
 
 let server: TestServer
 let world: World

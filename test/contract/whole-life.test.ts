@@ -30,7 +30,7 @@ interface HistoryCommit {
   changes: object
 }
 
-it('an asset’s whole life can be checked from the chain and the file network alone', { timeout: 60_000 }, async () => {
+it('an asset’s whole life can be checked from the chain and the file network alone', async () => {
   const account = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' }
   expect((await app.rest('POST', 'auth/users/', { json: account })).status).toBe(201)
   const actor = { token: expectOk(await app.rest('POST', 'auth/token/login/', { json: account })).auth_token }
@@ -53,7 +53,6 @@ it('an asset’s whole life can be checked from the chain and the file network a
   const { commits } = await eventually<{ commits: HistoryCommit[] }>(
     async () => expectOk(await app.rest('GET', `${path}history/`, { actor })),
     (history) => history.commits.every(({ status }) => status === 'final'),
-    40_000,
   )
   expect(commits).toHaveLength(2)
 
@@ -125,9 +124,7 @@ it('an asset’s whole life can be checked from the chain and the file network a
   expect(app.log.lines).toEqual([])
 })
 
-it('what was deleted before it reached the chain still gets there, because it was paid for', {
-  timeout: 60_000,
-}, async () => {
+it('what was deleted before it reached the chain still gets there, because it was paid for', async () => {
   const user = await app.newUser()
   const { id } = await user.register({ caption: 'Short life' })
   expect((await user.rest('DELETE', `assets/${id}/`)).status).toBe(204)
@@ -138,14 +135,11 @@ it('what was deleted before it reached the chain still gets there, because it wa
         [id],
       ),
     (rows) => rows.length === 1 && rows[0]!.status === 'FINAL',
-    40_000,
   )
   expect(await app.wallet(user)).toEqual({ num: '0', points: '11.821' })
 })
 
-it('a file that was deleted and registered again, by the same person or another, can be verified', {
-  timeout: 60_000,
-}, async () => {
+it('a file that was deleted and registered again, by the same person or another, can be verified', async () => {
   const [one, other] = [await app.newUser(), await app.newUser()]
   const file = newFile()
   const settled = async (nid: string, commits: number) => {
@@ -157,7 +151,6 @@ it('a file that was deleted and registered again, by the same person or another,
           [nid],
         ),
       (rows) => rows.length === commits && rows.every(({ status }) => status === 'FINAL'),
-      40_000,
     )
   }
   const { id } = await one.register({ asset_file: file })

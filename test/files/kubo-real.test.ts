@@ -21,7 +21,7 @@ async function* listOf(...cids: string[]) {
   yield* cids
 }
 
-describe.runIf(isThere)('a Kubo of the profile', { timeout: 120_000 }, () => {
+describe.runIf(isThere)('a Kubo of the profile', () => {
   it.each(['default', 'test-cid-v1', 'test-cid-v1-wide'])('%s gives a file our identifier', async (profile) => {
     const dir = await mkdtemp(join(tmpdir(), 'annal-ipfs-'))
     const env = { ...process.env, IPFS_PATH: dir }

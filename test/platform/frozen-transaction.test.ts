@@ -4,14 +4,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { boolean, int, statement, text } from '../../src/domain/sql.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 let testDatabase: TestDatabase
 let database: ConnectedDatabase

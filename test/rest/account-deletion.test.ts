@@ -320,7 +320,7 @@ interface Relayed {
   tree_signature: string
 }
 
-it('what was accepted before still reaches the chain, signed by its author', { timeout: 60_000 }, async () => {
+it('what was accepted before still reaches the chain, signed by its author', async () => {
   const users = await Promise.all(Array.from({ length: 8 }, () => app.newUser()))
   const leave = async (user: SignedIn) => {
     const { id } = await user.register({ caption: 'Paid for' })
@@ -340,7 +340,6 @@ it('what was accepted before still reaches the chain, signed by its author', { t
         [users.map(({ id }) => id)],
       ),
     (rows) => rows.length === 16 && rows.every(({ status }) => status === 'FINAL'),
-    40_000,
   )
   for (const { tree_sha256, tree_signature, tree, address } of commits) {
     expect([verifyMessage(tree_sha256, tree_signature), tree]).toEqual([address, ''])

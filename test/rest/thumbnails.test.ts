@@ -186,7 +186,7 @@ it('assets from before there were thumbnails get theirs, in batches and once', a
   expect(await waiting()).toBe(before + 3)
 })
 
-it('the queue makes them, one that cannot be read holds up nobody', { timeout: 60_000 }, async () => {
+it('the queue makes them, one that cannot be read holds up nobody', async () => {
   await app.sql(`delete from jobs.job where name = 'thumbnail'`)
   // Its file is lost: the job fails, and is tried again later.
   const lost = await user.register({ asset_file: await newPicture() })
@@ -197,7 +197,6 @@ it('the queue makes them, one that cannot be read holds up nobody', { timeout: 6
   await eventually(
     () => thumbnailUrlOf(id),
     (url) => url !== null,
-    40_000,
   )
   const states = await app.sql(`select state::text, retry_limit from jobs.job where data->>'assetId' = $1`, [lost.uuid])
   expect(states).toEqual([{ state: 'retry', retry_limit: 5 }])

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
 import type { ChainCommit } from '../../src/chain/registry.ts'
@@ -12,8 +12,6 @@ import { createContentStore } from '../../src/files/content-store.ts'
 import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 import { type CommandOptions, runAnnal } from '../support/annal-command.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 

@@ -77,7 +77,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-describe('embedded PostgreSQL', { timeout: 60_000 }, () => {
+describe('embedded PostgreSQL', () => {
   it('outlives a killed parent, is joined by the next start, and keeps what was committed', async () => {
     const first = await hold('postgres')
     await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
@@ -179,7 +179,7 @@ describe('embedded PostgreSQL', { timeout: 60_000 }, () => {
   })
 })
 
-describe('the embedded chain', { timeout: 60_000 }, () => {
+describe('the embedded chain', () => {
   const relay = new Wallet(developmentKey)
 
   /** Sends a transaction that carries a log, and waits until it is `depth` blocks deep. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKeyPair, signText } from '../../src/chain/keys.ts'
 import { bytes, smallint, statement, text, uuid } from '../../src/domain/sql.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
@@ -13,8 +13,6 @@ import { runAnnal, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { insertTestUser } from '../support/user.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
 const USERS = 300

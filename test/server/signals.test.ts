@@ -26,7 +26,7 @@ const send = ({ npm }: NpmScript, signal: NodeJS.Signals, to: string) =>
   process.kill(to === 'group' ? -npm.pid! : npm.pid!, signal)
 
 // Together: most of it is waiting.
-describe.concurrent('a signal', { timeout: 120_000 }, () => {
+describe.concurrent('a signal', () => {
   it.for([
     ['SIGTERM', 'npm', 'start'],
     ['SIGINT', 'group', 'start'],

@@ -15,7 +15,7 @@ const app = await createTestApp()
 const endpointOf = ({ token }: SignedIn) => ({ url: `${app.url}/graphql`, token })
 const sorted = (sdl: string) => printSchema(lexicographicSortSchema(buildSchema(sdl)))
 
-it('code is generated from the URL and compiles', { timeout: 60_000 }, async () => {
+it('code is generated from the URL and compiles', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-codegen-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   const read = sorted(await generateCode(`${app.url}/graphql`, dir))
