@@ -13,9 +13,9 @@ import { createCustody } from '../src/platform/vault/custody.ts'
 import { createEnvelopeCipher } from '../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
 import { until } from '../test/support/eventually.ts'
+import { trySend } from '../test/support/http-client.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
 import { createCarelessCustody } from './harness/careless-custody.ts'
-import { tryOnce } from './harness/client.ts'
 import { dumpKeys, type KeyRow, openedBy, readKeys, readTexts, swaps, withFlippedBits } from './harness/key-rows.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -159,8 +159,8 @@ async function restoreDump(context: ProofContext, parts: Parts, store: Store, to
   const leaving = [...tokens].slice(0, Math.ceil(tokens.size / 2))
   const reasons: string[] = []
   for (const [username, token] of leaving) {
-    const answer = await tryOnce(store.gateways[0]!.url, { method: 'DELETE', path: '/api/v3/auth/users/me/', token })
-    if (answer?.status !== 204) reasons.push(`${username} could not leave: ${JSON.stringify(answer)}`)
+    const answer = await trySend(store.gateways[0]!.url, { method: 'DELETE', path: '/api/v3/auth/users/me/', token })
+    if (answer.status !== 204) reasons.push(`${username} could not leave: ${JSON.stringify(answer)}`)
   }
   const restored = await dump.read()
   const names = new Set(leaving.map(([username]) => username))

@@ -3,6 +3,7 @@
  * It is charged once, its seller is told once, and every caller gets the same answer.
  */
 import { until } from '../test/support/eventually.ts'
+import { startReceiver } from '../test/support/receiver.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
 import {
   countVerdicts,
@@ -16,7 +17,6 @@ import {
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { startSink } from './harness/sink.ts'
 import { closeStore, openStore } from './harness/store.ts'
 
 /** Milliseconds. */
@@ -26,11 +26,11 @@ export async function proveConfirmStorm(context: ProofContext): Promise<ProofRes
   const rounds = context.setting('ROUNDS', 20)
   const confirms = context.setting('CONFIRMS', 200)
   const parts = await startParts(context)
-  const sink = await startSink(context)
+  const receiver = await startReceiver(context.afterwards)
   const insecure = { ALLOW_INSECURE_WEBHOOKS: 'true' }
   const store = await openStore(context, parts, {
     price: '2.5',
-    webhookUrl: sink.url,
+    webhookUrl: receiver.url,
     gateways: [insecure, insecure],
   })
 
@@ -51,11 +51,12 @@ export async function proveConfirmStorm(context: ProofContext): Promise<ProofRes
     (await readStandings(parts.database, orderIds)).every(({ status }) => status === 'SUCCESS'),
   )
   reasons.push(...(await judge(parts, orderIds, outcomes)))
-  if (sink.heard.size !== rounds) reasons.push(`${sink.heard.size} different webhooks were heard, not ${rounds}.`)
+  const heard = new Set(receiver.calls.map(({ id }) => id)).size
+  if (heard !== rounds) reasons.push(`${heard} different webhooks were heard, not ${rounds}.`)
   const p99 = percentile(outcomes, 0.99)
   if (p99 > P99) reasons.push(`The slowest hundredth took ${Math.round(p99)} ms, ${P99} are allowed.`)
   reasons.push(...(await closeStore(store)), ...(await brokenInvariants(parts.database)))
-  context.say(`verdicts: ${JSON.stringify(countVerdicts(outcomes))}; ${sink.heard.size} webhooks were heard`)
+  context.say(`verdicts: ${JSON.stringify(countVerdicts(outcomes))}; ${heard} webhooks were heard`)
 
   const standings = await readStandings(parts.database, orderIds)
   const charges = standings.reduce((sum, standing) => sum + standing.charges, 0)

@@ -2,11 +2,11 @@
  * F02: a wallet that pays for 100 orders is asked for 200 at once, through both doors of two gateways. Exactly 100 are
  * paid and nothing is left; when asset updates race for the same money, every unit of it is accounted for.
  */
-
 import { add, fromUnits, toUnits } from '../src/domain/money.ts'
+import { trySend } from '../test/support/http-client.ts'
 import { registerCall, updateCall } from './harness/callers.ts'
 import { createCarelessConfirm } from './harness/careless-confirm.ts'
-import { tryOnce } from './harness/client.ts'
+import { ask } from './harness/client.ts'
 import { countVerdicts, judgeStandings, type Outcome, readStandings, storm, unexpected } from './harness/confirms.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -68,18 +68,18 @@ export async function proveWalletRace(context: ProofContext): Promise<ProofResul
 async function registerAssets({ gateways, buyer }: Store): Promise<string[]> {
   const nids: string[] = []
   for (let index = 0; index < updates; index += 1) {
-    const answer = await tryOnce(gateways[index % 2]!.url, await registerCall(buyer.token, `raced ${index}`))
-    if (answer?.status !== 201) throw new Error(`A registration was answered with ${JSON.stringify(answer)}`)
-    nids.push((answer.body as { id: string }).id)
+    const call = registerCall(buyer.token, `raced ${index}`)
+    nids.push((await ask<{ id: string }>(gateways[index % 2]!.url, call, 201)).id)
   }
   return nids
 }
 
 /** What became of it: `done`, or the refusal's type. */
 async function update({ gateways, buyer }: Store, nid: string, index: number): Promise<string> {
-  const answer = await tryOnce(gateways[index % 2]!.url, updateCall({ token: buyer.token, nid }, `race ${index}`))
-  if (answer?.status === 200) return 'done'
-  return (answer?.body as { error?: { type: string } } | undefined)?.error?.type ?? `status ${answer?.status}`
+  const call = updateCall({ token: buyer.token, nid }, `race ${index}`)
+  const { status, body } = await trySend(gateways[index % 2]!.url, call)
+  if (status === 200) return 'done'
+  return (body as { error?: { type: string } } | undefined)?.error?.type ?? `status ${status}`
 }
 
 const count = (all: readonly string[]) => countVerdicts(all.map((verdict) => ({ verdict }) as Outcome))

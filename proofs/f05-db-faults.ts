@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { int, statement, uuid } from '../src/domain/sql.ts'
+import { trySend } from '../test/support/http-client.ts'
 import { nothingAcknowledged, openAccount } from './harness/callers.ts'
-import { type Call, jsonBody, tryOnce } from './harness/client.ts'
+import { type Call, soonGivingUp } from './harness/client.ts'
 import { type DatabaseScene, openDatabaseScene } from './harness/database-scene.ts'
 import type { WriteFault } from './harness/postgres-proxy.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -42,11 +43,11 @@ async function catchCareless(context: ProofContext, { parts, proxy, gateways }: 
     path: '/api/v3/store/network-app-orders/',
     token,
     apiKey: await addService(parts),
-    body: jsonBody({ network_app: 'careless' }),
+    json: { network_app: 'careless' },
   }
   const struck = proxy.strike('reply lost')
   let tries = 0
-  for (let status = 0; status !== 201; tries += 1) status = (await tryOnce(gateway!.url, order))?.status ?? 0
+  for (let status = 0; status !== 201; tries += 1) status = (await trySend(gateway!.url, order, soonGivingUp)).status
   await struck
   const [orders] = await parts.database.query(countOrders)
   await gateway!.stop()

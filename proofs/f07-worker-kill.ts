@@ -6,12 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../src/domain/ids.ts'
 import { arrayOf, int, statement, text, timestamp, uuid } from '../src/domain/sql.ts'
 import { until } from '../test/support/eventually.ts'
+import { type Receiver, startReceiver } from '../test/support/receiver.ts'
 import { createGates, type Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import type { Random } from './harness/random.ts'
-import { type Receiver, startReceiver } from './harness/receiver.ts'
 import { type App, addApp, type Delivery, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore, type Store } from './harness/store.ts'
 
@@ -87,7 +87,7 @@ async function openScene(context: ProofContext): Promise<Scene> {
   const random = context.random.fork('sink')
   const waiting = new Set<() => void>()
   let isHeld = false
-  const sink = await startReceiver(context, (response) => {
+  const sink = await startReceiver(context.afterwards, (response) => {
     const answer = () => {
       if (waiting.delete(answer)) response.writeHead(200).end('taken')
     }
@@ -244,7 +244,7 @@ function judge(scene: Scene, deliveries: readonly Delivery[]) {
   const wrong = deliveries.filter(({ status, orderStatus }) => status !== 'DELIVERED' || orderStatus !== 'SUCCESS')
   if (wrong.length) reasons.push(`${wrong.length} are not delivered, such as ${JSON.stringify(wrong[0])}`)
   const bodies = new Map<string, Set<string>>()
-  for (const { id, body } of sink.calls) bodies.set(id, (bodies.get(id) ?? new Set()).add(body.toString()))
+  for (const { id, body } of sink.calls) bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
   const lost = deliveries.filter(({ eventId }) => !bodies.has(eventId))
   if (lost.length) reasons.push(`${lost.length} events were never heard.`)
   const known = new Set(deliveries.map(({ eventId }) => eventId))

@@ -9,11 +9,11 @@ import { createActionArgs } from '../src/domain/store/action-args.ts'
 import { createDeliveryService, deliveryWork } from '../src/domain/store/delivery-service.ts'
 import { startJobs } from '../src/platform/jobs/jobs.ts'
 import { until } from '../test/support/eventually.ts'
+import { type Receiver, startReceiver } from '../test/support/receiver.ts'
 import { watchMemory } from './harness/memory.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { type Receiver, startReceiver } from './harness/receiver.ts'
 import { addApp, type Delivery, openSafe, passTime, readAttempts, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore } from './harness/store.ts'
 
@@ -34,8 +34,8 @@ export async function proveSinkHang(context: ProofContext): Promise<ProofResult>
   const insecure = { ALLOW_INSECURE_WEBHOOKS: 'true' }
   const gateways = [insecure, insecure]
   const store = await openStore(context, parts, { price: '1', gateways })
-  const hanging = await startReceiver(context, () => undefined)
-  const good = await startReceiver(context)
+  const hanging = await startReceiver(context.afterwards, () => undefined)
+  const good = await startReceiver(context.afterwards)
   const hangingApp = await addApp(parts, store, hanging.url)
   const goodApp = await addApp(parts, store, good.url)
 

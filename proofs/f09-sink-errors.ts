@@ -5,10 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { arrayOf, boolean, float, int, statement, text, uuid } from '../src/domain/sql.ts'
 import { until } from '../test/support/eventually.ts'
+import { answerWith, type Receiver, type Respond, startReceiver } from '../test/support/receiver.ts'
 import { residentMemory, watchMemory } from './harness/memory.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { answerWith, type Receiver, type Respond, startReceiver } from './harness/receiver.ts'
 import { type App, addApp, passTime, readAttempts, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore, type Store } from './harness/store.ts'
 
@@ -82,7 +82,7 @@ const findWaits = statement(
 )
 
 async function open({ context, parts, store }: Scene, respond: Respond): Promise<{ receiver: Receiver; app: App }> {
-  const receiver = await startReceiver(context, respond)
+  const receiver = await startReceiver(context.afterwards, respond)
   return { receiver, app: await addApp(parts, store, receiver.url) }
 }
 
@@ -115,7 +115,7 @@ async function failToTheEnd(scene: Scene, name: string, respond: Respond): Promi
   if (alive.length) reasons.push(`${name}: ${alive.length} were not given up, such as ${JSON.stringify(alive[0])}`)
   for (const { eventId } of deliveries) {
     const calls = receiver.calls.filter(({ id }) => id === eventId)
-    const bodies = new Set(calls.map(({ body }) => body.toString()))
+    const bodies = new Set(calls.map(({ body }) => body))
     if (calls.length !== SCHEDULE.length + 1 || bodies.size !== 1)
       reasons.push(`${name}: ${eventId} was told ${calls.length} times with ${bodies.size} bodies.`)
   }
@@ -279,7 +279,7 @@ function catchOtherSchedule(): string[] {
 /** The control: a caller who reads answers to their end must be seen by the meter. */
 async function catchGreedy({ context }: Scene): Promise<string[]> {
   const sent = { bytes: 0 }
-  const receiver = await startReceiver(context, flood(METERED, sent))
+  const receiver = await startReceiver(context.afterwards, flood(METERED, sent))
   const signal = AbortSignal.timeout(2_000)
   await fetch(receiver.url, { method: 'POST', body: '{}', signal })
     .then(

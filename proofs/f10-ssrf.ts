@@ -10,8 +10,8 @@ import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
 import { isInternalAddress } from '../src/domain/store/internal-address.ts'
 import { webhookUrlProblem } from '../src/domain/store/webhook-url.ts'
 import { internalHosts } from '../test/delivery/internal-hosts.ts'
+import { answerWith, startReceiver } from '../test/support/receiver.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { answerWith, startReceiver } from './harness/receiver.ts'
 
 /** Milliseconds for a call. */
 const TIMEOUT = 1_000
@@ -124,7 +124,10 @@ async function redirect(context: ProofContext, port: number): Promise<string[]> 
   const sender = createWebhookSender({ allowInsecure: true, timeout: TIMEOUT })
   const reasons: string[] = []
   for (const status of REDIRECTS) {
-    const receiver = await startReceiver(context, answerWith(status, { location: `http://127.0.0.1:${port}/` }))
+    const receiver = await startReceiver(
+      context.afterwards,
+      answerWith(status, { location: `http://127.0.0.1:${port}/` }),
+    )
     const { failure } = await sender.send(callTo(receiver.url))
     if (receiver.calls.length !== 1 || !failure?.includes('redirects are not followed'))
       reasons.push(`A redirect with ${status} ended with: ${failure}`)
@@ -141,7 +144,7 @@ async function catchCareless(context: ProofContext, urls: readonly string[]): Pr
     'a guard that looks before the connection looks': (port) => sendAfterLook(port),
     'a sender that follows redirects': async (port) => {
       const location = `http://127.0.0.1:${port}/`
-      const receiver = await startReceiver(context, answerWith(307, { location }))
+      const receiver = await startReceiver(context.afterwards, answerWith(307, { location }))
       await fetch(receiver.url, { method: 'POST', body: '{}' }).catch(() => undefined)
     },
   }

@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/eventually.ts'
+import type { Answer } from '../test/support/http-client.ts'
 import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
 import { linkIn, mailsOf, type ReadMail } from '../test/support/read-mails.ts'
 import { startCarelessAccounts } from './harness/careless-account.ts'
-import type { Exchange } from './harness/exchange.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { askReset, forgetLimits, mailsAway, openGateways, type Person, signUp, stopGateways } from './harness/people.ts'
 import { percentile } from './harness/percentile.ts'
@@ -58,7 +58,7 @@ export async function proveSmtpDown(context: ProofContext): Promise<ProofResult>
   // What only the first requests pay is not measured.
   await ask(scene, people)
   await inPeace(scene)
-  const measured: { trouble: Trouble; peace: Exchange[]; outage: Exchange[] }[] = []
+  const measured: { trouble: Trouble; peace: Answer[]; outage: Answer[] }[] = []
   for (const trouble of context.random.fork('order').shuffle(troubles)) {
     const before = await inPeace(scene)
     const { outage, arrival, bad, found } = await inTrouble(scene, trouble, seconds)
@@ -86,8 +86,8 @@ export async function proveSmtpDown(context: ProofContext): Promise<ProofResult>
 }
 
 /** One request for each, at the gateways in turn. */
-async function ask({ gateways }: Pick<Scene, 'gateways'>, people: readonly Person[]): Promise<Exchange[]> {
-  const answers: Exchange[] = []
+async function ask({ gateways }: Pick<Scene, 'gateways'>, people: readonly Person[]): Promise<Answer[]> {
+  const answers: Answer[] = []
   for (const [index, { email }] of people.entries()) {
     answers.push(await askReset(gateways[index % gateways.length]!, email))
     await delay(PACE)
@@ -96,7 +96,7 @@ async function ask({ gateways }: Pick<Scene, 'gateways'>, people: readonly Perso
 }
 
 /** The same requests while mail goes out, until all of it is away. */
-async function inPeace(scene: Scene): Promise<Exchange[]> {
+async function inPeace(scene: Scene): Promise<Answer[]> {
   await forgetLimits(scene.parts.database)
   const answers = await ask(scene, scene.people)
   await mailsAway(scene.parts.database)
@@ -147,7 +147,7 @@ function judgeMails(people: readonly Person[], mails: readonly ReadMail[]): stri
   ]
 }
 
-function compare(peace: readonly Exchange[], outage: readonly Exchange[]) {
+function compare(peace: readonly Answer[], outage: readonly Answer[]) {
   const at = (share: number) => {
     const [before, during] = [percentile(peace, share), percentile(outage, share)]
     return { before, during, factor: during / before }
@@ -158,7 +158,7 @@ function compare(peace: readonly Exchange[], outage: readonly Exchange[]) {
 const describe = ({ before, during, factor }: { before: number; during: number; factor: number }) =>
   `${before.toFixed(1)} → ${during.toFixed(1)} ms (× ${factor.toFixed(2)})`
 
-function judgeSpeed(trouble: Trouble, peace: readonly Exchange[], outage: readonly Exchange[]): string[] {
+function judgeSpeed(trouble: Trouble, peace: readonly Answer[], outage: readonly Answer[]): string[] {
   const compared = compare(peace, outage)
   const refused = [...peace, ...outage].find(({ status, text }) => status !== 201 || text !== '{}')
   return [

@@ -2,9 +2,10 @@
  * F17: whether somebody has an account is not told by asking for a new password, nor by signing in with a wrong one: not by
  * the answer, and not by the time it takes.
  */
+import { Agent } from 'node:http'
+import { type Answer, trySend } from '../test/support/http-client.ts'
 import { startMailServer } from '../test/support/mail-server.ts'
 import { startCarelessAccounts } from './harness/careless-account.ts'
-import { type Exchange, exchange, oneConnection } from './harness/exchange.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import {
   addressOf,
@@ -43,8 +44,8 @@ interface Addresses {
 }
 
 interface Heard {
-  known: Exchange[]
-  unknown: Exchange[]
+  known: Answer[]
+  unknown: Answer[]
 }
 
 export async function proveNoEnumeration(context: ProofContext): Promise<ProofResult> {
@@ -103,7 +104,7 @@ interface Comparison {
  */
 async function compare(base: string, door: Door, { addresses, requests, parts, random }: Comparison): Promise<Heard> {
   const { path, body } = doors[door]
-  const agent = oneConnection()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const heard: Heard = { known: [], unknown: [] }
   const kinds = ['known', 'unknown'] as const
   while (heard.known.length < requests) {
@@ -113,13 +114,13 @@ async function compare(base: string, door: Door, { addresses, requests, parts, r
       kinds.map((kind) => ({ kind, email: addresses[kind][index % addresses[kind].length]! })),
     )
     for (const { kind, email } of random.shuffle(wishes.flat()))
-      heard[kind].push(await exchange({ url: base + path, json: body(email), agent }))
+      heard[kind].push(await trySend(base, { path, json: body(email) }, { agent }))
   }
   agent.destroy()
   return heard
 }
 
-const timesOf = (exchanges: readonly Exchange[]) => exchanges.map(({ milliseconds }) => milliseconds)
+const timesOf = (exchanges: readonly Answer[]) => exchanges.map(({ milliseconds }) => milliseconds)
 const areaOf = ({ known, unknown }: Heard) => areaUnderCurve(timesOf(known), timesOf(unknown))
 
 const describe = (heard: Heard) => {
@@ -131,9 +132,8 @@ const describe = (heard: Heard) => {
 const own = new Set(['date', 'x-request-id'])
 
 /** An answer with all that could tell something. */
-function appearance({ status, headers, text }: Exchange): string {
-  const names = Object.keys(headers).filter((name) => !own.has(name))
-  return JSON.stringify([status, names.map((name) => [name, headers[name]]), text])
+function appearance({ status, headers, text }: Answer): string {
+  return JSON.stringify([status, [...headers].filter(([name]) => !own.has(name)), text])
 }
 
 /** A sentence when answers differ in anything but their time, or are not what the door says. */

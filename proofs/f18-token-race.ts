@@ -5,10 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { verify } from '@node-rs/argon2'
 import { until } from '../test/support/eventually.ts'
+import { trySend } from '../test/support/http-client.ts'
 import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
 import { linkIn, type MailedLink, mailsOf, type ReadMail } from '../test/support/read-mails.ts'
 import { createCarelessReset } from './harness/careless-reset.ts'
-import { exchange } from './harness/exchange.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import {
   askReset,
@@ -172,7 +172,7 @@ async function watchSession({ url }: { url: string }, token: string): Promise<nu
   await until(
     'an old session ends',
     async () => {
-      const { status, sentAt } = await exchange({ method: 'GET', url: `${url}/api/v3/auth/users/me/`, token })
+      const { status, sentAt } = await trySend(`${url}/api/v3/auth/users/me/`, { token })
       if (status === 200) lastLetThrough = sentAt
       return status === 401
     },
@@ -224,7 +224,7 @@ async function replaced(scene: Scene): Promise<void> {
 }
 
 const leave = ({ url }: { url: string }, token: string) =>
-  exchange({ method: 'DELETE', url: `${url}/api/v3/auth/users/me/`, token })
+  trySend(`${url}/api/v3/auth/users/me/`, { method: 'DELETE', token })
 
 async function deleted(scene: Scene): Promise<void> {
   const { gateways, reasons } = scene

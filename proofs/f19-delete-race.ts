@@ -10,8 +10,9 @@ import { arrayOf, boolean, int, statement, text, uuid } from '../src/domain/sql.
 import { createCustody } from '../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
 import { until } from '../test/support/eventually.ts'
+import { trySend } from '../test/support/http-client.ts'
+import { startReceiver } from '../test/support/receiver.ts'
 import { createCarelessDeletion } from './harness/careless-deletion.ts'
-import { jsonBody, tryOnce } from './harness/client.ts'
 import { judgeStandings, readStandings } from './harness/confirms.ts'
 import { dumpKeys, type KeyRow, openedBy, readKeys } from './harness/key-rows.ts'
 import {
@@ -27,7 +28,6 @@ import {
 } from './harness/leavers.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { startReceiver } from './harness/receiver.ts'
 import { closeStore, openStore, readWallet, type Store } from './harness/store.ts'
 
 const TEXT = 'a tree'
@@ -117,7 +117,7 @@ const openCustody = (context: ProofContext) =>
 /** It lets calls wait until the account is gone, so that what they bring comes after it: 410, and the money goes back. */
 async function startPatientReceiver(context: ProofContext) {
   let waiting: (() => void)[] | undefined
-  const receiver = await startReceiver(context, (response) => {
+  const receiver = await startReceiver(context.afterwards, (response) => {
     const answer = () => void response.writeHead(410).end()
     if (waiting) waiting.push(answer)
     else answer()
@@ -256,11 +256,11 @@ async function judgeNames({ store }: Scene, leavers: readonly Leaver[]): Promise
   const reasons: string[] = []
   const base = store.gateways[1]!.url
   for (const { username, token } of leavers) {
-    const me = await tryOnce(base, { method: 'GET', path: '/api/v3/auth/users/me/', token })
-    if (me?.status !== 401) reasons.push(`The token of ${username} was answered with ${JSON.stringify(me)}.`)
-    const body = jsonBody({ username, email: `${username}@example.org`, password: 'another password' })
-    const answer = await tryOnce(base, { method: 'POST', path: '/api/v3/auth/users/', body })
-    if (answer?.status !== 201) reasons.push(`The name of ${username} is not free: ${JSON.stringify(answer)}`)
+    const me = await trySend(base, { method: 'GET', path: '/api/v3/auth/users/me/', token })
+    if (me.status !== 401) reasons.push(`The token of ${username} was answered with ${JSON.stringify(me)}.`)
+    const json = { username, email: `${username}@example.org`, password: 'another password' }
+    const answer = await trySend(base, { path: '/api/v3/auth/users/', json })
+    if (answer.status !== 201) reasons.push(`The name of ${username} is not free: ${JSON.stringify(answer)}`)
   }
   return reasons
 }

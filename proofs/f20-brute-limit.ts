@@ -5,11 +5,11 @@
  */
 import { join } from 'node:path'
 import { float, int, statement, text } from '../src/domain/sql.ts'
+import { trySend } from '../test/support/http-client.ts'
 import { type MailServer, startMailServer } from '../test/support/mail-server.ts'
 import { linkIn, mailsOf } from '../test/support/read-mails.ts'
 import { startBenign } from './harness/benign.ts'
 import { countCareless } from './harness/careless-checks.ts'
-import { exchange } from './harness/exchange.ts'
 import type { Gateway } from './harness/gateway.ts'
 import { createGateway } from './harness/gateway.ts'
 import { guess, open, stolen, type Target } from './harness/guesses.ts'
@@ -175,7 +175,7 @@ async function letOwnersIn(
   const reasons: string[] = []
   for (const person of [locked!, patient!]) {
     const answer = await trySignIn(other, person)
-    const wait = Number(answer.headers['retry-after'])
+    const wait = Number(answer.headers.get('retry-after'))
     if (answer.status !== 429 || !(wait > 0 && wait <= SECONDS))
       reasons.push(`A locked owner was answered with ${answer.status}, Retry-After ${wait}.`)
   }
@@ -184,12 +184,12 @@ async function letOwnersIn(
   const [mail] = mailsOf(mailServer, 'password-reset')
   const { uid, token } = linkIn(mail!)
   const url = `${other.url}/api/v3/auth/users/reset_password_confirm/`
-  const reset = await exchange({ url, json: { uid, token, new_password: 'chosen by its owner' } })
+  const reset = await trySend(url, { json: { uid, token, new_password: 'chosen by its owner' } })
   const back = await trySignIn(one, { ...locked!, password: 'chosen by its owner' })
   if (reset.status !== 204 || back.status !== 200)
     reasons.push(`The reset was answered with ${reset.status}, and signing in with ${back.status}.`)
   const thief = targets.find(({ email }) => email === locked!.email)!.token!
-  const me = await exchange({ method: 'GET', url: `${one.url}/api/v3/auth/users/me/`, token: thief })
+  const me = await trySend(`${one.url}/api/v3/auth/users/me/`, { token: thief })
   if (me.status !== 401) reasons.push(`The stolen session was answered with ${me.status} after the reset.`)
   await parts.database.query(passTime)
   const waited = await trySignIn(one, patient!)

@@ -1,10 +1,11 @@
 /** F21: hostile documents cost next to nothing, and the 12 checks of graphql-cop find nothing. */
-import { createServer, get } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serverAudits } from 'graphql-http'
 import { createYoga } from 'graphql-yoga'
 import { schema } from '../src/graphql/schema.ts'
+import { send } from '../test/support/http-client.ts'
+import { listen } from '../test/support/listen.ts'
 import { copChecks } from './graphql-cop.ts'
 import { cpuTime } from './harness/cpu.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
@@ -18,22 +19,10 @@ const MOST_CPU = 50
 const MOST_P99 = 200
 
 /** A GET as a program sends it that is no browser and no fetch. */
-const plainGet = (url: string) =>
-  new Promise<{ data?: { __typename?: string } }>((resolve, reject) => {
-    get(url, { headers: { 'User-Agent': 'graphql-cop/1.15', Accept: '*/*' } }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-      })
-      response.on('end', () => {
-        try {
-          resolve(JSON.parse(text))
-        } catch {
-          resolve({})
-        }
-      })
-    }).on('error', reject)
-  })
+async function plainGet(url: string): Promise<{ data?: { __typename?: string } }> {
+  const { headers, body } = await send(url, { headers: { 'User-Agent': 'graphql-cop/1.15', Accept: '*/*' } })
+  return headers.get('content-type')?.includes('json') ? body : {}
+}
 
 async function weaknessesAt(url: string): Promise<{ found: string[]; n: number }> {
   const checks = copChecks(plainGet)
@@ -46,12 +35,7 @@ async function weaknessesAt(url: string): Promise<{ found: string[]; n: number }
 async function startDefaults({ afterwards }: ProofContext): Promise<string> {
   const yoga = createYoga({ schema, logging: false })
   const server = createServer((request, response) => void yoga(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
+  return `http://127.0.0.1:${await listen(server, afterwards)}/graphql`
 }
 
 interface Client {
@@ -61,13 +45,9 @@ interface Client {
 
 async function signUp(url: string): Promise<Client> {
   const post = async (path: string, body: object, token?: string) => {
-    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `token ${token}` }) }
-    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    const text = await response.text()
-    const answer = JSON.parse(text)
-    if (response.status >= 500 || text.includes('"INTERNAL"'))
-      throw new Error(`${response.status} ${text.slice(0, 500)}`)
-    return { status: response.status, answer }
+    const { status, text, body: answer } = await send(url, { path, json: body, token })
+    if (status >= 500 || text.includes('"INTERNAL"')) throw new Error(`${status} ${text.slice(0, 500)}`)
+    return { status, answer }
   }
   const email = 'attacker@example.org'
   const password = 'correct horse battery'

@@ -1,7 +1,7 @@
 /** F22: the GraphQL door is what the GraphQL-over-HTTP specification says, by the audits of the `graphql-http` package. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { serverAudits } from 'graphql-http'
+import { listen } from '../test/support/listen.ts'
 import { createGateway } from './harness/gateway.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -23,12 +23,7 @@ async function startWrongDoor({ afterwards }: ProofContext): Promise<string> {
     request.resume()
     response.writeHead(200, { 'content-type': 'text/plain' }).end('{"data":null}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
+  return `http://127.0.0.1:${await listen(server, afterwards)}/graphql`
 }
 
 export async function proveGraphQLSpec(context: ProofContext): Promise<ProofResult> {

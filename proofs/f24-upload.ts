@@ -2,7 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '../test/support/eventually.ts'
-import { uploadFields } from './harness/broken-body.ts'
+import { BOUNDARY, formEnd, formType, part, partHead, registrationByGraphQL } from '../test/support/form-parts.ts'
+import { trySend } from '../test/support/http-client.ts'
+import { callRaw, chunk, type RawAnswer } from '../test/support/raw-http.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'
 import { createGateway } from './harness/gateway.ts'
 import { holdingsOf } from './harness/holdings.ts'
@@ -12,7 +14,6 @@ import { signIn, signUp } from './harness/people.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import type { Random } from './harness/random.ts'
 import { randomBytes } from './harness/random-bytes.ts'
-import { BOUNDARY, chunk, field, fileHead, formEnd, formType, type RawAnswer, rawCall } from './harness/raw-call.ts'
 
 /** Milliseconds from the moment that something is known to be wrong. */
 const MOST_WAIT = 2_000
@@ -55,34 +56,34 @@ const liars = (count: number, mebibytes: number): Liar[] =>
 
 /** Bodies that are no form, or a strange one. */
 const malformed = (random: Random): [string, string, string | Buffer][] => [
-  ['no boundary', 'multipart/form-data', `${fileHead('asset_file', 'a')}x${formEnd}`],
-  ['an empty boundary', 'multipart/form-data; boundary=', `${fileHead('asset_file', 'a')}x${formEnd}`],
-  ['another boundary', 'multipart/form-data; boundary=other', `${fileHead('asset_file', 'a')}x${formEnd}`],
+  ['no boundary', 'multipart/form-data', `${partHead('asset_file', 'a')}x${formEnd}`],
+  ['an empty boundary', 'multipart/form-data; boundary=', `${partHead('asset_file', 'a')}x${formEnd}`],
+  ['another boundary', 'multipart/form-data; boundary=other', `${partHead('asset_file', 'a')}x${formEnd}`],
   ['a boundary of 10,000', `multipart/form-data; boundary=${'b'.repeat(10_000)}`, 'x'],
   ['two types', `${formType}, application/json`, '{}'],
   ['nothing but a boundary', formType, `--${BOUNDARY}`],
   ['nothing but the end', formType, formEnd],
-  ['no end', formType, `${fileHead('asset_file', 'a')}x`],
+  ['no end', formType, `${partHead('asset_file', 'a')}x`],
   ['a part without headers', formType, `--${BOUNDARY}\r\n\r\nx${formEnd}`],
   ['a part without a name', formType, `--${BOUNDARY}\r\nContent-Disposition: form-data\r\n\r\nx${formEnd}`],
   ['an attachment', formType, `--${BOUNDARY}\r\nContent-Disposition: attachment; filename="a"\r\n\r\nx${formEnd}`],
   ['a header of 200 KB', formType, `--${BOUNDARY}\r\nX: ${'x'.repeat(200_000)}\r\n\r\nx${formEnd}`],
   ['200 headers', formType, `--${BOUNDARY}\r\n${'X: y\r\n'.repeat(200)}\r\nx${formEnd}`],
-  ['line feeds alone', formType, fileHead('asset_file', 'a').replaceAll('\r', '') + formEnd.replaceAll('\r', '')],
-  ['a form in a form', formType, `${field('a', fileHead('asset_file', 'b'))}${formEnd}`],
+  ['line feeds alone', formType, partHead('asset_file', 'a').replaceAll('\r', '') + formEnd.replaceAll('\r', '')],
+  ['a form in a form', formType, `${part('a', partHead('asset_file', 'b'))}${formEnd}`],
   ['a preamble of 2 MB', formType, 'x'.repeat(2_000_000)],
   ['chance', formType, randomBytes(random, 300_000)],
   [
     'chance after a file',
     formType,
-    Buffer.concat([Buffer.from(fileHead('asset_file', 'a')), randomBytes(random, 300_000)]),
+    Buffer.concat([Buffer.from(partHead('asset_file', 'a')), randomBytes(random, 300_000)]),
   ],
-  ['a thousand parts', formType, Array.from({ length: 1_000 }, (_, i) => field(`f${i}`, 'x')).join('') + formEnd],
-  ['a file of no bytes', formType, `${fileHead('asset_file', 'a')}${formEnd}`],
+  ['a thousand parts', formType, Array.from({ length: 1_000 }, (_, i) => part(`f${i}`, 'x')).join('') + formEnd],
+  ['a file of no bytes', formType, `${partHead('asset_file', 'a')}${formEnd}`],
   [
     'a file twice',
     formType,
-    `${fileHead('asset_file', 'a')}x\r\n${fileHead('asset_file', 'a')}${'y'.repeat(2_000_000)}${formEnd}`,
+    `${partHead('asset_file', 'a')}x\r\n${partHead('asset_file', 'a')}${'y'.repeat(2_000_000)}${formEnd}`,
   ],
   ['a file in XML', 'application/xml', '<file/>'],
   ['a file alone', 'image/png', Buffer.from('\x89PNG')],
@@ -141,7 +142,7 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
     pieces: Iterable<Buffer>,
     headers: Record<string, string | number>,
   ) =>
-    rawCall({
+    callRaw({
       url: gateway.url,
       method: 'POST',
       path: byGraphQL ? '/graphql' : '/api/v3/assets/',
@@ -157,7 +158,7 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
     })
 
   const headOf = ({ byGraphQL, name }: Pick<Liar, 'byGraphQL' | 'name'>) =>
-    byGraphQL ? uploadFields + fileHead('0', name) : fileHead('asset_file', name)
+    byGraphQL ? registrationByGraphQL + partHead('0', name) : partHead('asset_file', name)
 
   async function lie(token: string, liar: Liar): Promise<{ answer: RawAnswer; wait: number }> {
     let wrongAt = performance.now()
@@ -177,7 +178,7 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
   for (const { name } of folks) tokens.push(await signIn(gateway, await signUp(gateway, name)))
   const good = async (size: number, name: string, type = 'image/png') => {
     const body = Buffer.concat([
-      Buffer.from(fileHead('asset_file', name, type)),
+      Buffer.from(partHead('asset_file', name, type)),
       randomBytes(random, size),
       Buffer.from(formEnd),
     ])
@@ -240,8 +241,7 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
       reasons.push(`The type ${type} was answered with ${tell(answer)}`)
     if (answer.status !== 201) continue
     const { cid } = JSON.parse(answer.body) as { cid: string }
-    const file = await fetch(`${gateway.url}/ipfs/${cid}`, { headers: { Authorization: `token ${tokens[0]}` } })
-    await file.arrayBuffer()
+    const file = await trySend(`${gateway.url}/ipfs/${cid}`, { token: tokens[0] })
     const shown = file.headers.get('content-type') ?? ''
     if (/html|svg|script/.test(shown)) reasons.push(`Bytes that call themselves ${type} are shown as ${shown}.`)
   }
@@ -259,9 +259,9 @@ export async function proveUploads(context: ProofContext): Promise<ProofResult> 
 
   const careless = join(dir, 'careless', 'uploads')
   const url = await startCarelessUploads(context, careless)
-  const bytes = Buffer.from(`${fileHead('asset_file', `../../${canary}`)}x${formEnd}`)
+  const bytes = Buffer.from(`${partHead('asset_file', `../../${canary}`)}x${formEnd}`)
   const headers = { 'content-type': formType, 'content-length': bytes.length }
-  await rawCall({ url, method: 'POST', path: '/', headers, pieces: [bytes], end: 'wait' })
+  await callRaw({ url, method: 'POST', path: '/', headers, pieces: [bytes], end: 'wait' })
   const escaped = (await strayFiles(dir)).filter((path) => path.endsWith(canary))
   if (escaped.length === 0) reasons.push('The control was not caught: no file escapes the careless reader.')
   say(`control: ${escaped.join(', ')}`)

@@ -9,6 +9,8 @@ import { identifyDocument } from '../src/files/cids.ts'
 import { createContentStore } from '../src/files/content-store.ts'
 import type { ConnectedDatabase } from '../src/platform/database/database.ts'
 import { until } from '../test/support/eventually.ts'
+import { graphqlMessage } from '../test/support/graphql-client.ts'
+import { type Message, send, trySend } from '../test/support/http-client.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { holdingsOf } from './harness/holdings.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
@@ -38,20 +40,16 @@ const fileOf = (random: Random, bytes: number) =>
 
 const registerAsset = 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }'
 
-async function ask(url: string, token: string, body: FormData, key: string): Promise<Outcome> {
-  const headers = { Authorization: `token ${token}`, 'Idempotency-Key': key, 'GraphQL-Require-Preflight': '1' }
-  const begun = performance.now()
-  const response = await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(60_000) })
-  const text = await response.text()
-  const { status } = response
+async function attempt(url: string, message: Message): Promise<Outcome> {
+  const { status, text, headers, milliseconds } = await send(url, message)
   const hasData = status === 201 || (status === 200 && !text.includes('"errors"'))
   return {
     status,
     text,
-    milliseconds: performance.now() - begun,
+    milliseconds,
     isAccepted: hasData,
     isRefused:
-      response.headers.has('retry-after') &&
+      headers.has('retry-after') &&
       ((status === 507 && text.includes('"insufficient_storage"')) ||
         (status === 503 && text.includes('"INSUFFICIENT_STORAGE"'))),
   }
@@ -59,15 +57,9 @@ async function ask(url: string, token: string, body: FormData, key: string): Pro
 
 /** By either door; the same key and file may be sent again. */
 function registration(gateway: Gateway, token: string, file: File, byGraphQL: boolean, key: string = randomUUID()) {
-  const form = new FormData()
-  if (!byGraphQL) {
-    form.set('asset_file', file)
-    return () => ask(`${gateway.url}/api/v3/assets/`, token, form, key)
-  }
-  form.set('operations', JSON.stringify({ query: registerAsset, variables: { file: null } }))
-  form.set('map', '{"0":["variables.file"]}')
-  form.set('0', file)
-  return () => ask(`${gateway.url}/graphql`, token, form, key)
+  if (!byGraphQL)
+    return () => attempt(gateway.url, { path: '/api/v3/assets/', token, key, multipart: { asset_file: file } })
+  return () => attempt(gateway.url, { path: '/graphql', token, key, ...graphqlMessage(registerAsset, { file }) })
 }
 
 const countPaid = statement(
@@ -172,7 +164,7 @@ export async function proveDiskFull(context: ProofContext): Promise<ProofResult>
       reasons.push(`${what}: ${accepted} accepted, ${assets} there, ${charged} charged.`)
     const isEmpty = async () => (await holdingsOf(pid, join(dir, 'uploads'))).files.length === 0
     await until('uploads are let go', isEmpty, 10_000, 100).catch(() => reasons.push(`${what}: uploads are left.`))
-    const alive = await fetch(`${gateway.url}/readyz`)
+    const alive = await trySend(`${gateway.url}/readyz`)
     if (alive.status !== 200) reasons.push(`${what}: /readyz says ${alive.status}.`)
   }
 

@@ -7,10 +7,10 @@ import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/eventually.ts'
+import { startReceiver } from '../test/support/receiver.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { startReceiver } from './harness/receiver.ts'
 import { addApp, readDeliveries, sell } from './harness/sales.ts'
 import { closeStore, openStore } from './harness/store.ts'
 
@@ -101,7 +101,7 @@ export async function proveSigterm(context: ProofContext): Promise<ProofResult> 
   const [gateway] = store.gateways
   let held = 0
   let isHeld = true
-  const receiver = await startReceiver(context, (response) => {
+  const receiver = await startReceiver(context.afterwards, (response) => {
     held += 1
     const answer = () => response.writeHead(200).end()
     // Half of the receivers answer in time, the others never.

@@ -5,10 +5,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
+import { trySend } from '../test/support/http-client.ts'
+import { listen } from '../test/support/listen.ts'
+import { ask } from './harness/client.ts'
 import { goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
 import { complaintOf } from './harness/fuzz-judge.ts'
 import { rawRequests, sendRaw } from './harness/fuzz-raw.ts'
@@ -84,7 +86,7 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   const reasons = [...complaints]
     .flatMap(([complaint, examples]) => `${examples.length} times ${complaint}, as by ${examples[0]}`)
     .slice(0, SHOWN)
-  if (gateway.pid() !== pid || !(await fetch(`${gateway.url}/healthz`).catch(() => undefined))?.ok)
+  if (gateway.pid() !== pid || (await trySend(`${gateway.url}/healthz`)).status !== 200)
     reasons.push('The gateway did not live on.')
   const code = await gateway.stop()
   if (code !== 0) reasons.push(`The gateway ended with ${code} on SIGTERM.`)
@@ -124,15 +126,13 @@ async function openHand({ database }: Parts, { url }: Gateway): Promise<FuzzScen
 
   async function signUp(role: string) {
     const name = randomBytes(6).toString('hex')
-    const body = Buffer.from(JSON.stringify({ username: name, email: `${name}@example.org`, password: PASSWORD }))
-    const headers: [string, string][] = [['Content-Type', 'application/json']]
-    const answer = await sendFuzz(url, { method: 'POST', path: '/api/v3/auth/users/', headers, body })
-    if (answer.status !== 201) throw new Error(`Signing up was answered with ${answer.status} ${answer.text}`)
+    const json = { username: name, email: `${name}@example.org`, password: PASSWORD }
+    const { id: publicId } = await ask<{ id: string }>(url, { path: '/api/v3/auth/users/', json }, 201)
     const [row] = await sql<{ id: string; hash: string }>(
       'select id::text as id, password_hash as hash from users where username = $1',
       [name],
     )
-    const account = { id: row!.id, hash: row!.hash, publicId: (JSON.parse(answer.text) as { id: string }).id }
+    const account = { id: row!.id, hash: row!.hash, publicId }
     accounts.set(role, account)
     return account
   }
@@ -193,12 +193,11 @@ async function catchCareless(
         .end((error as Error).stack)
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(async () => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `http://127.0.0.1:${await listen(server, afterwards)}`
   const caught = new Set<string>()
   for (const { method, path, headers, body } of requests.slice(0, 1_500)) {
-    const message = { method, path, headers, body: body === undefined ? undefined : Buffer.from(body, 'latin1') }
+    const raw = body === undefined ? undefined : Buffer.from(body, 'latin1')
+    const message = { method, path, headers: Object.fromEntries(headers), raw }
     const complaint = complaintOf({ path, method }, await sendFuzz(url, message))
     if (complaint) caught.add(complaint)
   }

@@ -62,7 +62,7 @@ async function newAdministrator(scene: Scene): Promise<Record<string, string>> {
   await rest('auth/users/', account)
   const got = await rest('auth/token/login/', account)
   await scene.parts.database.query(appoint, { username: 'clumsy' })
-  return { authorization: `token ${got.json().auth_token}` }
+  return { authorization: `token ${got.body.auth_token}` }
 }
 
 const countUses = statement(
@@ -81,7 +81,7 @@ async function judgeUse({ canaries, transcript, mailServer, receiver, parts, rel
   const signed = (name: string) =>
     receiver.calls.some(({ headers, body }) => {
       try {
-        return Boolean(new Webhook(canaries.get(name)!.text).verify(body.toString(), headers as Record<string, string>))
+        return Boolean(new Webhook(canaries.get(name)!.text).verify(body, headers as Record<string, string>))
       } catch {
         return false
       }

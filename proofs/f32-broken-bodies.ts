@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { findFreePort } from '../src/platform/embedded/child-process.ts'
 import { routes } from '../src/rest/routes.ts'
 import { until } from '../test/support/eventually.ts'
+import { formType, partHead } from '../test/support/form-parts.ts'
+import { callRaw } from '../test/support/raw-http.ts'
 import { brokenBodies } from './harness/broken-body.ts'
 import { startCarelessUploads } from './harness/careless-uploads.ts'
 import { shareOfTurns, turnsOf } from './harness/cpu.ts'
@@ -14,7 +16,6 @@ import { brokenInvariants, startParts } from './harness/parts.ts'
 import { signIn, signUp } from './harness/people.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { fileHead, formType, rawCall } from './harness/raw-call.ts'
 
 /** Milliseconds. */
 const MOST_HEALTH = 200
@@ -50,7 +51,7 @@ const targets: Target[] = [
 /** Whether a closed route refuses a stranger who sends the head of a request and never its body. */
 async function asksFirst(url: string, { method, path }: Target): Promise<string | undefined> {
   const headers = { 'content-type': formType, 'content-length': 100_000 }
-  const answer = await rawCall({ url, method, path, headers, pieces: [], end: 'wait' })
+  const answer = await callRaw({ url, method, path, headers, pieces: [], end: 'wait' })
   return answer.status === 401 ? undefined : `${method} ${path} answers a stranger's head with ${answer.status}.`
 }
 
@@ -60,8 +61,8 @@ async function leftByCareless(context: ProofContext): Promise<number> {
   const url = await startCarelessUploads(context, folder)
   for (let i = 0; i < 50; i += 1) {
     const headers = { 'content-type': formType, 'content-length': 5_000 }
-    const pieces = [Buffer.from(`${fileHead('asset_file', 'a.png')}${'x'.repeat(200)}`)]
-    await rawCall({ url, method: 'POST', path: '/', headers, pieces, end: 'break' })
+    const pieces = [Buffer.from(`${partHead('asset_file', 'a.png')}${'x'.repeat(200)}`)]
+    await callRaw({ url, method: 'POST', path: '/', headers, pieces, end: 'break' })
   }
   // The same patience as for the gateway.
   await until(
@@ -110,7 +111,7 @@ export async function proveBrokenBodies(context: ProofContext): Promise<ProofRes
       ...(isSignedIn && { authorization: `token ${token}` }),
       ...body.headers,
     }
-    const answer = await rawCall({ url: gateway.url, method, path, ...body, headers })
+    const answer = await callRaw({ url: gateway.url, method, path, ...body, headers })
     perKind.set(kind, (perKind.get(kind) ?? 0) + 1)
     const isFault = answer.status >= 500 || answer.body.includes('"INTERNAL"')
     const status = isFault ? `${answer.status} of ${kind} at ${method} ${path}` : String(answer.status)

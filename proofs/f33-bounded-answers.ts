@@ -11,9 +11,9 @@ import { type ExecutionResult, parse } from 'graphql'
 import { statement, uuid } from '../src/domain/sql.ts'
 import { schema } from '../src/graphql/schema.ts'
 import { until } from '../test/support/eventually.ts'
+import { type Answer, trySend } from '../test/support/http-client.ts'
 import { startService } from './harness/authz-service.ts'
 import { type Ask, dearest, withoutSizes } from './harness/dearest.ts'
-import { type Exchange, exchange } from './harness/exchange.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { residentMemory, watchMemory } from './harness/memory.ts'
 import { type Parts, startParts } from './harness/parts.ts'
@@ -40,10 +40,10 @@ async function seed(parts: Parts, gateway: Gateway, rows: number) {
   return { ...(await enrich(parts, owner!.id, rows)), token }
 }
 
-const send = ({ url }: Gateway, { document, path, isOwn }: Ask, token: string): Promise<Exchange> => {
+const send = ({ url }: Gateway, { document, path, isOwn }: Ask, token: string): Promise<Answer> => {
   const shared = isOwn ? { token } : {}
-  if (document === undefined) return exchange({ method: 'GET', url: `${url}/api/v3/${path}`, ...shared })
-  return exchange({ url: `${url}/graphql`, json: { query: document }, ...shared })
+  if (document === undefined) return trySend(`${url}/api/v3/${path}`, shared)
+  return trySend(`${url}/graphql`, { json: { query: document }, ...shared })
 }
 
 /** Sentences about answers that are too large, too slow or no answers. Asks repeatedly, so that the process is warm afterwards. */
@@ -109,7 +109,7 @@ async function judgeSlowReaders(context: ProofContext, gateway: Gateway, asks: A
   )
   await delay(MOST_STALL)
   const all = await readCuts(context)
-  const health = await exchange({ method: 'GET', url: `${gateway.url}/healthz` })
+  const health = await trySend(`${gateway.url}/healthz`)
   const rise = (await memory.stop()) - before
   const reasons: string[] = []
   if (rise > MOST_MEMORY) reasons.push(`${readers} readers who do not read took ${rise.toFixed(0)} MiB.`)
@@ -127,7 +127,7 @@ async function judgeSlowReaders(context: ProofContext, gateway: Gateway, asks: A
 async function judgeLoad(context: ProofContext, gateway: Gateway, asks: Ask[], token: string) {
   const strangers = context.setting('STRANGERS', 20)
   const end = performance.now() + 1_000 * context.setting('SECONDS', 10)
-  const answers: Exchange[] = []
+  const answers: Answer[] = []
   let asked = 0
   const load = Array.from({ length: strangers }, async (_, i) => {
     for (let turn = i; performance.now() < end; turn += 1) {
@@ -138,11 +138,7 @@ async function judgeLoad(context: ProofContext, gateway: Gateway, asks: Ask[], t
   })
   const asking: Promise<unknown>[] = []
   while (performance.now() < end) {
-    asking.push(
-      exchange({ method: 'GET', url: `${gateway.url}/api/v3/auth/users/me/`, token }).then((answer) =>
-        answers.push(answer),
-      ),
-    )
+    asking.push(trySend(`${gateway.url}/api/v3/auth/users/me/`, { token }).then((answer) => answers.push(answer)))
     await delay(50)
   }
   await Promise.all([...load, ...asking])

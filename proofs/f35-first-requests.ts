@@ -1,13 +1,14 @@
 /** F35: what tools send first is answered as each of them needs it, and the schema that they read is ours. */
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buildSchema, GraphQLError, lexicographicSortSchema, printSchema } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { documentLimits } from '../src/graphql/document-limits.ts'
 import { schema } from '../src/graphql/schema.ts'
 import { launchChromium } from '../test/support/chromium.ts'
+import { trySend } from '../test/support/http-client.ts'
+import { listen } from '../test/support/listen.ts'
 import { dialects, probe, readSchema, sinceJune2018, toldOf } from '../test/tools/dialects.ts'
 import type { Endpoint } from '../test/tools/endpoint.ts'
 import { generateCode } from '../test/tools/generate-code.ts'
@@ -15,7 +16,6 @@ import { visitGraphiQL } from '../test/tools/graphiql.ts'
 import { followChanges, subscribers } from '../test/tools/subscriptions.ts'
 import { uploaders } from '../test/tools/uploads.ts'
 import { deepestOf } from './harness/careless-limits.ts'
-import { exchange } from './harness/exchange.ts'
 import { createGateway } from './harness/gateway.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { signIn, signUp } from './harness/people.ts'
@@ -40,7 +40,7 @@ const introspectionTrials = (url: string, committed: string): Trial[] =>
   ])
 
 async function tryProbe(url: string): Outcome {
-  const { status, text } = await exchange({ url, json: { query: probe } })
+  const { status, text } = await trySend(url, { json: { query: probe } })
   const names = JSON.parse(text).data?.type?.fields?.map(({ name }: { name: string }) => name)
   return names?.includes('specifiedByURL') ? undefined : `was answered with ${status} ${text.slice(0, 500)}`
 }
@@ -79,12 +79,7 @@ async function startCarelessDoor({ afterwards }: ProofContext): Promise<string> 
   }
   const yoga = createYoga({ schema, plugins: [useCarelessLimits], logging: false })
   const server = createServer((request, response) => void yoga(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
+  return `http://127.0.0.1:${await listen(server, afterwards)}/graphql`
 }
 
 /** Why each of the trials failed. */
@@ -114,7 +109,7 @@ export async function proveFirstRequests(context: ProofContext): Promise<ProofRe
     async () => {
       const nid = await upload(endpoint, new File([`by ${name} ${context.seed}`], 'ä photo.png', { type: 'image/png' }))
       nids.push(nid)
-      const { text } = await exchange({ method: 'GET', url: `${rest}${nid}/`, token })
+      const { text } = await trySend(`${rest}${nid}/`, { token })
       return expectSame(JSON.parse(text).asset_file_name, 'ä photo.png')
     },
   ])
@@ -124,7 +119,7 @@ export async function proveFirstRequests(context: ProofContext): Promise<ProofRe
       const nid = nids[index % nids.length]!
       const change = async (n: number) => {
         const caption = `Caption ${n} for ${name}`
-        const { status, text } = await exchange({ method: 'PATCH', url: `${rest}${nid}/`, token, json: { caption } })
+        const { status, text } = await trySend(`${rest}${nid}/`, { method: 'PATCH', token, json: { caption } })
         if (status !== 200) throw new Error(`A change was answered with ${status} ${text}`)
       }
       const told = await followChanges({ follow, endpoint, nid, change })

@@ -6,8 +6,9 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { statement, text } from '../src/domain/sql.ts'
 import { until } from '../test/support/eventually.ts'
+import { trySend } from '../test/support/http-client.ts'
 import { updateCall } from './harness/callers.ts'
-import { persist, tryOnce } from './harness/client.ts'
+import { persist, soonGivingUp } from './harness/client.ts'
 import type { FrozenScene } from './harness/frozen-scene.ts'
 import type { Gate } from './harness/gates.ts'
 import { freezeProcess, type Gateway } from './harness/gateway.ts'
@@ -156,7 +157,7 @@ const deleting: Point = async (scene) => {
   let frozen: Freeze
   try {
     const call = { method: 'DELETE' as const, path: '/api/v3/auth/users/me/', token: leaver.token }
-    deletion = tryOnce(scene.awake().url, call)
+    deletion = trySend(scene.awake().url, call, soonGivingUp)
     const look = async () => named(scene, (await gates.findWaiting(inDeletion))?.gateway)
     const gateway = await until(`${scene.name}: a gateway comes to "${inDeletion}"`, look, patience)
     frozen = await freeze(scene, gateway)

@@ -8,10 +8,11 @@ import { join } from 'node:path'
 import { toId } from '../src/domain/ids.ts'
 import { statement } from '../src/domain/sql.ts'
 import { until } from '../test/support/eventually.ts'
-import { tryOnce } from './harness/client.ts'
+import { trySend } from '../test/support/http-client.ts'
+import { ask } from './harness/client.ts'
 import { hopefulStart } from './harness/hopeful-start.ts'
 import { copyParts, type Installation, kinds, openInstallation } from './harness/installation.ts'
-import { ask, hasten, keeperName, liveThrough, type Story, signIn } from './harness/moments.ts'
+import { hasten, keeperName, liveThrough, type Story, signIn } from './harness/moments.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import {
   doublesOnChain,
@@ -107,8 +108,8 @@ async function judgeSessions({ moments }: Story, { database }: Mixture, { gatewa
   const me = { method: 'GET', path: '/api/v3/auth/users/me/', token: moments[database]!.session } as const
   await ask(url, me, 200)
   const { code } = await annal(['sessions', 'end', '--all'])
-  const after = await tryOnce(url, me)
-  if (code !== 0 || after?.status !== 401) return [`A session lives after all were ended: ${after?.status}.`]
+  const after = await trySend(url, me)
+  if (code !== 0 || after.status !== 401) return [`A session lives after all were ended: ${after.status}.`]
   return (await signIn(url, keeperName)) ? [] : ['Nobody can sign in after all sessions were ended.']
 }
 

@@ -7,13 +7,13 @@ import { int, statement } from '../src/domain/sql.ts'
 import { insertGrant } from '../src/domain/wallet/grant-statements.ts'
 import { createDatabase } from '../src/platform/database/database.ts'
 import { until } from '../test/support/eventually.ts'
+import { startReceiver } from '../test/support/receiver.ts'
 import { nothingAcknowledged, openAccount, updateCall } from './harness/callers.ts'
-import { persist, tryOnce } from './harness/client.ts'
+import { ask, persist } from './harness/client.ts'
 import { confirmOnce } from './harness/confirms.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { runSql } from './harness/run-sql.ts'
-import { startSink } from './harness/sink.ts'
 import { closeStore, openStore } from './harness/store.ts'
 
 interface Breach {
@@ -335,7 +335,7 @@ async function giveExpiringPoints({ database }: Parts, userId: string): Promise<
 
 /** Traffic of a real gateway: accounts, one of them deleted, assets, updates on the chain, orders of which one is not paid. */
 async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
-  const { url: webhookUrl } = await startSink(context)
+  const { url: webhookUrl } = await startReceiver(context.afterwards)
   const gateways = [{ ALLOW_INSECURE_WEBHOOKS: 'true' }]
   const store = await openStore(context, parts, { price: '2.5', webhookUrl, gateways })
   const gateway = store.gateways[0]!
@@ -347,8 +347,7 @@ async function makeHistory(context: ProofContext, parts: Parts): Promise<void> {
     }
   }
   const { token } = await openAccount(gateway.url, 'gone', nothingAcknowledged())
-  const removed = await tryOnce(gateway.url, { method: 'DELETE', path: '/api/v3/auth/users/me/', token })
-  if (removed?.status !== 204) throw new Error(`A deletion was answered with ${removed?.status}.`)
+  await ask(gateway.url, { method: 'DELETE', path: '/api/v3/auth/users/me/', token }, 204)
   const [, ...ids] = await store.order(3)
   for (const id of ids) {
     const { verdict } = await confirmOnce(store, 'REST', 0, id)

@@ -82,12 +82,12 @@ export async function proveStorage(context: ProofContext): Promise<ProofResult> 
     // Half of them are made anew from the attempt's mark.
     const headers = index % 2 ? { 'idempotency-key': `token ${index}` } : {}
     const login = { email: emailOf(owners[index % ACCOUNTS]!), password }
-    tokens.push((await post('auth/token/login/', login, headers)).json().auth_token as string)
+    tokens.push((await post('auth/token/login/', login, headers)).body.auth_token as string)
   }
   const keys: string[] = []
   for (let index = 0; index < count; index += 1) {
     const headers = { authorization: `token ${tokens[0]}`, ...(index % 2 && { 'idempotency-key': `key ${index}` }) }
-    keys.push((await post('store/api-keys/', { name: `key ${index}` }, headers)).json().key as string)
+    keys.push((await post('store/api-keys/', { name: `key ${index}` }, headers)).body.key as string)
   }
   reasons.push(...judgeSample(tokens, samples.token), ...judgeSample(keys, samples.key))
   reasons.push(...(await refuseLookalikes(tokens[0]!, (token) => me(token))))

@@ -7,9 +7,9 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
 import { toId } from '../src/domain/ids.ts'
+import { type ReceivedCall, startReceiver } from '../test/support/receiver.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import type { Random } from './harness/random.ts'
-import { type ReceivedCall, startReceiver } from './harness/receiver.ts'
 
 interface Signed {
   /** The secrets it was signed with. */
@@ -48,7 +48,7 @@ export async function proveSignatures(context: ProofContext): Promise<ProofResul
 
 /** Calls of the real sender, as they came in. */
 async function collect(context: ProofContext, random: Random, count: number, secretsEach: number): Promise<Signed[]> {
-  const receiver = await startReceiver(context)
+  const receiver = await startReceiver(context.afterwards)
   const sender = createWebhookSender({ allowInsecure: true })
   const secretsOf = new Map<string, string[]>()
   const sendOne = async () => {
@@ -66,7 +66,7 @@ async function collect(context: ProofContext, random: Random, count: number, sec
   return receiver.calls.map((call) => ({ secrets: secretsOf.get(call.id)!, ...signedOf(call) }))
 }
 
-const signedOf = ({ headers, body }: ReceivedCall) => ({ headers: headers as Record<string, string>, body })
+const signedOf = ({ headers, bytes }: ReceivedCall) => ({ headers: headers as Record<string, string>, body: bytes })
 
 /** The same with one byte changed: of the body as often as of a header that is signed or signs. */
 function mutate(random: Random, { secrets, headers, body }: Signed): Signed {

@@ -5,8 +5,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
+import { trySend } from '../../test/support/http-client.ts'
 import type { Service } from './authz-service.ts'
-import { type Call, jsonBody, multipartBody, tryOnce } from './client.ts'
+import type { Call } from './client.ts'
 import { runSql } from './run-sql.ts'
 
 export type Name = 'other' | 'owner' | 'admin'
@@ -80,9 +81,10 @@ export async function openScene({
   const sql = <Row = Record<string, string>>(text: string, values: unknown[] = []) =>
     runSql<Row>(database, text, values)
   async function ask<Body>(call: Call): Promise<Body> {
-    const answer = await tryOnce(url, call)
-    if (!answer || answer.status >= 300) throw new Error(`${call.path} was answered with ${JSON.stringify(answer)}`)
-    return answer.body as Body
+    const answer = await trySend(url, call)
+    if (answer.status === 0 || answer.status >= 300)
+      throw new Error(`${call.path} was answered with ${JSON.stringify(answer)}`)
+    return answer.body
   }
   const plant = (name: Person['name'], what: string, sees: readonly Name[] = name === 'seller' ? [] : [name]) => {
     const text = word(name, what)
@@ -127,7 +129,7 @@ export async function openScene({
       path: '/api/v3/store/network-app-orders/',
       token: person.token,
       apiKey,
-      body: jsonBody({ network_app: appId, action_args: { token: plant(person.name, 'order’s arguments', sees) } }),
+      json: { network_app: appId, action_args: { token: plant(person.name, 'order’s arguments', sees) } },
     })
     return id
   }
@@ -135,22 +137,22 @@ export async function openScene({
     ask({ method: 'POST', path: `/api/v3/store/network-app-orders/${orderId}/confirm/`, token: person.token, apiKey })
 
   async function register(person: Person, isPublic: boolean): Promise<string> {
-    const form = new FormData()
     const secretly = (what: string) => (isPublic ? `${person.name}’s public ${what}` : plant(person.name, what))
-    form.append('asset_file', new Blob([secretly('file')], { type: 'text/plain' }), `${secretly('file’s name')}.txt`)
-    form.append('public_access', String(isPublic))
-    form.append('caption', secretly('first caption'))
-    form.append('tag', secretly('tag'))
-    form.append('meta', JSON.stringify({ text: secretly('meta') }))
-    form.append('nit_commit_custom', JSON.stringify({ text: secretly('custom field') }))
-    form.append('signed_metadata', JSON.stringify({ text: secretly('signed metadata') }))
-    form.append('signature', JSON.stringify({ text: secretly('signature') }))
-    form.append('commit_message', secretly('first commit message'))
+    const multipart = {
+      asset_file: new File([secretly('file')], `${secretly('file’s name')}.txt`, { type: 'text/plain' }),
+      public_access: String(isPublic),
+      caption: secretly('first caption'),
+      tag: secretly('tag'),
+      meta: JSON.stringify({ text: secretly('meta') }),
+      nit_commit_custom: JSON.stringify({ text: secretly('custom field') }),
+      signed_metadata: JSON.stringify({ text: secretly('signed metadata') }),
+      signature: JSON.stringify({ text: secretly('signature') }),
+      commit_message: secretly('first commit message'),
+    }
     const path = '/api/v3/assets/'
-    const upload = await multipartBody(form)
-    const { id } = await ask<{ id: string }>({ method: 'POST', path, token: person.token, body: upload })
-    const body = { caption: secretly('caption'), commit_message: secretly('commit message') }
-    await ask({ method: 'PATCH', path: `${path}${id}/`, token: person.token, body: jsonBody(body) })
+    const { id } = await ask<{ id: string }>({ path, token: person.token, multipart })
+    const json = { caption: secretly('caption'), commit_message: secretly('commit message') }
+    await ask({ method: 'PATCH', path: `${path}${id}/`, token: person.token, json })
     return id
   }
 
@@ -159,11 +161,11 @@ export async function openScene({
     person.email = `${plant(name, 'address')}@example.org`
     const account = { username: name, email: person.email, password: person.password, language: 'de-de' }
     const referral = { referral_code: plant(name, 'referral code') }
-    await ask({ method: 'POST', path: '/api/v3/auth/users/', body: jsonBody({ ...account, ...referral }) })
+    await ask({ method: 'POST', path: '/api/v3/auth/users/', json: { ...account, ...referral } })
     const signIn = async () => {
       const credentials = { email: person.email, password: person.password, device: plant(name, 'session’s name') }
       const path = '/api/v3/auth/token/login/'
-      const { auth_token } = await ask<{ auth_token: string }>({ method: 'POST', path, body: jsonBody(credentials) })
+      const { auth_token } = await ask<{ auth_token: string }>({ method: 'POST', path, json: credentials })
       canaries.push({ what: `${name}’s access token`, text: auth_token, sees: [] })
       return auth_token
     }
@@ -176,8 +178,8 @@ export async function openScene({
       [name],
     )
     person.uuid = uuid
-    const settings = jsonBody({ default_tag: plant(name, 'default tag') })
-    await ask({ method: 'PATCH', path: '/api/v3/auth/users/me/', token: person.token, body: settings })
+    const json = { default_tag: plant(name, 'default tag') }
+    await ask({ method: 'PATCH', path: '/api/v3/auth/users/me/', token: person.token, json })
     person.appId = await openApp(person)
     return person
   }
@@ -187,8 +189,8 @@ export async function openScene({
     const amount = `1000.${randomBytes(4).readUInt32BE() % 900_000_000}7`
     // Who gives knows why.
     const sees: Name[] = person.name === 'seller' ? ['admin'] : [person.name, 'admin']
-    const body = jsonBody({ user_id: person.id, amount, reason: plant(person.name, 'grant’s reason', sees) })
-    await ask({ method: 'POST', path: '/api/v3/store/point-grants/', token: from.token, body })
+    const json = { user_id: person.id, amount, reason: plant(person.name, 'grant’s reason', sees) }
+    await ask({ method: 'POST', path: '/api/v3/store/point-grants/', token: from.token, json })
   }
 
   async function equip(person: Person & { name: Name }, seller: Person, sellersApp: string): Promise<void> {

@@ -1,11 +1,13 @@
 /** What goes on for as long as somebody listens: asked for by everybody at once, then something happens. */
+import { type EventReader, readEvents } from '../../test/support/event-stream.ts'
 import { until } from '../../test/support/eventually.ts'
+import { type Credentials, trySend } from '../../test/support/http-client.ts'
 import type { RootCall } from './authz-documents.ts'
-import { addressOf, type Credentials, openStream, outcomeOf, refusalIn, type Told } from './authz-doors.ts'
+import { addressOf, outcomeOf, refusalIn, type Told } from './authz-doors.ts'
 import type { Kind } from './authz-kinds.ts'
 import type { Person } from './authz-scene.ts'
 import type { RestCall } from './authz-values.ts'
-import { type Call, jsonBody, tryOnce } from './client.ts'
+import type { Call } from './client.ts'
 
 /** What makes a subscription tell something: the owner does it. */
 export const triggers: Record<string, (owner: Person) => Call> = {
@@ -13,7 +15,7 @@ export const triggers: Record<string, (owner: Person) => Call> = {
     method: 'PATCH',
     path: `/api/v3/assets/${nid}/`,
     token,
-    body: jsonBody({ caption: 'Something happens' }),
+    json: { caption: 'Something happens' },
   }),
   'Subscription.orderUpdated': ({ orderId, token }) => ({
     method: 'POST',
@@ -32,10 +34,7 @@ interface Listening {
 type GraphQLAnswer = Parameters<typeof outcomeOf>[0]
 
 /** The first thing that a stream of answers has told. */
-function firstIn(text: string): GraphQLAnswer | undefined {
-  const line = text.split('\n').find((each) => each.startsWith('data:') && each.length > 'data:'.length + 1)
-  return line && text.includes(`${line}\n`) ? (JSON.parse(line.slice('data:'.length)) as GraphQLAnswer) : undefined
-}
+const firstIn = ({ events }: EventReader): GraphQLAnswer | undefined => events[0]?.data
 
 /** Raises when those who may listen hear nothing, or those who may not are not told so. */
 export async function subscribeAll(
@@ -44,22 +43,25 @@ export async function subscribeAll(
   { asking, owner }: { asking: readonly Listening[]; owner: Person },
 ): Promise<{ kind: Kind; told: Told }[]> {
   const streams = await Promise.all(
-    asking.map(async (each) => ({ ...each, stream: await openStream(`${url}/graphql`, each.credentials, each.body) })),
+    asking.map(async (each) => {
+      const stream = await readEvents(`${url}/graphql`, { ...each.credentials, body: each.body })
+      return { ...each, stream }
+    }),
   )
   try {
-    const isRefused = ({ stream }: (typeof streams)[number]) => stream.hasEnded() || stream.text().includes('"errors"')
+    const isRefused = ({ stream }: (typeof streams)[number]) => stream.hasEnded || stream.text.includes('"errors"')
     for (const each of streams.filter(({ isAllowed }) => !isAllowed)) {
       // Who is not refused listens, and is judged by what they hear.
       await until(`${key} refuses ${each.kind}`, () => isRefused(each), 2_000).catch(() => undefined)
     }
-    const done = await tryOnce(url, triggers[key]!(owner))
-    if (!done || done.status >= 300) throw new Error(`${key} was not triggered: ${JSON.stringify(done)}`)
+    const done = await trySend(url, triggers[key]!(owner))
+    if (done.status === 0 || done.status >= 300) throw new Error(`${key} was not triggered: ${JSON.stringify(done)}`)
     for (const each of streams.filter((each) => !isRefused(each))) {
-      await until(`${key} tells ${each.kind}`, () => firstIn(each.stream.text()), 10_000)
+      await until(`${key} tells ${each.kind}`, () => firstIn(each.stream), 10_000)
     }
     return streams.map(({ kind, body, stream }) => {
-      const text = stream.text()
-      const answer = firstIn(text) ?? {}
+      const { text } = stream
+      const answer = firstIn(stream) ?? {}
       const told = { outcome: outcomeOf(answer, field), sent: JSON.stringify(body), text, value: answer.data?.[field] }
       return { kind, told }
     })
@@ -75,15 +77,15 @@ export async function streamRoute(
   { method, path, call }: { method: string; path: string; call: RestCall },
 ): Promise<Told> {
   const address = addressOf(path, call)
-  const stream = await openStream(url + address, credentials)
+  const stream = await readEvents(url + address, credentials)
   try {
-    const isRefused = stream.response.status >= 400
+    const isRefused = stream.status >= 400
     await until(
       `${address} tells something`,
-      () => (isRefused ? stream.hasEnded() : stream.text().includes('data:')),
+      () => (isRefused ? stream.hasEnded : stream.text.includes('data:')),
       10_000,
     )
-    return { outcome: refusalIn(stream.response, stream.text()), sent: `${method} ${address}`, text: stream.text() }
+    return { outcome: refusalIn(stream), sent: `${method} ${address}`, text: stream.text }
   } finally {
     stream.close()
   }

@@ -1,6 +1,6 @@
 /** People who have nothing to do with an attack: they sign in and look at their accounts, and do not wait for slow answers. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Exchange, exchange } from './exchange.ts'
+import { type Answer, trySend } from '../../test/support/http-client.ts'
 import type { Gateway } from './gateway.ts'
 import { type Person, signIn, signUp, trySignIn } from './people.ts'
 import { percentile } from './percentile.ts'
@@ -12,7 +12,7 @@ const ME_EVERY = 50
 const PEOPLE = 5
 
 export interface Benign {
-  stop(): Promise<{ answers: Exchange[]; failures: string[]; summary: string }>
+  stop(): Promise<{ answers: Answer[]; failures: string[]; summary: string }>
 }
 
 export async function startBenign(gateways: readonly Gateway[]): Promise<Benign> {
@@ -20,11 +20,11 @@ export async function startBenign(gateways: readonly Gateway[]): Promise<Benign>
   while (people.length < PEOPLE) people.push(await signUp(gateways[0]!, `benign${people.length}`))
   const token = await signIn(gateways[0]!, people[0]!)
   let isOver = false
-  const me = (gateway: Gateway) => exchange({ method: 'GET', url: `${gateway.url}/api/v3/auth/users/me/`, token })
+  const me = (gateway: Gateway) => trySend(`${gateway.url}/api/v3/auth/users/me/`, { token })
   const signInOne = (gateway: Gateway, serial: number) => trySignIn(gateway, people[serial % PEOPLE]!)
 
-  const again = async (every: number, ask: (gateway: Gateway, serial: number) => Promise<Exchange>) => {
-    const answers: Promise<Exchange>[] = []
+  const again = async (every: number, ask: (gateway: Gateway, serial: number) => Promise<Answer>) => {
+    const answers: Promise<Answer>[] = []
     for (let serial = 0; !isOver; serial += 1) {
       answers.push(ask(gateways[serial % gateways.length]!, serial))
       await delay(every)
@@ -36,8 +36,8 @@ export async function startBenign(gateways: readonly Gateway[]): Promise<Benign>
   return {
     async stop() {
       isOver = true
-      const [signIns, looks] = (await Promise.all(running)) as [Exchange[], Exchange[]]
-      const describe = (what: string, all: Exchange[]) =>
+      const [signIns, looks] = (await Promise.all(running)) as [Answer[], Answer[]]
+      const describe = (what: string, all: Answer[]) =>
         `${all.length} ${what}, p99 ${Math.round(percentile(all, 0.99))} ms`
       const answers = [...signIns, ...looks]
       return {

@@ -1,6 +1,7 @@
 /** Bodies that end too early, say what is not so, or hold too much of one kind. */
+import { formEnd, formType, part, partHead, registrationByGraphQL } from '../../test/support/form-parts.ts'
+import { chunk, type RawCall } from '../../test/support/raw-http.ts'
 import type { Random } from './random.ts'
-import { chunk, field, fileHead, formEnd, formType, type RawCall } from './raw-call.ts'
 
 export type BrokenBody = Pick<RawCall, 'headers' | 'pieces' | 'pause' | 'end'>
 
@@ -8,19 +9,11 @@ const json = { 'content-type': 'application/json' }
 const form = { 'content-type': formType }
 const chunked = { 'transfer-encoding': 'chunked' }
 
-/** The fields that come before the file of an upload by GraphQL. */
-export const uploadFields =
-  field(
-    'operations',
-    JSON.stringify({
-      query: 'mutation ($file: Upload!) { registerAsset(input: { assetFile: $file }) { asset { id } } }',
-      variables: { file: null },
-    }),
-  ) + field('map', '{"0":["variables.file"]}')
-
 /** A form that goes with the path: GraphQL's own, or fields and a file that assets take. */
 const opening = (path: string) =>
-  path === '/graphql' ? uploadFields + fileHead('0', 'a.png') : field('caption', 'x') + fileHead('asset_file', 'a.png')
+  path === '/graphql'
+    ? registrationByGraphQL + partHead('0', 'a.png')
+    : part('caption', 'x') + partHead('asset_file', 'a.png')
 
 /** Each makes a body for a path. */
 export const brokenBodies: Record<string, (path: string, random: Random) => BrokenBody> = {
@@ -38,8 +31,8 @@ export const brokenBodies: Record<string, (path: string, random: Random) => Brok
   'a form broken off in a field': (_, random) => ({
     headers: { ...form, 'content-length': 90_000 },
     pieces: [
-      Buffer.from(field('a', 'x')),
-      Buffer.from(`${field('b', 'y').slice(0, -5)}${'z'.repeat(random.below(900))}`),
+      Buffer.from(part('a', 'x')),
+      Buffer.from(`${part('b', 'y').slice(0, -5)}${'z'.repeat(random.below(900))}`),
     ],
     end: 'break',
   }),
@@ -89,7 +82,7 @@ export const brokenBodies: Record<string, (path: string, random: Random) => Brok
   'too many fields': () => ({
     headers: { ...form, ...chunked },
     pieces: [
-      chunk(Buffer.from(Array.from({ length: 150 }, (_, i) => field(`f${i}`, 'x')).join(''))),
+      chunk(Buffer.from(Array.from({ length: 150 }, (_, i) => part(`f${i}`, 'x')).join(''))),
       chunk(Buffer.from(formEnd)),
       Buffer.from('0\r\n\r\n'),
     ],
@@ -100,7 +93,7 @@ export const brokenBodies: Record<string, (path: string, random: Random) => Brok
     pieces: [
       chunk(
         Buffer.from(
-          opening(path) + Array.from({ length: 15 }, (_, i) => `bytes\r\n${fileHead(`f${i}`, 'a')}`).join(''),
+          opening(path) + Array.from({ length: 15 }, (_, i) => `bytes\r\n${partHead(`f${i}`, 'a')}`).join(''),
         ),
       ),
       chunk(Buffer.from(formEnd)),

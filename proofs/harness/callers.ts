@@ -1,6 +1,7 @@
 /** Clients under fire: they sign up, register and update, each until it is acknowledged, and remember what they were told. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Answer, type Call, jsonBody, multipartBody, persist, type Watch } from './client.ts'
+import type { Answer } from '../../test/support/http-client.ts'
+import { type Call, persist, type Watch } from './client.ts'
 import type { Random } from './random.ts'
 
 export interface Account {
@@ -42,15 +43,13 @@ const signUpCall = (username: string): Call => ({
   method: 'POST',
   path: '/api/v3/auth/users/',
   key: `sign-up ${username}`,
-  body: jsonBody({ username, email: `${username}@example.org`, password: passwordOf(username) }),
+  json: { username, email: `${username}@example.org`, password: passwordOf(username) },
 })
 
-export async function registerCall(token: string, message: string): Promise<Call> {
-  const form = new FormData()
-  form.append('asset_file', new Blob([`the file of ${message}`], { type: 'text/plain' }), 'file.txt')
-  form.append('caption', message)
-  form.append('commit_message', message)
-  return { method: 'POST', path: '/api/v3/assets/', key: `register ${message}`, token, body: await multipartBody(form) }
+export function registerCall(token: string, message: string): Call {
+  const file = new File([`the file of ${message}`], 'file.txt', { type: 'text/plain' })
+  const multipart = { asset_file: file, caption: message, commit_message: message }
+  return { method: 'POST', path: '/api/v3/assets/', key: `register ${message}`, token, multipart }
 }
 
 export const updateCall = ({ token, nid }: Pick<Account, 'token' | 'nid'>, message: string): Call => ({
@@ -58,7 +57,7 @@ export const updateCall = ({ token, nid }: Pick<Account, 'token' | 'nid'>, messa
   path: `/api/v3/assets/${nid}/`,
   key: `update ${message}`,
   token,
-  body: jsonBody({ caption: message, commit_message: message, nit_commit_custom: { serial: { of: message } } }),
+  json: { caption: message, commit_message: message, nit_commit_custom: { serial: { of: message } } },
 })
 
 export interface CallersOptions {
@@ -74,16 +73,16 @@ export interface CallersOptions {
 
 /** A new account with an asset, made in peace. Raises when something is refused. */
 export async function openAccount(base: string, username: string, acknowledged: Acknowledged): Promise<Account> {
-  const ask = async (call: Call) => {
+  const ask = async (call: Call): Promise<Record<string, string>> => {
     const { answer } = await persist(() => base, call)
     if (answer.status >= 300) throw new Error(`${call.path} was answered with ${JSON.stringify(answer)}`)
-    return answer.body as Record<string, string>
+    return answer.body
   }
   await ask(signUpCall(username))
-  const credentials = jsonBody({ email: `${username}@example.org`, password: passwordOf(username) })
-  const { auth_token: token } = await ask({ method: 'POST', path: '/api/v3/auth/token/login/', body: credentials })
+  const credentials = { email: `${username}@example.org`, password: passwordOf(username) }
+  const { auth_token: token } = await ask({ method: 'POST', path: '/api/v3/auth/token/login/', json: credentials })
   const message = `${username} first`
-  const { id: nid } = await ask(await registerCall(token!, message))
+  const { id: nid } = await ask(registerCall(token!, message))
   acknowledged.signUps.push(username)
   acknowledged.commits.push(message)
   acknowledged.byAccount.set(username, [message])
@@ -97,7 +96,7 @@ export async function runCallers(count: number, isOver: () => boolean, options: 
   const ask = async (call: Call, expected: number): Promise<Answer | undefined> => {
     const { answer, tries } = await persist(choose, call, watchOf)
     acknowledged.retries += tries - 1
-    if (answer.replayed) acknowledged.replays += 1
+    if (answer.headers.get('idempotency-replayed') === 'true') acknowledged.replays += 1
     if (answer.status === expected) return answer
     acknowledged.surprises.push(`${call.method} ${call.path} after ${tries} tries: ${JSON.stringify(answer)}`)
     return undefined
@@ -118,7 +117,7 @@ export async function runCallers(count: number, isOver: () => boolean, options: 
         continue
       }
       const isRegistration = dice < 0.2
-      const call = isRegistration ? await registerCall(account.token, id) : updateCall(account, id)
+      const call = isRegistration ? registerCall(account.token, id) : updateCall(account, id)
       if (!(await ask(call, isRegistration ? 201 : 200))) continue
       acknowledged.commits.push(id)
       acknowledged.byAccount.get(account.username)!.push(id)

@@ -3,12 +3,12 @@
  * password within the request, and looks at a password only where there is an account.
  */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { createMailer } from '../../src/delivery/mailer.ts'
 import { statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
+import { listen } from '../../test/support/listen.ts'
 import { silent } from './parts.ts'
 import type { ProofContext } from './proof.ts'
 
@@ -49,10 +49,5 @@ export async function startCarelessAccounts(
       .catch(() => 503)
     response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { url: `http://127.0.0.1:${await listen(server, afterwards)}` }
 }

@@ -1,10 +1,10 @@
 /** The control: a reader of uploads that forgets the file when its form breaks off, and takes the sender's word for its name. */
 import { createWriteStream, mkdirSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream } from '@fastify/busboy'
+import { listen } from '../../test/support/listen.ts'
 import type { ProofContext } from './proof.ts'
 
 /** Answers on any path, and writes below `dir`. Returns its URL. */
@@ -31,10 +31,5 @@ export async function startCarelessUploads(
     req.on('error', () => {})
     req.pipe(parser)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  afterwards(async () => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listen(server, afterwards)}`
 }

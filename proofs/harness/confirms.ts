@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { arrayOf, boolean, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
-import { type Call, jsonBody, tryOnce } from './client.ts'
+import { trySend } from '../../test/support/http-client.ts'
+import type { Call, Watch } from './client.ts'
 import type { Random } from './random.ts'
 import { orderUuid, type Store } from './store.ts'
 
@@ -26,7 +27,7 @@ const callOf = (door: DoorName, { buyer, apiKey }: Store, id: string): Call => (
   path: door === 'REST' ? `/api/v3/store/network-app-orders/${id}/confirm/` : '/graphql',
   token: buyer.token,
   apiKey,
-  body: door === 'REST' ? jsonBody({}) : jsonBody({ query: document, variables: { input: { id } } }),
+  json: door === 'REST' ? {} : { query: document, variables: { input: { id } } },
 })
 
 interface Body {
@@ -41,13 +42,13 @@ export async function confirmOnce(
   door: DoorName,
   gateway: number,
   orderId: string,
-  watch: Parameters<typeof tryOnce>[2] = {},
+  watch: Watch = {},
 ): Promise<Outcome> {
   const started = performance.now()
-  const answer = await tryOnce(store.gateways[gateway]!.url, callOf(door, store, orderId), watch)
+  const answer = await trySend(store.gateways[gateway]!.url, callOf(door, store, orderId), watch)
   const milliseconds = performance.now() - started
   const done = (verdict: string, order?: Record<string, unknown>) => ({ door, orderId, verdict, order, milliseconds })
-  if (!answer) return done('no answer')
+  if (answer.status === 0) return done('no answer')
   if (answer.status >= 500) return done(`status ${answer.status}`)
   const body = answer.body as Body & Record<string, unknown>
   if (door === 'REST') return answer.status === 200 ? done('paid', body) : done(body.error?.type ?? 'unknown')

@@ -34,9 +34,9 @@ export async function disturb(scene: Scene, { session, email }: Story): Promise<
   const textOf = (name: string) => canaries.get(name)!.text
   const before = transcript.exchanges.length
   const trusted = { ...session, 'x-api-key': textOf('API key') }
-  const [app] = (await rest('store/network-apps/', undefined, session, [], 'GET').then(
-    (got) => got.json().results,
-  )) as { id: string }[]
+  const [app] = (await rest('store/network-apps/', undefined, session, [], 'GET').then((got) => got.body.results)) as {
+    id: string
+  }[]
   let serial = 0
   const everything = () => {
     serial += 1
@@ -85,7 +85,7 @@ export async function disturb(scene: Scene, { session, email }: Story): Promise<
     async () => {
       const got = await rest('assets/', undefined, session, [], 'GET')
       if (got.status !== 200) return undefined
-      const [asset] = got.json().results as { id: string }[]
+      const [asset] = got.body.results as { id: string }[]
       return (await rest(`assets/${asset!.id}/`, { caption: 'z' }, session, [], 'PATCH')).status === 200
     },
     30_000,

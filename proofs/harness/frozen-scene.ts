@@ -6,16 +6,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../../src/domain/ids.ts'
 import { statement, text } from '../../src/domain/sql.ts'
 import { until } from '../../test/support/eventually.ts'
+import { type ReceivedCall, type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
 import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
-import { type Call, jsonBody, persist } from './client.ts'
+import { type Call, persist } from './client.ts'
 import { type Coins, openCoins } from './coins.ts'
 import { createGates, type Gate, type Gates } from './gates.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { installWitness } from './lease-witness.ts'
 import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
-import { type ReceivedCall, type Receiver, startReceiver } from './receiver.ts'
 import { addApp, readDeliveries } from './sales.ts'
 import { addService, readUserId } from './store.ts'
 
@@ -97,7 +97,7 @@ export async function openFrozenScene(
   ]
   const apiKey = await addService(parts)
 
-  const sink = await startReceiver(context, async (response, call) => {
+  const sink = await startReceiver(context.afterwards, async (response, call) => {
     const { remotePort = 0 } = response.socket ?? {}
     const { onCall } = scene
     scene.onCall = undefined
@@ -123,12 +123,12 @@ export async function openFrozenScene(
     return answer.body as { id: string }
   }
   const sell = async (at = choose) => {
-    const body = jsonBody({ network_app: toId('app', app.id), action_args: { nid: buyer.nid } })
+    const json = { network_app: toId('app', app.id), action_args: { nid: buyer.nid } }
     const common = { method: 'POST' as const, token: buyer.token, apiKey }
-    const order = await ask({ ...common, path: '/api/v3/store/network-app-orders/', body }, 201, at)
+    const order = await ask({ ...common, path: '/api/v3/store/network-app-orders/', json }, 201, at)
     if (!order) return undefined
     const path = `/api/v3/store/network-app-orders/${order.id}/confirm/`
-    if (await ask({ ...common, path, body: jsonBody({}) }, 200, at)) scene.orderIds.push(order.id)
+    if (await ask({ ...common, path, json: {} }, 200, at)) scene.orderIds.push(order.id)
     return order.id
   }
 

@@ -2,7 +2,14 @@
 import { errorCodes } from '../../src/domain/errors.ts'
 import { statuses } from '../../src/rest/status.ts'
 import type { FuzzRequest } from './fuzz-requests.ts'
-import type { FuzzAnswer } from './fuzz-sender.ts'
+
+export interface FuzzAnswer {
+  /** 0 when there was no whole answer. */
+  status: number
+  /** Its Content-Type. */
+  type: string
+  text: string
+}
 
 /** What only our insides would say. */
 const INSIDES =

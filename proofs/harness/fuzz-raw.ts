@@ -1,6 +1,6 @@
 /** What is no request, or one that means two things: bytes on a socket, and what came back. */
-import { connect } from 'node:net'
-import type { FuzzAnswer } from './fuzz-sender.ts'
+import { talkRaw } from '../../test/support/raw-http.ts'
+import type { FuzzAnswer } from './fuzz-judge.ts'
 import type { Random } from './random.ts'
 
 const crlf = (...lines: string[]) => lines.join('\r\n')
@@ -145,26 +145,8 @@ export function rawRequests(count: number, random: Random): Buffer[] {
 const PATIENCE = 300
 
 /** The first answer on a connection of its own; undefined when it was closed, or kept open, without one. */
-export const sendRaw = (url: string, bytes: Buffer): Promise<FuzzAnswer | undefined> =>
-  new Promise((resolve) => {
-    const { hostname, port } = new URL(url)
-    const chunks: Buffer[] = []
-    const socket = connect(Number(port), hostname)
-    const end = () => {
-      socket.destroy()
-      resolve(answerOf(Buffer.concat(chunks).toString('latin1')))
-    }
-    socket.setTimeout(PATIENCE, end)
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-    socket.on('close', end)
-    socket.on('error', end)
-    socket.end(bytes)
-  })
-
-function answerOf(text: string): FuzzAnswer | undefined {
-  const [, status, headers = '', body = ''] = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n(.*?)\r\n\r\n(.*)$/s.exec(text) ?? []
-  if (status === undefined) return undefined
-  const length = Number(/^content-length: (\d+)/im.exec(headers)?.[1] ?? body.length)
-  const type = /^content-type: ([^\r]*)/im.exec(headers)?.[1] ?? ''
-  return { status: Number(status), type, text: body.slice(0, length) }
+export async function sendRaw(url: string, bytes: Buffer): Promise<FuzzAnswer | undefined> {
+  const { status, head, body } = await talkRaw({ url, pieces: [bytes], end: 'close', patience: PATIENCE })
+  const type = /^content-type: ([^\r]*)/im.exec(head)?.[1] ?? ''
+  return status === 0 ? undefined : { status, type, text: body }
 }

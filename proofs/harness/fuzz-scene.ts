@@ -1,8 +1,9 @@
 /** The things that requests are about, made anew when a request has used them up. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
+import type { FuzzAnswer } from './fuzz-judge.ts'
 import type { FuzzRequest, Kind } from './fuzz-requests.ts'
-import { type FuzzAnswer, sendFuzz } from './fuzz-sender.ts'
+import { sendFuzz } from './fuzz-sender.ts'
 
 export interface FuzzUser {
   id: string
@@ -48,15 +49,12 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     const token = { anonymous: undefined, user: user.token, admin: admin.token }[request.actor]
     const credentials: [string, string][] = token ? [['Authorization', `token ${token}`]] : []
     const headers = [...credentials, ['X-Api-Key', apiKey] as [string, string], ...request.headers]
-    const own = new Map(headers.map(([name, value]) => [name.toLowerCase(), [name, fill(value)] as [string, string]]))
-    const body = request.body === undefined ? undefined : Buffer.from(fill(request.body), 'latin1')
-    const answer = await sendFuzz(url, {
+    return sendFuzz(url, {
       method: request.method,
       path: fill(request.path),
-      headers: [...own.values()],
-      body,
+      headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), fill(value)])),
+      raw: request.body === undefined ? undefined : Buffer.from(fill(request.body), 'latin1'),
     })
-    return answer
   }
 
   const made = async (request: Omit<FuzzRequest, 'target' | 'actor'>, actor: Kind = 'user') => {

@@ -1,18 +1,7 @@
-import { Agent, request } from 'node:http'
-
-export interface FuzzAnswer {
-  /** 0 when there was no whole answer. */
-  status: number
-  type: string
-  text: string
-}
-
-export interface FuzzMessage {
-  method: string
-  path: string
-  headers: [string, string][]
-  body?: Buffer | undefined
-}
+/** How generated requests are sent: over a few connections that stay open. */
+import { Agent } from 'node:http'
+import { type Message, trySend } from '../../test/support/http-client.ts'
+import type { FuzzAnswer } from './fuzz-judge.ts'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
@@ -21,29 +10,8 @@ const PATIENCE = 30_000
 /** Milliseconds after the first byte of a stream, which has no end. */
 const STREAM = 50
 
-/** One request as it is. Never raises: no answer is told as the status 0. */
-export const sendFuzz = (url: string, { method, path, headers, body }: FuzzMessage): Promise<FuzzAnswer> =>
-  new Promise((resolve) => {
-    const { hostname, port } = new URL(url)
-    const fail = (error: Error) => resolve({ status: 0, type: '', text: error.message })
-    const length: [string, string][] = body ? [['Content-Length', String(body.length)]] : []
-    const sent = request(
-      { hostname, port, method, path, agent, timeout: PATIENCE, headers: Object.fromEntries([...headers, ...length]) },
-      (response) => {
-        const chunks: Buffer[] = []
-        const type = response.headers['content-type'] ?? ''
-        const done = () => resolve({ status: response.statusCode ?? 0, type, text: Buffer.concat(chunks).toString() })
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('end', done)
-        response.on('error', fail)
-        if (!type.startsWith('text/event-stream')) return
-        setTimeout(() => {
-          done()
-          response.destroy()
-        }, STREAM).unref()
-      },
-    )
-    sent.on('error', fail)
-    sent.on('timeout', () => sent.destroy(new Error('no answer in time')))
-    sent.end(body)
-  })
+/** Never raises: no answer is told as the status 0. */
+export async function sendFuzz(url: string, message: Message): Promise<FuzzAnswer> {
+  const { status, headers, text } = await trySend(url, message, { agent, patience: PATIENCE, streamFor: STREAM })
+  return { status, type: headers.get('content-type') ?? '', text }
+}

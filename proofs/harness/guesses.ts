@@ -1,6 +1,6 @@
 /** Every way to try a password, at both doors. */
 import { Agent } from 'node:http'
-import { exchange } from './exchange.ts'
+import { trySend } from '../../test/support/http-client.ts'
 import type { Random } from './random.ts'
 
 /** Whose password is guessed. */
@@ -119,7 +119,7 @@ export async function guess(base: string, target: Target, serial: number, random
   const { path, json } = ways[way]!(attempt)
   // Some who steal a session also use it where none is needed.
   const token = way in stolen || random.next() < 0.2 ? target.token : undefined
-  const { status, text } = await exchange({ url: base + path, json, agent, ...(token && { token }) })
+  const { status, text } = await trySend(base, { path, json, token }, { agent })
   const verdicts = verdictsOf(status, text)
   return { way, verdicts: way.includes('aliases') ? verdicts.map(ofDocument) : verdicts }
 }

@@ -1,5 +1,4 @@
 /** Many password checks at once, and how much memory they take: each hash holds 64 MiB as long as it runs. */
-
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -41,8 +40,8 @@ export async function storm({ ask }: Transcript, pid: number, count: number): Pr
     ),
   )
   const { peak } = await memoryOf(pid)
-  const codeOf = ({ status, text, head }: (typeof answers)[number]) =>
-    status === 503 && /retry-after/i.test(head) ? 'put off' : `${status} ${text.slice(0, 120)}`
+  const codeOf = ({ status, text, headers }: (typeof answers)[number]) =>
+    status === 503 && headers.has('retry-after') ? 'put off' : `${status} ${text.slice(0, 120)}`
   const codes = answers.map(codeOf)
   const checked = answers.filter(
     ({ status, text }) => status === 400 && text.includes('incorrect_login_credentials'),

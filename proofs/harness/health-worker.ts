@@ -1,7 +1,7 @@
 /** A thread that asks a gateway how it is, 20 times a second, each time on a connection of its own, until it is told to stop. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
-import { exchange } from './exchange.ts'
+import { trySend } from '../../test/support/http-client.ts'
 
 let isOver = false
 parentPort!.once('message', () => {
@@ -11,7 +11,7 @@ parentPort!.once('message', () => {
 const looks: Promise<{ milliseconds: number; status: number }>[] = []
 while (!isOver) {
   looks.push(
-    exchange({ method: 'GET', url: `${workerData}/healthz` }).then(({ milliseconds, status }) => ({
+    trySend(`${workerData}/healthz`).then(({ milliseconds, status }) => ({
       milliseconds,
       status,
     })),

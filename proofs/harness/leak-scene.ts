@@ -1,16 +1,17 @@
 /** A service whose every part was given a secret that can be recognised. */
 import { randomBytes } from 'node:crypto'
 import { createRelayAccount } from '../../src/chain/keys.ts'
+import { createRpc } from '../../src/chain/rpc.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
 import { type MailServer, startMailServer } from '../../test/support/mail-server.ts'
+import { type ReceivedCall, type Receiver, type Respond, startReceiver } from '../../test/support/receiver.ts'
 import type { Canary } from './canaries.ts'
 import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { readKeys } from './key-rows.ts'
 import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
-import { type ReceivedCall, type Receiver, type Respond, startReceiver } from './receiver.ts'
 import { runSql } from './run-sql.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
@@ -40,8 +41,7 @@ export const newText = (length = 20) =>
 export const newHex = () => randomBytes(32).toString('hex')
 
 /** What a receiver repeats of a call: its body as it came, as text in JSON, as a page, and the head. */
-const repeat = ({ body, headers }: ReceivedCall) => {
-  const text = body.toString()
+const repeat = ({ body: text, headers }: ReceivedCall) => {
   const args = JSON.stringify((JSON.parse(text) as { data: { action_args: object } }).data.action_args)
   return `token not taken: ${args} <p>${JSON.stringify(args)}</p> ${JSON.stringify(headers)} ${encodeURIComponent(args)} ${text}`
 }
@@ -50,13 +50,6 @@ const respond: Respond = (response, call) => {
   const isOdd = Number.parseInt(call.id.slice(-1), 36) % 2 === 1
   response.writeHead(isOdd ? 500 : 200, { 'x-echo': 'yes' }).end(repeat(call))
 }
-
-const rpc = (url: string, method: string, params: unknown[]) =>
-  fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
 
 export async function openScene(context: ProofContext): Promise<Scene> {
   const canaries = new Map<string, Canary>()
@@ -72,9 +65,9 @@ export async function openScene(context: ProofContext): Promise<Scene> {
   const parts = await startParts(context)
   const mailServer = await startMailServer(context.afterwards)
   const chain = await startChainProxy(context, parts.rpcUrl)
-  const receiver = await startReceiver(context, respond)
+  const receiver = await startReceiver(context.afterwards, respond)
   const relayAddress = createRelayAccount(`0x${textOf('relay key')}`).address
-  await rpc(parts.rpcUrl, 'anvil_setBalance', [relayAddress, `0x${(10n ** 21n).toString(16)}`])
+  await createRpc({ url: parts.rpcUrl }).call('anvil_setBalance', relayAddress, `0x${(10n ** 21n).toString(16)}`)
   const password = textOf('database password')
   await runSql(parts.database, `create role ${ROLE} superuser login password '${password}'`)
 

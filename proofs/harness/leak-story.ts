@@ -1,9 +1,9 @@
 /** A life of accounts, keys and sales in which every secret of the service is made and used, by both doors. */
 import { int, statement, text } from '../../src/domain/sql.ts'
 import { until } from '../../test/support/eventually.ts'
+import type { Answer } from '../../test/support/http-client.ts'
 import { linkIn, mailsOf } from '../../test/support/read-mails.ts'
 import { newText, readPrivateKey, type Scene } from './leak-scene.ts'
-import type { Got } from './transcript.ts'
 
 export interface Story {
   /** Of the account that administers. */
@@ -12,7 +12,7 @@ export interface Story {
   username: string
 }
 
-const need = (got: Got, status: number): Got => {
+const need = (got: Answer, status: number): Answer => {
   if (got.status !== status || got.text.includes('"errors":['))
     throw new Error(`Answered with ${got.status}: ${got.text}`)
   return got
@@ -34,7 +34,7 @@ export function createDoors({ transcript }: Scene) {
   const graphql = async <T>(query: string, input?: object, headers = {}, tells: string[] = []): Promise<T> => {
     const body = JSON.stringify({ query, ...(input && { variables: { input } }) })
     const got = need(await transcript.ask({ path: '/graphql', headers: { ...type, ...headers }, body }, tells), 200)
-    return got.json().data as T
+    return got.body.data as T
   }
   return { rest, graphql }
 }
@@ -57,7 +57,7 @@ async function signIn(scene: Scene, username: string, email: string) {
   const other = await rest('auth/users/', { ...account, password: `${password()}!` }, key)
   if (other.status < 400) throw new Error('A key was taken for two payloads.')
   const login = { email, password: password() }
-  const token = need(await rest('auth/token/login/', login, {}, ['access token']), 200).json().auth_token as string
+  const token = need(await rest('auth/token/login/', login, {}, ['access token']), 200).body.auth_token as string
   add('access token', token, Buffer.from(token, 'hex'))
   const second = await graphql<{ signIn: { token: string } }>(SIGN_IN, login, {}, ['ended access token'])
   add('ended access token', second.signIn.token, Buffer.from(second.signIn.token, 'hex'))
@@ -72,7 +72,7 @@ async function signIn(scene: Scene, username: string, email: string) {
       ? `${Object.entries(login).map(part).join('')}--b--\r\n`
       : new URLSearchParams(login).toString()
     const got = need(await transcript.ask({ path: '/api/v3/auth/token/login/', headers: from, body }, [name]), 200)
-    add(name, got.json().auth_token as string)
+    add(name, got.body.auth_token as string)
   }
   const wrong = { email, password: canaries.get('wrong password')!.text }
   await rest('auth/token/login/', wrong)
@@ -142,7 +142,7 @@ async function reset(scene: Scene, email: string, session: Record<string, string
     await set(link, textOf(`reset password${suffix}`))
   }
   const login = { email, password: textOf('reset password by the page') }
-  const token = need(await rest('auth/token/login/', login, {}, ['last access token']), 200).json().auth_token as string
+  const token = need(await rest('auth/token/login/', login, {}, ['last access token']), 200).body.auth_token as string
   add('last access token', token, Buffer.from(token, 'hex'))
   return tokenHeader(token)
 }
@@ -151,7 +151,7 @@ async function reset(scene: Scene, email: string, session: Record<string, string
 async function trade(scene: Scene, session: Record<string, string>) {
   const { rest, graphql } = createDoors(scene)
   const { add, receiver } = scene
-  const keyOf = (got: Got) => need(got, 201).json() as { id: string; key: string }
+  const keyOf = (got: Answer) => need(got, 201).body as { id: string; key: string }
   const { key } = keyOf(await rest('store/api-keys/', { name: 'one' }, session, ['API key']))
   add('API key', key, Buffer.from(key.split('.')[1]!, 'base64url'), 9)
   const ended = keyOf(await rest('store/api-keys/', { name: 'two' }, session, ['ended API key']))
@@ -165,7 +165,7 @@ async function trade(scene: Scene, session: Record<string, string>) {
       'webhook secret',
     ]),
     201,
-  ).json()
+  ).body
   secretOf('webhook secret', app.webhook_secret as string)
   const rotate = 'mutation ($input: RotateWebhookSecretInput!) { rotateWebhookSecret(input: $input) { webhookSecret } }'
   const rotated = await graphql<{ rotateWebhookSecret: { webhookSecret: string } }>(rotate, { id: app.id }, session, [
@@ -196,7 +196,7 @@ async function trade(scene: Scene, session: Record<string, string>) {
         : (need(
             await rest('store/network-app-orders/', order, { ...trusted, 'idempotency-key': `order ${count}` }, tells),
             201,
-          ).json() as { id: string })
+          ).body as { id: string })
     need(await rest(`store/network-app-orders/${made.id}/confirm/`, {}, trusted, tells), 200)
     ids.push(made.id)
   }
@@ -217,7 +217,7 @@ async function readAll(scene: Scene, session: Record<string, string>, username: 
   const file = part('name="asset_file"; filename="a.txt"\r\nContent-Type: text/plain', 'a file')
   const headers = { ...session, 'content-type': 'multipart/form-data; boundary=b' }
   const body = `${file}${part('name="caption"', 'x')}--b--\r\n`
-  const asset = need(await transcript.ask({ path: '/api/v3/assets/', headers, body }), 201).json() as { id: string }
+  const asset = need(await transcript.ask({ path: '/api/v3/assets/', headers, body }), 201).body as { id: string }
   need(await rest(`assets/${asset.id}/`, { caption: 'y' }, session, [], 'PATCH'), 200)
   const key = await readPrivateKey(scene, username)
   add('private key', key.toString('hex'), key)

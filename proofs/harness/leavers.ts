@@ -3,8 +3,9 @@ import { toId } from '../../src/domain/ids.ts'
 import { boolean, statement, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { until } from '../../test/support/eventually.ts'
+import { type Answer, trySend } from '../../test/support/http-client.ts'
 import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'
-import { type Answer, type Call, jsonBody, tryOnce, type Watch } from './client.ts'
+import { ask, type Call, type Watch } from './client.ts'
 import { confirmOnce, type DoorName } from './confirms.ts'
 import type { Parts } from './parts.ts'
 import type { Random } from './random.ts'
@@ -38,16 +39,19 @@ const orderCall = ({ buyer, apiKey }: Store, app: App): Call => ({
   path: '/api/v3/store/network-app-orders/',
   token: buyer.token,
   apiKey,
-  body: jsonBody({ network_app: toId('app', app.id), action_args: { nid: buyer.nid } }),
+  json: { network_app: toId('app', app.id), action_args: { nid: buyer.nid } },
 })
 
 /** Raises when one is refused. */
 async function order(store: Store, app: App, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let index = 0; index < count; index += 1) {
-    const answer = await tryOnce(store.gateways[index % store.gateways.length]!.url, orderCall(store, app))
-    if (answer?.status !== 201) throw new Error(`An order was answered with ${JSON.stringify(answer)}`)
-    ids.push((answer.body as { id: string }).id)
+    const { id } = await ask<{ id: string }>(
+      store.gateways[index % store.gateways.length]!.url,
+      orderCall(store, app),
+      201,
+    )
+    ids.push(id)
   }
   return ids
 }
@@ -96,8 +100,8 @@ const restNames: Record<string, string> = {
 }
 
 /** `done`, or why not. */
-export function verdictOf(answer: Answer | undefined): string {
-  if (!answer) return 'no answer'
+export function verdictOf(answer: Answer): string {
+  if (answer.status === 0) return 'no answer'
   if (answer.status >= 500) return `status ${answer.status}`
   const { error, errors } = (answer.body ?? {}) as Refusal
   if (error) return error.type
@@ -111,19 +115,19 @@ const updateDocument = `mutation ($input: UpdateAssetMetadataInput!) { updateAss
 const deleteCall = (door: DoorName, token: string): Call =>
   door === 'REST'
     ? { method: 'DELETE', path: '/api/v3/auth/users/me/', token }
-    : { method: 'POST', path: '/graphql', token, body: jsonBody({ query: 'mutation { deleteAccount { id } }' }) }
+    : { method: 'POST', path: '/graphql', token, json: { query: 'mutation { deleteAccount { id } }' } }
 
 function changeCall(door: DoorName, leaver: Leaver, message: string): Call {
   if (door === 'REST') return updateCall(leaver, message)
   const input = { id: leaver.nid, caption: message, commitMessage: message }
-  const body = jsonBody({ query: updateDocument, variables: { input } })
-  return { method: 'POST', path: '/graphql', token: leaver.token, body }
+  const json = { query: updateDocument, variables: { input } }
+  return { method: 'POST', path: '/graphql', token: leaver.token, json }
 }
 
 const signInCall = (username: string): Call => ({
   method: 'POST',
   path: '/api/v3/auth/token/login/',
-  body: jsonBody({ email: `${username}@example.org`, password: `password of ${username}`.slice(0, 32) }),
+  json: { email: `${username}@example.org`, password: `password of ${username}`.slice(0, 32) },
 })
 
 export interface Departure {
@@ -193,27 +197,27 @@ function wishesOf(
   const gatewayOf = (index: number) => (index >> 1) % store.gateways.length
   const doorOf = (index: number): DoorName => (index % 2 ? 'REST' : 'GraphQL')
   const buyer = { ...store, buyer: leaver }
-  const ask = async (index: number, call: Call | Promise<Call>) =>
-    verdictOf(await tryOnce(store.gateways[gatewayOf(index)]!.url, await call, watch))
+  const attempt = async (index: number, call: Call) =>
+    verdictOf(await trySend(store.gateways[gatewayOf(index)]!.url, call, watch))
   const confirm = async (by: Store, index: number, id: string) => {
     const { verdict } = await confirmOnce(by, doorOf(index), gatewayOf(index), id, watch)
     return verdict === 'paid' ? 'done' : (restNames[verdict] ?? verdict)
   }
   const few = Math.ceil(times / OTHERS)
   return {
-    delete: { count: times, ask: (index) => ask(index, deleteCall(doorOf(index), leaver.token)) },
+    delete: { count: times, ask: (index) => attempt(index, deleteCall(doorOf(index), leaver.token)) },
     update: {
       count: times,
-      ask: (index) => ask(index, changeCall(doorOf(index), leaver, `change ${index} of ${leaver.username}`)),
+      ask: (index) => attempt(index, changeCall(doorOf(index), leaver, `change ${index} of ${leaver.username}`)),
     },
     confirm: { count: times, ask: (index) => confirm(buyer, index, leaver.orders[index]!) },
     sale: { count: leaver.sales.length, ask: (index) => confirm(store, index, leaver.sales[index]!) },
-    order: { count: few, ask: (index) => ask(index, orderCall(buyer, leaver.app)) },
+    order: { count: few, ask: (index) => attempt(index, orderCall(buyer, leaver.app)) },
     register: {
       count: few,
-      ask: (index) => ask(index, registerCall(leaver.token, `late ${index} of ${leaver.username}`)),
+      ask: (index) => attempt(index, registerCall(leaver.token, `late ${index} of ${leaver.username}`)),
     },
-    'sign in': { count: Math.min(few, GUESSES), ask: (index) => ask(index, signInCall(leaver.username)) },
+    'sign in': { count: Math.min(few, GUESSES), ask: (index) => attempt(index, signInCall(leaver.username)) },
   }
 }
 

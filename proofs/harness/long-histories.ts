@@ -1,8 +1,9 @@
 /** Somebody with a history of a million rows: a deleted asset, a wallet full of grants that are over, and an account that is read and deleted. */
 import { arrayOf, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { SweepName } from '../../src/domain/sweep/sweep.ts'
+import { trySend } from '../../test/support/http-client.ts'
 import { type Account, nothingAcknowledged, openAccount } from './callers.ts'
-import { type Call, jsonBody, tryOnce } from './client.ts'
+import { ask, type Call } from './client.ts'
 import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
 import type { SweepsUnderTest } from './poisoned-sweeps.ts'
@@ -117,17 +118,14 @@ const readsOf = ({ nid }: Holder): Call[] => [
   { method: 'GET', path: `/api/v3/assets/${nid}/history/?limit=${PAGE}` },
   { method: 'GET', path: `/api/v3/wallet/transfers/?limit=${PAGE}` },
   {
-    ...{ method: 'POST', path: '/graphql' },
-    body: jsonBody({
-      query: '{ assets(first: 5) { edges { node { id commits(first: 5) { edges { node { id } } } } } } }',
-    }),
+    path: '/graphql',
+    json: { query: '{ assets(first: 5) { edges { node { id commits(first: 5) { edges { node { id } } } } } } }' },
   },
 ]
 
 const read = async (base: string, call: Call, { token }: Holder) => {
   const begin = performance.now()
-  const answer = await tryOnce(base, { ...call, token })
-  if (answer?.status !== 200) throw new Error(`${call.method} ${call.path} was answered with ${JSON.stringify(answer)}`)
+  await ask(base, { ...call, token }, 200)
   return { milliseconds: performance.now() - begin }
 }
 
@@ -157,8 +155,8 @@ export async function readBeside(base: string, reader: Holder, neighbour: Holder
 export async function deleteLong({ database }: Parts, base: string, long: Holder): Promise<string[]> {
   const reasons: string[] = []
   for (const path of [`/api/v3/assets/${long.nid}/`, '/api/v3/auth/users/me/']) {
-    const answer = await tryOnce(base, { method: 'DELETE', path, token: long.token })
-    if (answer?.status !== 204) reasons.push(`DELETE ${path} was answered with ${JSON.stringify(answer)}.`)
+    const answer = await trySend(base, { method: 'DELETE', path, token: long.token })
+    if (answer.status !== 204) reasons.push(`DELETE ${path} was answered with ${JSON.stringify(answer)}.`)
   }
   const left = await database.query(stillThere, { users: [long.id] })
   return [...reasons, ...left.map(({ name }) => `${name} was not deleted.`)]

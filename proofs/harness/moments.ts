@@ -2,8 +2,10 @@
 import { join } from 'node:path'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { until } from '../../test/support/eventually.ts'
+import { trySend } from '../../test/support/http-client.ts'
+import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
-import { jsonBody, tryOnce } from './client.ts'
+import { ask } from './client.ts'
 import { copyParts, type Installation, openInstallation } from './installation.ts'
 import {
   countUnsettled,
@@ -19,7 +21,6 @@ import {
   makeJobsDue,
 } from './moment-statements.ts'
 import type { ProofContext } from './proof.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
 
 export interface CommitFact {
   id: string
@@ -68,17 +69,11 @@ const fee = 0.179
 /** So that the relay waits: a node that does not answer. */
 const awayChain = { CHAIN_RPC_URL: 'http://127.0.0.1:1', CHAIN_RELAY_KEYS: developmentKey }
 
-export async function ask(url: string, call: Parameters<typeof tryOnce>[1], expected: number) {
-  const answer = await tryOnce(url, call)
-  if (answer?.status !== expected) throw new Error(`${call.method} ${call.path}: ${JSON.stringify(answer)}`)
-  return answer.body as Record<string, string>
-}
-
 /** As `openAccount` chose the password. Undefined when they are refused. */
 export async function signIn(url: string, username: string): Promise<string | undefined> {
-  const body = jsonBody({ email: `${username}@example.org`, password: `password of ${username}`.slice(0, 32) })
-  const answer = await tryOnce(url, { method: 'POST', path: '/api/v3/auth/token/login/', body })
-  return answer?.status === 200 ? (answer.body as { auth_token: string }).auth_token : undefined
+  const json = { email: `${username}@example.org`, password: `password of ${username}`.slice(0, 32) }
+  const { status, body } = await trySend(url, { path: '/api/v3/auth/token/login/', json })
+  return status === 200 ? (body as { auth_token: string }).auth_token : undefined
 }
 
 export const countOpen = ({ beside }: Installation) =>
@@ -115,7 +110,7 @@ export async function liveThrough(context: ProofContext, count: number, rotatesB
   let epoch = 0
   const firstSeen = new Map<string, number>()
   // It takes an event only after the moment before which it heard of it first.
-  const receiver = await startReceiver(context, (response, { id }) => {
+  const receiver = await startReceiver(context.afterwards, (response, { id }) => {
     if (!firstSeen.has(id)) firstSeen.set(id, epoch)
     response.writeHead(firstSeen.get(id) === epoch ? 503 : 204).end()
   })
@@ -219,13 +214,13 @@ async function openShop(installation: Installation, webhookUrl: string) {
   const { key } = JSON.parse((await installation.annal(['api-key', 'issue', '--name', 'shop', '--json'])).stdout) as {
     key: string
   }
-  const app = jsonBody({ name: 'upscale', price_mode: 'fixed', price: '1', webhook_url: webhookUrl })
-  await ask(url, { method: 'POST', path: '/api/v3/store/network-apps/', token, body: app }, 201)
+  const app = { name: 'upscale', price_mode: 'fixed', price: '1', webhook_url: webhookUrl }
+  await ask(url, { method: 'POST', path: '/api/v3/store/network-apps/', token, json: app }, 201)
   return {
     async buy(session: string, note: string) {
-      const body = jsonBody({ network_app: 'upscale', action_args: { note } })
+      const json = { network_app: 'upscale', action_args: { note } }
       const orders = '/api/v3/store/network-app-orders/'
-      const { id } = await ask(url, { method: 'POST', path: orders, token: session, apiKey: key, body }, 201)
+      const { id } = await ask(url, { method: 'POST', path: orders, token: session, apiKey: key, json }, 201)
       await ask(url, { method: 'POST', path: `${orders}${id}/confirm/`, token: session, apiKey: key }, 200)
     },
   }

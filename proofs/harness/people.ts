@@ -2,8 +2,8 @@
 import { int, statement } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { until } from '../../test/support/eventually.ts'
+import { type Answer, trySend } from '../../test/support/http-client.ts'
 import type { MailServer } from '../../test/support/mail-server.ts'
-import { type Exchange, exchange } from './exchange.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
@@ -38,7 +38,7 @@ export async function openGateways(
 
 export const addressOf = (name: string) => `${name}@example.org`
 
-const expectStatus = (answer: Exchange, status: number, what: string) => {
+const expectStatus = (answer: Answer, status: number, what: string) => {
   if (answer.status !== status) throw new Error(`${what} was answered with ${answer.status}: ${answer.text}`)
   return answer
 }
@@ -46,13 +46,13 @@ const expectStatus = (answer: Exchange, status: number, what: string) => {
 /** Raises when it is refused. */
 export async function signUp({ url }: Pick<Gateway, 'url'>, username: string): Promise<Person> {
   const person = { email: addressOf(username), password: `first of ${username}` }
-  const answer = await exchange({ url: `${url}/api/v3/auth/users/`, json: { username, ...person } })
+  const answer = await trySend(`${url}/api/v3/auth/users/`, { json: { username, ...person } })
   expectStatus(answer, 201, 'A sign-up')
   return person
 }
 
 export const trySignIn = ({ url }: Pick<Gateway, 'url'>, { email, password }: Person) =>
-  exchange({ url: `${url}/api/v3/auth/token/login/`, json: { email, password } })
+  trySend(`${url}/api/v3/auth/token/login/`, { json: { email, password } })
 
 /** An access token. Raises when it is refused. */
 export async function signIn(gateway: Pick<Gateway, 'url'>, person: Person): Promise<string> {
@@ -61,7 +61,7 @@ export async function signIn(gateway: Pick<Gateway, 'url'>, person: Person): Pro
 }
 
 export const askReset = ({ url }: Pick<Gateway, 'url'>, email: string) =>
-  exchange({ url: `${url}/api/v3/auth/users/reset_password/`, json: { email } })
+  trySend(`${url}/api/v3/auth/users/reset_password/`, { json: { email } })
 
 const clearLimits = statement('proof_clear_limits', {}, 'delete from limits')
 

@@ -4,7 +4,7 @@ import { arrayOf, float, int, statement, text, uuid } from '../../src/domain/sql
 import type { QueueName } from '../../src/platform/jobs/jobs.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
-import { type Call, jsonBody, tryOnce } from './client.ts'
+import { ask, type Call } from './client.ts'
 import type { Command } from './operator.ts'
 import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
@@ -156,8 +156,7 @@ async function relayLane({ database }: Parts, base: string) {
   const write = async (account: Account) => {
     written += 1
     const message = `commit ${written}`
-    const answer = await tryOnce(base, updateCall(account, message))
-    if (answer?.status !== 200) throw new Error(`An update was answered with ${JSON.stringify(answer)}`)
+    await ask(base, updateCall(account, message), 200)
     return message
   }
   const lane: Lane = {
@@ -245,14 +244,13 @@ async function listLanes({ database }: Parts, store: Store): Promise<Lane[]> {
   const document = `{ orders(first: ${LISTED}) { nodes { id actionArgs } } }`
   const calls: Record<string, Call> = {
     'list of orders, REST': { method: 'GET', path: `/api/v3/store/network-app-orders/?limit=${LISTED}` },
-    'list of orders, GraphQL': { method: 'POST', path: '/graphql', body: jsonBody({ query: document }) },
+    'list of orders, GraphQL': { method: 'POST', path: '/graphql', json: { query: document } },
     'export of an account': { method: 'GET', path: '/api/v3/auth/users/me/export/' },
   }
   return Object.entries(calls).map(([name, call]): Lane => {
     const read = async ({ token }: Account) => {
       const begin = performance.now()
-      const answer = await tryOnce(base, { ...call, token })
-      if (answer?.status !== 200) throw new Error(`${name} was answered with ${JSON.stringify(answer)}`)
+      await ask(base, { ...call, token }, 200)
       return { milliseconds: performance.now() - begin }
     }
     return {

@@ -1,7 +1,7 @@
 /** What a reset token is good for, tried at the front door; and the same with the database's note of it undone. */
 import { bytes, float, statement, text } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
-import type { Got } from './transcript.ts'
+import type { Answer } from '../../test/support/http-client.ts'
 
 interface Link {
   uid: string
@@ -14,7 +14,7 @@ export interface ResetScene {
   me(token: string): Promise<number>
   /** Asks for a reset and reads the mail. */
   newReset(email: string): Promise<Link>
-  post(path: string, body: object, headers?: object): Promise<Got>
+  post(path: string, body: object, headers?: object): Promise<Answer>
   password: string
   emailOf(name: string): string
 }
@@ -59,7 +59,7 @@ const use = async ({ post }: ResetScene, link: Link): Promise<boolean> =>
   (await post('auth/users/reset_password_confirm/', { ...link, new_password: nextPassword() })).status === 204
 
 const signIn = async ({ post, emailOf }: ResetScene, name: string, password: string) =>
-  (await post('auth/token/login/', { email: emailOf(name), password })).json().auth_token as string
+  (await post('auth/token/login/', { email: emailOf(name), password })).body.auth_token as string
 
 /** A sentence for each rule that is broken. Takes five accounts whose password is still the first one. */
 export async function judgeResets(scene: ResetScene, names: readonly string[]): Promise<string[]> {

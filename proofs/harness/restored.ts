@@ -7,12 +7,12 @@ import { anvilFiles, findRunning } from '../../src/platform/embedded/anvil-proce
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
 import { socketUrlOf } from '../../src/platform/embedded/local-socket.ts'
 import { until } from '../../test/support/eventually.ts'
+import { trySend } from '../../test/support/http-client.ts'
 import { registerCall, updateCall } from './callers.ts'
-import { tryOnce } from './client.ts'
+import { ask } from './client.ts'
 import type { CheckFinding, Installation, Kind } from './installation.ts'
 import { findUnsettled } from './moment-statements.ts'
 import {
-  ask,
   coinsOf,
   feeOf,
   isCredited,
@@ -294,9 +294,9 @@ export async function judgeHealing(installation: Installation, story: Story, mix
   const token = await signIn(url, keeperName)
   const database = story.moments[mixture.database]!
   for (const nid of expected.missingFiles) {
-    const call = await registerCall(token!, `${database.files.get(nid)} first`)
-    const answer = await tryOnce(url, { ...call, key: `heal ${nid}` })
-    if (answer?.status !== 400) return [`A file that is registered was answered with ${JSON.stringify(answer)}`]
+    const call = registerCall(token!, `${database.files.get(nid)} first`)
+    const answer = await trySend(url, { ...call, key: `heal ${nid}` })
+    if (answer.status !== 400) return [`A file that is registered was answered with ${JSON.stringify(answer)}`]
   }
   const { findings } = await installation.check()
   const left = findings.get('B1')?.rows ?? []

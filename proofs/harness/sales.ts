@@ -6,7 +6,7 @@ import { webhookSecretContext } from '../../src/domain/store/network-app-service
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
-import { jsonBody, tryOnce } from './client.ts'
+import { ask } from './client.ts'
 import type { Parts } from './parts.ts'
 import { orderUuid, type Store } from './store.ts'
 
@@ -41,16 +41,12 @@ const AT_ONCE = 10
 /** Orders and confirms so many times at one gateway. Returns the orders' ids. Raises when one is refused. */
 export async function sell({ gateways, buyer, apiKey }: Store, app: App, count: number, at = 0): Promise<string[]> {
   const base = gateways[at]!.url
-  const ask = async (path: string, body: object) => {
-    const call = { method: 'POST' as const, path, token: buyer.token, apiKey, body: jsonBody(body) }
-    const answer = await tryOnce(base, call)
-    if (!answer || answer.status >= 300) throw new Error(`${path} was answered with ${JSON.stringify(answer)}`)
-    return answer.body as { id: string }
-  }
+  const orders = '/api/v3/store/network-app-orders/'
+  const common = { token: buyer.token, apiKey }
   const sellOne = async () => {
-    const order = { network_app: toId('app', app.id), action_args: { nid: buyer.nid } }
-    const { id } = await ask('/api/v3/store/network-app-orders/', order)
-    await ask(`/api/v3/store/network-app-orders/${id}/confirm/`, {})
+    const json = { network_app: toId('app', app.id), action_args: { nid: buyer.nid } }
+    const { id } = await ask<{ id: string }>(base, { ...common, path: orders, json }, 201)
+    await ask(base, { ...common, path: `${orders}${id}/confirm/`, json: {} }, 200)
     return id
   }
   const ids: string[] = []

@@ -7,7 +7,7 @@ import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
 import { type Account, nothingAcknowledged, openAccount } from './callers.ts'
-import { jsonBody, tryOnce } from './client.ts'
+import { ask } from './client.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import type { Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
@@ -92,15 +92,13 @@ export async function openStore(
   const apiKey = await addService(parts)
 
   const orderOne = async (index: number, by: Account) => {
-    const answer = await tryOnce(gateways[index % gateways.length]!.url, {
-      method: 'POST',
+    const call = {
       path: '/api/v3/store/network-app-orders/',
       token: by.token,
       apiKey,
-      body: jsonBody({ network_app: toId('app', appId), action_args: { nid: by.nid } }),
-    })
-    if (answer?.status !== 201) throw new Error(`An order was answered with ${JSON.stringify(answer)}`)
-    return (answer.body as { id: string }).id
+      json: { network_app: toId('app', appId), action_args: { nid: by.nid } },
+    }
+    return (await ask<{ id: string }>(gateways[index % gateways.length]!.url, call, 201)).id
   }
   return {
     gateways,

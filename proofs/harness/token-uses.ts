@@ -1,8 +1,8 @@
 /** Uses of a mailed token through all three doors, and what an account looks like afterwards. Product and known-bad variants are judged alike. */
 import { float, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
+import { type Answer, trySend } from '../../test/support/http-client.ts'
 import type { MailedLink } from '../../test/support/read-mails.ts'
-import { type Exchange, exchange } from './exchange.ts'
 import type { Random } from './random.ts'
 
 export const doorNames = ['REST', 'GraphQL', 'page'] as const
@@ -38,7 +38,7 @@ const messages = {
   }),
   page: ({ link: { uid, token }, password }: Use) => ({
     path: `/account/password-reset/${uid}/${token}`,
-    form: { 'new-password': password, 'new-password-again': password },
+    urlencoded: { 'new-password': password, 'new-password-again': password },
   }),
 }
 
@@ -49,7 +49,7 @@ interface Body {
 }
 
 /** Only what is known to mean so counts as done or refused. */
-function verdictOf(door: DoorName, { status, text }: Exchange): string {
+function verdictOf(door: DoorName, { status, text }: Answer): string {
   const other = `status ${status}: ${text.slice(0, 200)}`
   if (door === 'page') return status === 200 ? 'done' : status === 410 ? 'refused' : other
   if (door === 'REST' && status === 204) return 'done'
@@ -63,8 +63,7 @@ type Gateways = readonly { url: string }[]
 
 /** Never raises: what went wrong is the verdict. */
 export async function useToken(gateways: Gateways, use: Use & { door: DoorName }): Promise<Outcome> {
-  const { path, ...body } = messages[use.door](use)
-  const answer = await exchange({ url: gateways[use.gateway]!.url + path, ...body })
+  const answer = await trySend(gateways[use.gateway]!.url, messages[use.door](use))
   return {
     ...use,
     verdict: verdictOf(use.door, answer),

@@ -1,21 +1,12 @@
 /** A caller who writes down what was sent and what came back, byte for byte. */
-import { request } from 'node:http'
-import { connect } from 'node:net'
+import { type Answer, type Message, send } from '../../test/support/http-client.ts'
+import { talkRaw } from '../../test/support/raw-http.ts'
 import type { Canary, Haystack } from './canaries.ts'
 
-export interface Sent {
-  method?: string
+/** `body` is sent as it is. */
+export interface Sent extends Pick<Message, 'method' | 'headers'> {
   path: string
-  headers?: Record<string, string>
   body?: string | Buffer
-}
-
-export interface Got {
-  status: number
-  /** Headers as they came, as JSON. */
-  head: string
-  text: string
-  json(): Record<string, unknown>
 }
 
 export interface Exchange {
@@ -34,7 +25,7 @@ export interface Exchange {
 export interface Transcript {
   exchanges: Exchange[]
   /** `tells`: names of the secrets that the answer is there to tell. */
-  ask(sent: Sent, tells?: readonly string[]): Promise<Got>
+  ask(sent: Sent, tells?: readonly string[]): Promise<Answer>
   /** Bytes for a socket, as no HTTP library would send them. */
   askRaw(text: string): Promise<void>
 }
@@ -43,64 +34,29 @@ const isRefused = (status: number, body: string) => status >= 400 || /^\{"(error
 
 export function createTranscript(base: string): Transcript {
   const exchanges: Exchange[] = []
-  const { hostname, port } = new URL(base)
   return {
     exchanges,
-    ask: ({ method = 'POST', path, headers = {}, body = '' }, tells = []) =>
-      new Promise((resolve, reject) => {
-        const bytes = Buffer.from(body as string)
-        const head = `${method} ${path}\n${JSON.stringify(headers)}\n`
-        const outgoing = request(
-          {
-            hostname,
-            port,
-            method,
-            path,
-            agent: false,
-            timeout: 60_000,
-            headers: { ...headers, 'content-length': bytes.length },
-          },
-          (response) => {
-            const chunks: Buffer[] = []
-            response.on('data', (chunk: Buffer) => chunks.push(chunk))
-            response.once('close', () => {
-              const whole = Buffer.concat(chunks)
-              const status = response.statusCode!
-              exchanges.push({
-                what: `${method} ${path.split('?')[0]}`,
-                sent: Buffer.concat([Buffer.from(head), bytes]),
-                status,
-                answer: Buffer.concat([Buffer.from(`${status} ${JSON.stringify(response.rawHeaders)}\n`), whole]),
-                isError: isRefused(status, whole.toString()),
-                tells,
-              })
-              resolve({
-                status,
-                head: JSON.stringify(response.rawHeaders),
-                text: whole.toString(),
-                json: () => JSON.parse(whole.toString()),
-              })
-            })
-          },
-        )
-        outgoing.once('timeout', () => outgoing.destroy(new Error(`No answer to ${method} ${path}`)))
-        outgoing.once('error', reject)
-        outgoing.end(bytes)
-      }),
-    askRaw: (text) =>
-      new Promise((resolve) => {
-        const chunks: Buffer[] = []
-        const socket = connect(Number(port), hostname, () => socket.end(text))
-        socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-        socket.on('error', () => undefined)
-        socket.setTimeout(5_000, () => socket.destroy())
-        socket.once('close', () => {
-          const answer = Buffer.concat(chunks)
-          const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(answer.toString('latin1'))?.[1] ?? 0)
-          exchanges.push({ what: 'raw bytes', sent: Buffer.from(text), status, answer, isError: true, tells: [] })
-          resolve()
-        })
-      }),
+    async ask({ method = 'POST', path, headers = {}, body = '' }, tells = []) {
+      const answer = await send(base, { method, path, headers, raw: body })
+      const { status, rawHeaders, bytes, text } = answer
+      exchanges.push({
+        what: `${method} ${path.split('?')[0]}`,
+        sent: Buffer.concat([
+          Buffer.from(`${method} ${path}\n${JSON.stringify(headers)}\n`),
+          Buffer.from(body as string),
+        ]),
+        status,
+        answer: Buffer.concat([Buffer.from(`${status} ${JSON.stringify(rawHeaders)}\n`), bytes]),
+        isError: isRefused(status, text),
+        tells,
+      })
+      return answer
+    },
+    async askRaw(text) {
+      const sent = Buffer.from(text)
+      const { status, bytes } = await talkRaw({ url: base, pieces: [sent], end: 'listen', patience: 5_000 })
+      exchanges.push({ what: 'raw bytes', sent, status, answer: bytes, isError: true, tells: [] })
+    },
   }
 }
 

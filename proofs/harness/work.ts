@@ -1,7 +1,8 @@
 /** Callers who never give up, at gateways whose parts are disturbed, and one who looks at a clock. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { trySend } from '../../test/support/http-client.ts'
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
-import { type Call, tryOnce } from './client.ts'
+import { type Call, soonGivingUp } from './client.ts'
 import type { Gateway } from './gateway.ts'
 import { countDatabase, judgeChain, judgeDatabase, quiesce } from './judgement.ts'
 import { brokenInvariants, type Parts } from './parts.ts'
@@ -62,8 +63,8 @@ export async function startWork(
       const begin = performance.now()
       const base = choose()
       if (base) {
-        const answer = await tryOnce(base, call)
-        probes.push({ at: performance.now(), took: performance.now() - begin, status: answer?.status ?? 0 })
+        const { status } = await trySend(base, call, soonGivingUp)
+        probes.push({ at: performance.now(), took: performance.now() - begin, status })
       }
       await delay(20)
     }
@@ -72,7 +73,7 @@ export async function startWork(
   const unchanged = updateCall(prober, 'prober first')
   const probing = [
     probe({ method: 'GET', path: '/api/v3/auth/users/me/', token: prober.token }),
-    probe({ ...unchanged, body: { type: 'application/json', bytes: Buffer.from('{}') }, key: '' }),
+    probe({ ...unchanged, json: {}, key: '' }),
   ]
 
   context.afterwards(async () => {

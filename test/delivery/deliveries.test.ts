@@ -1,13 +1,13 @@
 import { Webhook } from 'standardwebhooks'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { answerWith, type Receiver, type Respond, startReceiver } from '../support/receiver.ts'
 import { createStore, type TestStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
-import { answerWith, createReceiver, type Respond } from './support.ts'
 
 const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
 let jobs: Jobs | undefined
@@ -26,12 +26,12 @@ interface Sale {
   secret: string
   // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
   order: any
-  receiver: Awaited<ReturnType<typeof createReceiver>>
+  receiver: Receiver
 }
 
 /** An app with a webhook, registered and sold once, through the front door. */
 async function sell(respond: Respond, { policy = 'keep', actionArgs = {}, price = '2.5' } = {}): Promise<Sale> {
-  const receiver = await createReceiver(respond)
+  const receiver = await startReceiver(onTestFinished, respond)
   const store = await createStore(app)
   const { id, webhook_secret: secret } = expectOk(
     await store.owner.rest('POST', 'store/network-apps/', {
@@ -351,7 +351,7 @@ describe('Two workers with the same delivery', () => {
     const sale = await sell(answerWith(500))
     await attempted(sale, 1)
     const { uuid } = fromId((await deliveryOf(sale)).id)!
-    const both = await createReceiver((res) => {
+    const both = await startReceiver(onTestFinished, (res) => {
       waiting.push(() => res.end())
       if (waiting.length === 2) {
         for (const answer of waiting) answer()

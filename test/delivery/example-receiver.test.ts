@@ -1,23 +1,14 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { createWebhookSender } from '../../src/delivery/webhook-sender.ts'
-
-async function freePort() {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
+import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 
 it('The receiver in the documentation takes our call once, and nobody else’s', async () => {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
-  const port = await freePort()
+  const port = await findFreePort()
   const receiver = spawn(process.execPath, ['docs/examples/webhook-receiver.ts'], {
     env: { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'inherit'],

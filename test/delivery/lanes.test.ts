@@ -1,11 +1,11 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
-import { createReceiver } from './support.ts'
 
 const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
 let jobs: Jobs | undefined
@@ -18,8 +18,8 @@ const GOOD = 20
 it('An endpoint that hangs, with a long queue, delays nobody else', async () => {
   const store = await createStore(app)
   const buyer = await app.newUser({ num: '1000' })
-  const hanging = await createReceiver(() => undefined)
-  const good = await createReceiver((res) => void res.writeHead(204).end())
+  const hanging = await startReceiver(onTestFinished, () => undefined)
+  const good = await startReceiver(onTestFinished, (res) => void res.writeHead(204).end())
 
   async function sell(url: string, count: number) {
     const { id } = expectOk(

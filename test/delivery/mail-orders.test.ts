@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fromId, toId } from '../../src/domain/ids.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
@@ -8,6 +5,7 @@ import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import { type ParsedMail, parseMail } from '../support/parse-mail.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createTestApp, type SignedIn, type TestApp } from '../support/test-app.ts'
 
 let server: MailServer
@@ -28,11 +26,7 @@ beforeAll(async () => {
   atEnd(() => jobs.stop())
   await jobs.work('mail', { concurrency: 2, pollEvery: 0.5 }, app.jobs.mail)
 
-  const receiver = createServer((_, res) => res.writeHead(410).end())
-  receiver.listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
-  atEnd(() => void receiver.close())
-  goneUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  goneUrl = (await startReceiver(atEnd, answerWith(410))).url
 })
 
 let apps = 0

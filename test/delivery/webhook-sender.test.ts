@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { INTERNAL } from '../../src/delivery/webhook-failure.ts'
 import { createWebhookSender, parseRetryAfter } from '../../src/delivery/webhook-sender.ts'
 import type { WebhookCall } from '../../src/domain/ports.ts'
+import { answerWith, type ReceivedCall, startReceiver } from '../support/receiver.ts'
 import { internalHosts } from './internal-hosts.ts'
-import { answerWith, createReceiver, type ReceivedCall } from './support.ts'
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 const callOf = (url: string, more: Partial<WebhookCall> = {}): WebhookCall => ({
@@ -22,7 +22,7 @@ const insecure = createWebhookSender({ allowInsecure: true })
 
 describe('A call', () => {
   it('is a signed POST of JSON', async () => {
-    const receiver = await createReceiver(answerWith(200, {}, 'thanks'))
+    const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks'))
     const call = callOf(receiver.url)
     const outcome = await insecure.send(call)
     expect(outcome).toMatchObject({ statusCode: 200, failure: undefined, response: 'thanks' })
@@ -43,7 +43,7 @@ describe('A call', () => {
   it.each(['standardwebhooks', 'svix'] as const)(
     'is verified by %s, and not when a byte of it changed',
     async (library) => {
-      const receiver = await createReceiver()
+      const receiver = await startReceiver(onTestFinished)
       const secret = newSecret()
       await insecure.send(callOf(receiver.url, { secrets: [secret] }))
       const [received] = receiver.calls
@@ -57,7 +57,7 @@ describe('A call', () => {
   )
 
   it('carries two signatures during a rotation, and either secret verifies it', async () => {
-    const receiver = await createReceiver()
+    const receiver = await startReceiver(onTestFinished)
     const secrets = [newSecret(), newSecret()]
     await insecure.send(callOf(receiver.url, { secrets }))
     expect(String(receiver.calls[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2)
@@ -76,20 +76,20 @@ describe('An answer', () => {
     [410, 'The receiver answered 410.'],
     [500, 'The receiver answered 500.'],
   ])('of %i means %s', async (status, failure) => {
-    const receiver = await createReceiver(answerWith(status))
+    const receiver = await startReceiver(onTestFinished, answerWith(status))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: status, failure })
   })
 
   it.each([301, 302, 303, 307, 308])('that redirects (%i) is a failure and not followed', async (status) => {
-    const canary = await createReceiver()
-    const receiver = await createReceiver(answerWith(status, { location: canary.url }))
+    const canary = await startReceiver(onTestFinished)
+    const receiver = await startReceiver(onTestFinished, answerWith(status, { location: canary.url }))
     const outcome = await insecure.send(callOf(receiver.url))
     expect(outcome.failure).toBe(`The receiver answered ${status}; redirects are not followed.`)
     expect(canary.connections()).toBe(0)
   })
 
   it('says in either form when to ask again', async () => {
-    const receiver = await createReceiver(answerWith(429, { 'retry-after': '120' }))
+    const receiver = await startReceiver(onTestFinished, answerWith(429, { 'retry-after': '120' }))
     expect(await insecure.send(callOf(receiver.url))).toMatchObject({ statusCode: 429, retryAfter: 120 })
     const now = Date.parse('2026-11-21T06:00:00Z')
     expect(parseRetryAfter('Sat, 21 Nov 2026 06:01:00 GMT', now)).toBe(60)
@@ -100,7 +100,7 @@ describe('An answer', () => {
 
   it('of a gigabyte is read to 64 KiB and cut, and 1,000 characters are kept', async () => {
     let sent = 0
-    const receiver = await createReceiver((res) => {
+    const receiver = await startReceiver(onTestFinished, (res) => {
       res.writeHead(200, { 'content-length': String(2 ** 30) })
       const chunk = Buffer.alloc(64 * 1024, 'x')
       const write = () => {
@@ -120,7 +120,7 @@ describe('An answer', () => {
   })
 
   it('that drips is cut at the deadline, and its status counts', async () => {
-    const receiver = await createReceiver((res) => {
+    const receiver = await startReceiver(onTestFinished, (res) => {
       res.writeHead(200)
       const timer = setInterval(() => res.write('.'), 20)
       res.on('close', () => clearInterval(timer))
@@ -132,19 +132,19 @@ describe('An answer', () => {
   })
 
   it('that never comes is a failure at the deadline', async () => {
-    const receiver = await createReceiver(() => undefined)
+    const receiver = await startReceiver(onTestFinished, () => undefined)
     const outcome = await createWebhookSender({ allowInsecure: true, timeout: 300 }).send(callOf(receiver.url))
     expect(outcome).toMatchObject({ failure: 'No answer came within 0.3 seconds.', response: '' })
     expect(outcome).not.toHaveProperty('statusCode')
   })
 
   it('that breaks off is a failure', async () => {
-    const receiver = await createReceiver((_res, _call, req) => void req.socket.resetAndDestroy())
+    const receiver = await startReceiver(onTestFinished, (_res, _call, req) => void req.socket.resetAndDestroy())
     expect((await insecure.send(callOf(receiver.url))).failure).toMatch(/connection was (reset|closed)/)
   })
 
   it('is kept without what the call must keep to itself, and as text a database can hold', async () => {
-    const receiver = await createReceiver((res, { body }) => void res.end(`\0${body}`))
+    const receiver = await startReceiver(onTestFinished, (res, { body }) => void res.end(`\0${body}`))
     const token = 'tok"en-0123456789'
     const outcome = await insecure.send(
       callOf(receiver.url, { body: JSON.stringify({ token, name: 'short' }), redacted: [token, 'short'] }),
@@ -163,8 +163,8 @@ describe('An internal address', () => {
 
   it('is not connected to, however the URL spells it', async () => {
     expect(internalHosts.length).toBeGreaterThanOrEqual(60)
-    const canary = await createReceiver(answerWith(200), '0.0.0.0')
-    const canary6 = await createReceiver(answerWith(200), '::').catch(() => undefined)
+    const canary = await startReceiver(onTestFinished, answerWith(200), '0.0.0.0')
+    const canary6 = await startReceiver(onTestFinished, answerWith(200), '::').catch(() => undefined)
     const reached = []
     for (const host of internalHosts) {
       for (const { port } of [canary, ...(canary6 ? [canary6] : [])]) {
@@ -186,14 +186,14 @@ describe('An internal address', () => {
     ['64:ff9b::7f00:1'],
     ['93.184.215.14', '127.0.0.1'],
   ])('is not connected to when a name leads to it: %s %s', async (...addresses) => {
-    const canary = await createReceiver()
+    const canary = await startReceiver(onTestFinished)
     const rebound = createWebhookSender({ allowInsecure: false, timeout: 2_000, resolve: async () => addresses })
     expect(await rebound.send(callOf(port443('example.org', canary.port)))).toMatchObject({ failure: INTERNAL })
     expect(canary.connections()).toBe(0)
   })
 
   it('is looked for in the very lookup that the connection uses', async () => {
-    const canary = await createReceiver()
+    const canary = await startReceiver(onTestFinished)
     const answers = [['127.0.0.1'], ['93.184.215.14']]
     const rebound = createWebhookSender({
       allowInsecure: false,
@@ -206,13 +206,13 @@ describe('An internal address', () => {
   })
 
   it('and plain http are refused even where the URL was set in development', async () => {
-    const canary = await createReceiver()
+    const canary = await startReceiver(onTestFinished)
     expect(await sender.send(callOf(canary.url))).toMatchObject({ failure: 'Only https:// is called.' })
     expect(canary.connections()).toBe(0)
   })
 
   it('is reached in development: the canary does hear', async () => {
-    const canary = await createReceiver()
+    const canary = await startReceiver(onTestFinished)
     await insecure.send(callOf(`http://127.1:${canary.port}/hook`))
     expect(canary.connections()).toBe(1)
   })

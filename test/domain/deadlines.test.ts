@@ -1,8 +1,8 @@
 /** What holds until a moment does not hold at that moment. The database's clock stands still here, so nothing races with it. */
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
-import { createReceiver } from '../delivery/support.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -108,7 +108,7 @@ describe('a throttle', () => {
 })
 
 it('a webhook tells the time by the database’s clock: receivers refuse one that is minutes wrong', async () => {
-  const receiver = await createReceiver()
+  const receiver = await startReceiver(onTestFinished)
   const json = { name: 'timed', price_mode: 'fixed', price: '0', webhook_url: receiver.url }
   const { id } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
   const order = await store.order(buyer, { network_app: id })

@@ -1,14 +1,14 @@
 /** Jobs that can never be done end, with a trace, and hold up no other. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { statement, text, uuid } from '../../src/domain/sql.ts'
 import { textsOf } from '../../src/domain/store/delivery-payload.ts'
 import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, type QueueName, startJobs } from '../../src/platform/jobs/jobs.ts'
-import { answerWith, createReceiver } from '../delivery/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
@@ -143,7 +143,7 @@ describe('a job that can never be done', () => {
 describe('a delivery', () => {
   it('whose outcome can never be written down ends as its app asks for', async () => {
     await work()
-    const receiver = await createReceiver(answerWith(500))
+    const receiver = await startReceiver(onTestFinished, answerWith(500))
     await app.sql(`create function test_refuse() returns trigger language plpgsql as
       $$ begin if new.status_code = 500 then raise exception 'for a test'; end if; return new; end $$`)
     await app.sql(
@@ -171,7 +171,7 @@ describe('a delivery', () => {
   })
 
   it('whose arguments do not open is tried by its schedule and given up, and fails no list that shows them', async () => {
-    const receiver = await createReceiver(answerWith(204))
+    const receiver = await startReceiver(onTestFinished, answerWith(204))
     const buyer = await app.newUser({ num: '100' })
     const damaged = await sell(buyer, 'http://127.0.0.1:9/unused', { token: 'secret' })
     await damage(damaged)

@@ -1,8 +1,8 @@
 /** How many orders may wait to be confirmed, and how long the arguments of orders are kept. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
-import { answerWith, createReceiver } from '../delivery/support.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
@@ -138,7 +138,7 @@ describe('the arguments of an order', () => {
   })
 
   it('are not erased while its webhook is called again, which is refused afterwards', async () => {
-    const receiver = await createReceiver(answerWith(204))
+    const receiver = await startReceiver(onTestFinished, answerWith(204))
     const { owner } = store
     const json = { name: 'Kept', price_mode: 'fixed', price: '1', webhook_url: receiver.url }
     const { id: network_app } = expectOk(await owner.rest('POST', 'store/network-apps/', { json }))
@@ -165,7 +165,7 @@ describe('the arguments of an order', () => {
   })
 
   it('are erased with the refund', async () => {
-    const receiver = await createReceiver(answerWith(410))
+    const receiver = await startReceiver(onTestFinished, answerWith(410))
     const json = {
       name: 'Refunding',
       price_mode: 'fixed',

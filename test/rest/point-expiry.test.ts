@@ -1,9 +1,9 @@
 /** Points that expire: when they can be spent, which of them go first, and that one wallet holds up no other. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { failCommit } from '../../src/domain/asset/fail-commit.ts'
-import { answerWith, createReceiver } from '../delivery/support.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore, type TestStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
@@ -144,7 +144,7 @@ describe('grants are spent', () => {
   })
 
   it('and get back what the refund of an order returns, also that of one who buys from themselves', async () => {
-    const receiver = await createReceiver(answerWith(410))
+    const receiver = await startReceiver(onTestFinished, answerWith(410))
     const seller = await app.admin()
     const buyer = await app.newUser({ points: '0', num: '2' })
     const json = {

@@ -1,16 +1,18 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createUploads } from '../../src/domain/asset/uploads.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { readForm } from '../../src/platform/http/read-form.ts'
 import { readText } from '../../src/platform/http/read-text.ts'
 import { createUploadFolder } from '../../src/platform/http/upload-folder.ts'
 import { readMultipart } from '../../src/rest/read-multipart.ts'
+import { atEnd } from '../support/at-end.ts'
+import { type Message, send } from '../support/http-client.ts'
+import { listen } from '../support/listen.ts'
 
 const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 500
@@ -40,19 +42,15 @@ const server = createServer(async (req, res) => {
     await intake.close()
   }
 })
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+atEnd(() => rm(dir, { recursive: true }))
+const url = `http://127.0.0.1:${await listen(server, atEnd)}`
 
-afterAll(async () => {
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
-  await rm(dir, { recursive: true })
-})
+const told = async (message: Message) => JSON.parse((await send(url, message)).text)
 
-async function send(fields: [string, string | File][]) {
-  const body = new FormData()
-  for (const [name, value] of fields) body.append(name, value)
-  return (await fetch(url, { method: 'POST', body })).json()
+function tell(fields: [string, string | File][]) {
+  const multipart = new FormData()
+  for (const [name, value] of fields) multipart.append(name, value)
+  return told({ multipart })
 }
 
 const fileOf = (bytes: number) => new File(['x'.repeat(bytes)], 'a.txt', { type: 'text/plain' })
@@ -60,7 +58,7 @@ const fileOf = (bytes: number) => new File(['x'.repeat(bytes)], 'a.txt', { type:
 it('a file of the greatest size is read, with the fields around it', async () => {
   const file = fileOf(MAX_FILE_BYTES)
   expect(
-    await send([
+    await tell([
       ['file', file],
       ['caption', 'after'],
     ]),
@@ -85,7 +83,7 @@ it.each<[string, [string, string | File][]]>([
   ['more fields than anybody needs', Array.from({ length: 101 }, (_, i) => [`field${i}`, 'x'])],
   ['more files than anybody needs', Array.from({ length: 11 }, (_, i) => [`file${i}`, fileOf(1)])],
 ])('%s is refused, and nothing stays on disk', async (_, fields) => {
-  expect(await send(fields)).toBe('PAYLOAD_TOO_LARGE')
+  expect(await tell(fields)).toBe('PAYLOAD_TOO_LARGE')
   expect(await readdir(dir)).toEqual([])
 })
 
@@ -95,18 +93,13 @@ it.each([
   ['--x\r\nContent-Disposition: form-data\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
   ['--x\r\nContent-Disposition: form-data; filename="a"\r\n\r\nno name\r\n--x--\r\n', 'PARSE_ERROR'],
 ])('a body cut off, such as %j, is refused, and nothing stays on disk', async (body, code) => {
-  const response = await fetch(url, {
-    method: 'POST',
-    body,
-    headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
-  })
-  expect(await response.json()).toBe(code)
+  expect(await told({ raw: body, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } })).toBe(code)
   expect(await readdir(dir)).toEqual([])
 })
 
 it('names such as __proto__ are names like any other', async () => {
   expect(
-    await send([
+    await tell([
       ['__proto__', 'x'],
       ['constructor', 'y'],
       ['file', fileOf(1)],

@@ -1,4 +1,5 @@
 /** Readers of server-sent events. */
+import { type Credentials, headersOf } from './http-client.ts'
 import type { TestActor } from './user.ts'
 
 export interface ServerSentEvent {
@@ -11,12 +12,15 @@ export interface ServerSentEvent {
 export interface EventReader {
   status: number
   headers: Headers
-  /** What has come so far; grows. */
+  /** All that has come so far, as it came. */
+  readonly text: string
+  /** Events among it; grows. */
   events: ServerSentEvent[]
   /** Comments so far: heartbeats. */
   readonly comments: number
   /** Settles when the other side has ended the stream. */
   ended: Promise<void>
+  readonly hasEnded: boolean
   close(): void
 }
 
@@ -27,28 +31,34 @@ const field = (block: string, name: string) =>
     .map((line) => line.slice(name.length + 1).replace(/^ /, ''))
     .join('\n')
 
-export async function readEvents(
-  url: string,
-  { actor, headers = {}, body }: { actor?: TestActor; headers?: Record<string, string>; body?: object } = {},
-): Promise<EventReader> {
+export interface EventRequest extends Credentials {
+  actor?: TestActor | undefined
+  headers?: Record<string, string>
+  /** Sent as JSON by POST. */
+  body?: object
+}
+
+export async function readEvents(url: string, { actor, body, ...message }: EventRequest = {}): Promise<EventReader> {
   const controller = new AbortController()
   const response = await fetch(url, {
     signal: controller.signal,
     headers: {
-      Accept: 'text/event-stream',
-      ...(body && { 'Content-Type': 'application/json' }),
-      ...(actor && { Authorization: `token ${actor.token}` }),
-      ...headers,
+      accept: 'text/event-stream',
+      ...(body && { 'content-type': 'application/json' }),
+      ...headersOf({ ...message, ...(actor && { token: actor.token }) }),
     },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   })
   const events: ServerSentEvent[] = []
   let comments = 0
+  let whole = ''
+  let hasEnded = false
 
   async function read() {
     let text = ''
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
       text += chunk
+      whole += chunk
       const blocks = text.split('\n\n')
       text = blocks.pop()!
       for (const block of blocks) {
@@ -59,16 +69,28 @@ export async function readEvents(
     }
   }
 
+  const ended = read()
+    .catch((error: unknown) => {
+      if (!controller.signal.aborted) throw error
+    })
+    .finally(() => {
+      hasEnded = true
+    })
+
   return {
     status: response.status,
     headers: response.headers,
+    get text() {
+      return whole
+    },
     events,
     get comments() {
       return comments
     },
-    ended: read().catch((error: unknown) => {
-      if (!controller.signal.aborted) throw error
-    }),
+    ended,
+    get hasEnded() {
+      return hasEnded
+    },
     close: () => controller.abort(),
   }
 }

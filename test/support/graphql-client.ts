@@ -1,4 +1,5 @@
 /** Requests to the GraphQL door. */
+import { globalAgent } from 'node:http'
 import { type Answer, type Message, send } from './http-client.ts'
 import type { TestActor } from './user.ts'
 
@@ -34,11 +35,11 @@ export const createGraphQL =
   (url: string, defaults: Pick<GraphQLOptions, 'actor'> = {}): GraphQL =>
   (query, variables = {}, { actor = defaults.actor, headers = {} } = {}) => {
     const { headers: needed, ...body } = graphqlMessage(query, variables)
-    return send(`${url}/graphql`, {
+    const message = {
       ...body,
-      method: 'POST',
       token: actor?.token,
       headers: { Accept: 'application/json', ...needed, ...headers },
       name: `${query.trim()} ${JSON.stringify(variables)}`,
-    })
+    }
+    return send(`${url}/graphql`, message, { agent: globalAgent })
   }

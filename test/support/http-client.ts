@@ -33,8 +33,8 @@ export interface Message extends Credentials {
 
 /** How a request is sent, and who watches. */
 export interface Delivery {
-  /** `false`: over a connection of its own. When left out: over one that is kept open for others. */
-  agent?: Agent | false | undefined
+  /** Keeps connections open for others. When left out each request has a connection of its own. */
+  agent?: Agent
   /** Milliseconds without a byte after which no answer is awaited any more. */
   patience?: number
   /** Milliseconds after which the beginning of a stream of events, which has no end, is the answer. */
@@ -82,7 +82,8 @@ async function encode({ json, multipart, urlencoded, raw }: Message): Promise<{ 
   return { bytes: Buffer.from(await response.arrayBuffer()), type: response.headers.get('content-type')! }
 }
 
-const headersOf = ({ token, apiKey, key, headers }: Message): Record<string, string> => ({
+/** What a message's head says of it, names in lower case. */
+export const headersOf = ({ token, apiKey, key, headers }: Message): Record<string, string> => ({
   ...(token && { authorization: `token ${token}` }),
   ...(apiKey && { 'x-api-key': apiKey }),
   ...(key && { 'idempotency-key': key }),
@@ -146,7 +147,7 @@ async function answerTo(request: ClientRequest, sent: string, delivery: Delivery
 
 /** Opens a request that somebody else writes and ends. */
 function open(base: string, message: Message, delivery: Delivery) {
-  const { agent, patience = PATIENCE } = delivery
+  const { agent = false, patience = PATIENCE } = delivery
   const url = new URL(base)
   const path = base.slice(url.origin.length) + (message.path ?? '') || '/'
   const { method = 'GET', name = `${method} ${path}` } = message
@@ -198,7 +199,7 @@ export interface OpenRequest {
 /** Sends the head at once, over a connection of its own. */
 export function openRequest(url: string, message: Pick<Message, 'method' | 'token' | 'headers'> = {}): OpenRequest {
   let continued = false
-  const { request, answer } = open(url, { method: 'POST', ...message }, { agent: false, patience: 0 })
+  const { request, answer } = open(url, { method: 'POST', ...message }, { patience: 0 })
   answer.catch(() => {})
   request.on('continue', () => {
     continued = true

@@ -2,17 +2,17 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** Something to be done when a test file or a proof is over: `atEnd` of the one, `afterwards` of the other. */
-export type AtEnd = (work: () => Promise<unknown>) => void
+/** Something to be done when a test, a test file or a proof is over: `onTestFinished`, `atEnd`, `afterwards`. */
+export type AtEnd = (work: () => Promise<void>) => void
 
-/** Listens until the end, when every connection is broken off. Returns the port: a free one when none is named. */
-export async function listen(server: Server, atEnd: AtEnd, { port = 0, host = '127.0.0.1' } = {}): Promise<number> {
+/** Listens on a free port until the end, when every connection is broken off. Returns the port. */
+export async function listen(server: Server, atEnd: AtEnd, host = '127.0.0.1'): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  await once(server.listen(port, host), 'listening')
+  await once(server.listen(0, host), 'listening')
   atEnd(async () => {
     server.close()
     for (const socket of sockets) socket.destroy()

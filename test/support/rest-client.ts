@@ -1,4 +1,5 @@
 /** Requests to the REST door, encoded as old callers do. */
+import { globalAgent } from 'node:http'
 import { type Answer, type Message, send } from './http-client.ts'
 import type { TestActor } from './user.ts'
 
@@ -13,5 +14,5 @@ export const createRest =
   (url: string, defaults: Pick<RestOptions, 'actor'> = {}): Rest =>
   (method, path, { actor = defaults.actor, ...message } = {}) => {
     const { pathname, search } = new URL(path.startsWith('/') ? path : `/api/v3/${path}`, url)
-    return send(url, { ...message, method, path: pathname + search, token: actor?.token })
+    return send(url, { ...message, method, path: pathname + search, token: actor?.token }, { agent: globalAgent })
   }

@@ -1,19 +1,21 @@
-/** A receiver of webhooks on this machine that answers as it is told and remembers every call. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { ProofContext } from './proof.ts'
+/** Receivers of webhooks, each behind a real port of this machine: they answer as they are told and remember every call. */
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AtEnd, listen } from './listen.ts'
 
 export interface ReceivedCall {
   /** The `webhook-id`. */
   id: string
+  method: string
+  path: string
   headers: IncomingHttpHeaders
-  body: Buffer
+  bytes: Buffer
+  body: string
   /** When the call was there in whole, and when its connection ended: milliseconds since the epoch. */
   arrivedAt: number
   closedAt?: number
 }
 
-export type Respond = (response: ServerResponse, call: ReceivedCall) => void
+export type Respond = (response: ServerResponse, call: ReceivedCall, request: IncomingMessage) => void
 
 export interface Receiver {
   url: string
@@ -31,40 +33,42 @@ export const answerWith =
     void response.writeHead(status, headers).end(body)
 
 export async function startReceiver(
-  { afterwards }: Pick<ProofContext, 'afterwards'>,
+  atEnd: AtEnd,
   respond: Respond = answerWith(204),
+  host = '127.0.0.1',
 ): Promise<Receiver> {
   const calls: ReceivedCall[] = []
   let connections = 0
   const server = createServer((request, response) => {
+    const { method = '', url: path = '', headers, socket } = request
     const chunks: Buffer[] = []
+    // Callers that give up are part of what is tried.
     request.on('error', () => undefined)
     response.on('error', () => undefined)
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.once('end', () => {
-      const { headers } = request
-      const call: ReceivedCall = {
-        id: String(headers['webhook-id']),
-        headers,
-        body: Buffer.concat(chunks),
-        arrivedAt: Date.now(),
-      }
+      const bytes = Buffer.concat(chunks)
+      const id = String(headers['webhook-id'])
+      const call: ReceivedCall = { id, method, path, headers, bytes, body: bytes.toString(), arrivedAt: Date.now() }
       calls.push(call)
-      request.socket.once('close', () => {
+      socket.once('close', () => {
         call.closedAt = Date.now()
       })
-      respond(response, call)
+      respond(response, call, request)
     })
   })
   server.on('connection', () => {
     connections += 1
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const close = () => {
-    server.closeAllConnections()
-    server.close()
+  const port = await listen(server, atEnd, host)
+  return {
+    url: `http://${host}:${port}/hook`,
+    port,
+    calls,
+    connections: () => connections,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
   }
-  afterwards(async () => close())
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/`, port, calls, connections: () => connections, close }
 }
