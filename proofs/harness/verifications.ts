@@ -22,7 +22,7 @@ const linesOf = async (path: string) =>
   (await readFile(path, 'utf8').catch(() => ''))
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as { encoded: string; matches: boolean })
+    .map((line) => JSON.parse(line) as { encoded: string; matches?: boolean })
 
 /** Wrong guesses by e-mail address since the gateways started, or NOBODY. To be read before passwords change. */
 export async function countWrong(database: ConnectedDatabase, paths: readonly string[]): Promise<Map<string, number>> {
@@ -30,7 +30,9 @@ export async function countWrong(database: ConnectedDatabase, paths: readonly st
   const counts = new Map<string, number>()
   for (const { encoded, matches } of (await Promise.all(paths.map(linesOf))).flat()) {
     const owner = owners.get(encoded) ?? NOBODY
-    if (!matches) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+    // Made for an account, or right.
+    if (matches ?? owner !== NOBODY) continue
+    counts.set(owner, (counts.get(owner) ?? 0) + 1)
   }
   return counts
 }
