@@ -140,7 +140,8 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
       await sql(
         `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
          select id, $2::token_purpose, uuidv7(), $3::bytea, email, now() + interval '1 day' from users where id = $1::uuid
-         on conflict on constraint one_time_tokens_pkey do update set hash = excluded.hash, email = excluded.email, expires_at = excluded.expires_at`,
+         on conflict on constraint one_time_tokens_pkey do update
+           set hash = excluded.hash, email = excluded.email, expires_at = excluded.expires_at, used_at = null`,
         [user.id, purpose, sha256(token)],
       )
     }
