@@ -2,6 +2,7 @@
  * Who may do what: the whole of it. A field, a type or a route that is not here, and an entry for one that is gone, make
  * the proof fail.
  */
+import { metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 import {
   adminFinds,
   admins,
@@ -50,6 +51,8 @@ const foreignPlace = {
 const payload = (fields: string): TypeRule => ({ who: 'parent', fields })
 const alike = (fields: string, types: string): Record<string, TypeRule> =>
   Object.fromEntries(types.split(' ').map((type) => [type, payload(fields)]))
+
+const metadataNames = Object.keys({ ...metadataFields, ...registrationFields })
 
 export const expectations: Expectations = {
   fields: {
@@ -230,8 +233,8 @@ export const expectations: Expectations = {
     Asset: {
       who: 'self',
       fields:
-        'assetFileMimeType assetFileName assetFileSize assetFileUrl caption commitCount commits creator headId headline history id isOriginalOwner isOwn meta nid ' +
-        'nitCommitCustom owner proofHash publicAccess registration signature signedMetadata tag thumbnailUrl updatedAt uploadedAt uuid',
+        'assetFileMimeType assetFileName assetFileSize assetFileUrl commitCount commits creator headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
+        `owner proofHash registration thumbnailUrl updatedAt uploadedAt uuid ${metadataNames.join(' ')}`,
     },
     AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id subject user' },
     Commit: {

@@ -3,9 +3,11 @@
  * itself whose secret it holds. A fourth one sells to all of them and buys from all of them.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import { trySend } from '../../test/support/http-client.ts'
+import { sampleOf } from '../../test/support/metadata.ts'
 import type { Service } from './authz-service.ts'
 import type { Call } from './client.ts'
 import { runSql } from './run-sql.ts'
@@ -70,6 +72,11 @@ export interface Scene {
 const word = (name: string, what: string) =>
   `canary-${name}-${what.replaceAll(/[^a-z]+/gi, '-')}-${randomBytes(6).toString('hex')}`
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+/** Fields of an asset's metadata that hold such a text as a whole. */
+const roomy = Object.values<MetadataField>({ ...metadataFields, ...registrationFields }).filter(
+  ({ size }) => size > 100,
+)
 
 export async function openScene({
   url,
@@ -141,12 +148,8 @@ export async function openScene({
     const multipart = {
       asset_file: new File([secretly('file')], `${secretly('file’s name')}.txt`, { type: 'text/plain' }),
       public_access: String(isPublic),
-      caption: secretly('first caption'),
-      tag: secretly('tag'),
-      meta: JSON.stringify({ text: secretly('meta') }),
+      ...Object.fromEntries(roomy.map((field) => [field.column, sampleOf(field, secretly(`first ${field.column}`))])),
       nit_commit_custom: JSON.stringify({ text: secretly('custom field') }),
-      signed_metadata: JSON.stringify({ text: secretly('signed metadata') }),
-      signature: JSON.stringify({ text: secretly('signature') }),
       commit_message: secretly('first commit message'),
     }
     const path = '/api/v3/assets/'

@@ -1,5 +1,7 @@
 /** What is asked for: always what belongs to `owner`, whoever asks. By coordinates of the schema, and by routes. */
+import { type MetadataField, metadataFields, ofEach, registrationFields } from '../../src/domain/asset/metadata.ts'
 import { fromId } from '../../src/domain/ids.ts'
+import { sampleOf } from '../../test/support/metadata.ts'
 import type { Person, Scene } from './authz-scene.ts'
 
 export interface Asked {
@@ -99,10 +101,8 @@ export const inputValues: Record<string, ValueOf> = {
   'QuoteRegisterAssetInput.assetFileMimeType': () => 'text/plain',
   // So that there is a problem to tell of.
   'QuoteRegisterAssetInput.maxCost': () => '0',
-  'QuoteRegisterAssetInput.publicAccess': () => true,
   'RegisterAssetInput.assetFile': newFile,
   'RegisterAssetInput.assetFileMimeType': () => 'text/plain',
-  'RegisterAssetInput.publicAccess': () => true,
   'ReplayWebhookDeliveryInput.id': ownerDelivery,
   'RequestEmailVerificationInput.email': ({ owner }) => owner.email,
   'RequestPasswordResetInput.email': ({ owner }) => owner.email,
@@ -122,7 +122,6 @@ export const inputValues: Record<string, ValueOf> = {
   'SignUpInput.username': ({ serial }) => `someone${serial}`,
   'UpdateAssetMetadataInput.expectedHead': () => undefined,
   'UpdateAssetMetadataInput.id': ownerNid,
-  'UpdateAssetMetadataInput.publicAccess': () => true,
   'UpdateNetworkAppInput.deliveryFailurePolicy': () => 'REFUND',
   'UpdateNetworkAppInput.id': ownerApp,
   'UpdateNetworkAppInput.name': ({ serial }) => `app ${serial}`,
@@ -142,23 +141,18 @@ export const inputValues: Record<string, ValueOf> = {
   'WebhookDeliveryFilter.status': () => 'PENDING',
 }
 
-/** What all inputs of assets have alike. */
-const assetTexts = {
-  caption: 'Changed',
-  headline: 'Changed',
-  tag: 'changed',
-  meta: '{"a":1}',
-  signedMetadata: '{"a":1}',
-  signature: '{"a":1}',
-  commitMessage: 'Changed',
-  nitCommitCustom: { a: 1 },
-  maxCost: '1000',
-}
-for (const input of ['RegisterAssetInput', 'QuoteRegisterAssetInput', 'UpdateAssetMetadataInput']) {
-  for (const [name, value] of Object.entries(assetTexts)) {
-    if (input === 'UpdateAssetMetadataInput' && name === 'meta') continue
-    inputValues[`${input}.${name}`] ??= () => value
-  }
+/** What inputs of assets have alike. */
+const paidInputs: Record<string, unknown> = { commitMessage: 'Changed', nitCommitCustom: { a: 1 }, maxCost: '1000' }
+const metadataInputs = (fields: Record<string, MetadataField>) =>
+  ofEach<Record<string, unknown>>(fields, (field) => field.kind === 'flag' || sampleOf(field, 'changed'))
+const updateInputs = { ...paidInputs, ...metadataInputs(metadataFields) }
+const registrationInputs = { ...updateInputs, ...metadataInputs(registrationFields) }
+for (const [input, values] of Object.entries({
+  RegisterAssetInput: registrationInputs,
+  QuoteRegisterAssetInput: registrationInputs,
+  UpdateAssetMetadataInput: updateInputs,
+})) {
+  for (const [name, value] of Object.entries(values)) inputValues[`${input}.${name}`] ??= () => value
 }
 
 export interface RestCall {

@@ -1,5 +1,6 @@
 /** The dearest requests that the limits let in: each list at its maximum, with the largest that there is in each. */
 import { type GraphQLSchema, getOperationAST, parse } from 'graphql'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 import { answerLimits, createCostOf } from '../../src/graphql/document-cost.ts'
 import { schema } from '../../src/graphql/schema.ts'
 
@@ -37,7 +38,10 @@ function largest(document: (page: number) => string, costOf = createCostOf(schem
   return document(fits)
 }
 
-const texts = 'id assetFileName caption headline tag meta signature signedMetadata nitCommitCustom'
+const metadataTexts = Object.entries<MetadataField>({ ...metadataFields, ...registrationFields })
+  .filter(([, { kind }]) => kind !== 'flag')
+  .map(([name]) => name)
+const texts = `id assetFileName ${metadataTexts.join(' ')} nitCommitCustom`
 
 export function dearest(rows: number, longHistory: string): Ask[] {
   const open = (name: string, document: (page: number) => string): Ask => ({

@@ -1,6 +1,7 @@
 /** An account with much of everything, and a public asset with a long history: written into the tables, without their books. */
 import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
+import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 import { bytes, statement, text, uuid } from '../../src/domain/sql.ts'
 import { actionArgsContext } from '../../src/domain/store/action-args.ts'
 import type { Parts } from './parts.ts'
@@ -21,19 +22,25 @@ const sha256 = (of: string) => `encode(sha256((${of})::bytea), 'hex')`
 
 /** JSON texts of as many bytes as are let in, which become twice as long in an answer. */
 const jsonText = (bytes: number) => `to_json(repeat('"', ${bytes / 2 - 1}))::text`
-const caption = `repeat(chr(1), 4000)`
 const custom = `jsonb_build_object('a', repeat('x', 10230))`
-const kept = jsonText(32_768)
-const changes = `jsonb_build_object('caption', jsonb_build_array(${caption}, ${caption}), 'nit_commit_custom', jsonb_build_array(${custom}, ${custom}),
-  'signed_metadata', jsonb_build_array(${kept}, ${kept}), 'signature', jsonb_build_array(${kept}, ${kept}))`
+/** The most that a field of metadata holds, and nothing. */
+const most = ({ kind, size }: MetadataField) => (kind === 'json' ? jsonText(size) : `repeat(chr(1), ${size})`)
+const none = ({ kind }: MetadataField) => (kind === 'json' ? 'null' : `''`)
+/** What is no flag, and not the tag, by which assets are found. */
+const isText = ({ kind, column }: MetadataField) => kind !== 'flag' && column !== 'tag'
+const changing = Object.values<MetadataField>(metadataFields).filter(isText)
+const kept = [...changing, ...Object.values<MetadataField>(registrationFields).filter(isText)]
+const columns = kept.map(({ column }) => column).join(', ')
+const values = kept.map((field) => `case when large then ${most(field)} else ${none(field)} end`).join(', ')
+const changes = `jsonb_build_object('nit_commit_custom', jsonb_build_array(${custom}, ${custom}),
+  ${changing.map((field) => `'${field.column}', jsonb_build_array(${most(field)}, ${most(field)})`).join(', ')})`
 
 /** Each $1 the owner, $2 how many. */
 const pieces: Record<string, string> = {
   assets: `with made as materialized (select uuidv7() as id, uuidv7() as commit_id, i, i > $2::int - ${LARGE} as large from generate_series(1, $2::int) i),
-    asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, caption, custom, meta, signed_metadata, signature, thumbnail_asked)
+    asset as (insert into assets (id, nid, owner_id, creator_id, file_name, mime_type, file_size, sha256, tag, public_access, head_commit_id, ${columns}, custom, thumbnail_asked)
       select id, ${nid('i::text')}, $1::uuid, $1::uuid, 'photo.png', 'image/png', 1, ${sha256('i::text')}, case when i % 2 = 0 then 'even' else '' end, true, commit_id,
-        case when large then ${caption} else 'Evening' end, case when large then ${custom} else '{}' end,
-        case when large then ${jsonText(65_536)} end, case when large then ${kept} end, case when large then ${kept} end, true from made),
+        ${values}, case when large then ${custom} else '{}' end, true from made),
     kept as (insert into commits (id, asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256)
       select commit_id, id, 1, $1::uuid, case when large then ${changes} else '{}' end, '{}', ${nid("'tree' || i")}, ${sha256("'tree' || i")} from made)
     insert into commit_relays (commit_id, status) select commit_id, 'FINAL' from made`,

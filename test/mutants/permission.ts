@@ -93,4 +93,28 @@ export const permission: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/graphql/session.ts',
+    ['contract/authorization.test.ts'],
+    [
+      [
+        'permission.undecided-field',
+        'Nothing is shown of which nobody said who may have it.',
+        `    email: t.exposeString('email', {`,
+        `    emailAgain: t.exposeString('email', { description: 'The same.' }),\n    email: t.exposeString('email', {`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/rest/direct-routes.ts',
+    ['contract/authorization.test.ts'],
+    [
+      [
+        'permission.undecided-route',
+        'Nothing is served of which nobody said who may have it.',
+        `    probe('/version',`,
+        `    probe('/versions', 'The same.', async () => ({ status: 200, body: {} })),\n    probe('/version',`,
+      ],
+    ],
+  ),
 ]

@@ -1,0 +1,74 @@
+/** Whether the tables of F23 are whole: they say of every operation, field and route who may have it, and of nothing that is gone. */
+import type { ServerResponse } from 'node:http'
+import { schema } from '../../src/graphql/schema.ts'
+import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
+import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
+import { troublePage } from '../../src/pages/trouble.ts'
+import { createDirectRoutes } from '../../src/rest/direct-routes.ts'
+import { createPageRoutes } from '../../src/rest/page-routes.ts'
+import { routes } from '../../src/rest/routes.ts'
+import { missingKeys, missingTypeRules } from './authz-answers.ts'
+import { rootCallsOf } from './authz-documents.ts'
+import { type Expectations, expectations } from './authz-expectations.ts'
+import { servedRoutes } from './authz-matrix.ts'
+import { triggers } from './authz-streams.ts'
+import { restCalls } from './authz-values.ts'
+
+/** The routes that are no operations, told apart by their paths: nothing is asked of them here. */
+const directRoutes = [
+  ...createDirectRoutes({
+    missing: async () => [],
+    degraded: async () => [],
+    version: '0',
+    homePage: '',
+    homeRefusal: () => ({}) as never,
+    publicDocuments: new Set(),
+    links: { verify: () => false },
+    gateway: { send: async (_req, res: ServerResponse) => void res.end() },
+  }),
+  ...createPageRoutes({
+    pages: {
+      forms: [createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }), createEmailVerificationPage()],
+      trouble: troublePage,
+    },
+    readText: async () => '',
+  }),
+]
+
+/** Every way to call every field of the root types, and what is missing to do so. */
+export const { calls, problems } = rootCallsOf(schema)
+/** Every route under every path that it has. */
+export const served = servedRoutes(routes, directRoutes)
+
+const fields = calls.map(({ key }) => key)
+const subscriptions = calls.filter(({ operation }) => operation === 'subscription').map(({ key }) => key)
+const routeKeys = [...new Set(served.map(({ key }) => key))]
+const callKeys = [...new Set(served.map(({ callKey }) => callKey))]
+const known = new Set([...routeKeys, ...fields])
+
+/** A sentence for whatever nobody said who may have it or what it is asked for with, and for whatever is said of things that are gone. */
+export const missingFromTables = (told: Expectations = expectations): string[] => [
+  ...problems,
+  ...missingKeys(fields, Object.keys(told.fields)),
+  ...missingKeys(routeKeys, Object.keys(told.routes)),
+  ...missingKeys(callKeys, Object.keys(restCalls)),
+  ...missingKeys(subscriptions, Object.keys(triggers)),
+  ...told.administration.filter((key) => !known.has(key)).map((key) => `${key} is administration, and gone.`),
+  ...missingTypeRules(schema, told),
+]
+
+/** The control: each entry in turn is left out, and one too many put in. Tells how often, and what was not noticed. */
+export function spoilTables(): { tried: number; unnoticed: string[] } {
+  const spoilt = (['fields', 'routes', 'types'] as const).flatMap((part) => {
+    const entries = Object.entries(expectations[part])
+    return entries.flatMap(([key, entry]) => [
+      { what: `without ${key}`, table: Object.fromEntries(entries.filter(([other]) => other !== key)), part },
+      { what: `with ${key} twice`, table: { ...expectations[part], [`${key}Gone`]: entry }, part },
+    ])
+  })
+  const usual = missingFromTables().length
+  const unnoticed = spoilt
+    .filter(({ part, table }) => missingFromTables({ ...expectations, [part]: table }).length <= usual)
+    .map(({ what }) => what)
+  return { tried: spoilt.length, unnoticed }
+}

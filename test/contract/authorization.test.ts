@@ -1,0 +1,17 @@
+/**
+ * Who may have what is said of every operation, field and route: by the tables that F23 tries on a whole service. What is new,
+ * or gone, is told here.
+ */
+import { expect, it } from 'vitest'
+import { missingFromTables, spoilTables } from '../../proofs/harness/authz-tables.ts'
+
+it('the tables of authorization say who may have each operation, field and route, and nothing of what is gone', () => {
+  const missing = missingFromTables()
+  expect(missing, `proofs/harness/authz-expectations.ts and authz-values.ts:\n${missing.join('\n')}`).toEqual([])
+})
+
+it('an entry that is missing, and one too many, are noticed', () => {
+  const { tried, unnoticed } = spoilTables()
+  expect(tried).toBeGreaterThan(400)
+  expect(unnoticed).toEqual([])
+})
