@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { getAddress } from 'ethers'
 import { fromUnits } from '../domain/money.ts'
-import type { Log } from '../domain/ports.ts'
+import type { DepositBooks, FoundDeposit, Log } from '../domain/ports.ts'
 import { extendTrail, type PassedBlock, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
 import { explain } from './explain.ts'
 import { createLease } from './lease.ts'
@@ -14,41 +14,6 @@ import { type Registry, WrongChainError } from './registry.ts'
 import { contradiction, quantity, resultOf } from './rpc.ts'
 import { createTeller } from './teller.ts'
 import { readBlockHashes } from './view.ts'
-
-/** A transaction that paid to a wallet's address and succeeded. */
-export interface ChainDeposit {
-  transactionHash: string
-  /** With EIP-55 checksum. */
-  address: string
-  /** Currency units, a decimal string. */
-  amount: string
-  blockNumber: number
-  blockHash: string
-}
-
-interface Move {
-  from: string
-  to: string
-}
-
-/** The books that deposits are credited in. A position is text of the watcher's own. */
-export interface DepositBooks {
-  scanned(chainId: number): Promise<string | undefined>
-  /** Where a scan begins, unless it has begun. */
-  begin(chainId: number, position: string): Promise<void>
-  /** Which of these addresses are wallets. */
-  ours(addresses: readonly string[]): Promise<ReadonlySet<string>>
-  /**
-   * Moves the scan and takes these deposits over, in one transaction: into the books, or, where the books refuse one of them, set
-   * aside. Undefined when somebody else has moved the scan.
-   */
-  credit(chainId: number, move: Move, deposits: readonly ChainDeposit[]): Promise<number | undefined>
-  /** Credits what was set aside and is due, each for itself; returns how many. */
-  creditSetAside(): Promise<number>
-  /** Moves the scan back; what was set aside from blocks above is found anew. */
-  goBack(chainId: number, move: Move, blockNumber: number): Promise<void>
-  countAbove(blockNumber: number): Promise<number>
-}
 
 /** Which chain is watched, and whose books are written. */
 export interface DepositWatcherOptions {
@@ -144,7 +109,7 @@ export function createDepositWatcher({
     return blocks
   }
 
-  const findDeposits = async ({ transactions, ...block }: BlockReply): Promise<ChainDeposit[]> => {
+  const findDeposits = async ({ transactions, ...block }: BlockReply): Promise<FoundDeposit[]> => {
     const paying = transactions.flatMap(({ hash, to, value }) =>
       to && BigInt(value) > 0n ? [{ hash, address: getAddress(to), value: BigInt(value) }] : [],
     )
@@ -224,7 +189,7 @@ export function createDepositWatcher({
       await goBack(chainId, from, trail)
       return 0
     }
-    const deposits: ChainDeposit[] = []
+    const deposits: FoundDeposit[] = []
     for (const block of blocks) deposits.push(...(await findDeposits(block)))
     const credited = await books.credit(chainId, { from, to: writeTrail(extendTrail(trail, idOf(last))) }, deposits)
     if (credited) log.info({ deposits: credited, block: Number(last.number) }, 'Deposits were credited')

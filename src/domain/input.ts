@@ -4,6 +4,7 @@ import { type DomainError, type FieldErrors, validationFailed } from './errors.t
 import {
   findProblem,
   isDeeper,
+  isJsonObject,
   MAX_JSON_DEPTH,
   NOT_AN_OBJECT,
   NOT_JSON,
@@ -39,13 +40,7 @@ const told = (value: unknown) => {
 }
 
 /** A JSON object, of which the very values can be kept. It is given on as it is. */
-export const jsonObject = checked(
-  z.custom<Record<string, unknown>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    NOT_AN_OBJECT,
-  ),
-  told,
-)
+export const jsonObject = checked(z.custom<Record<string, unknown>>(isJsonObject, NOT_AN_OBJECT), told)
 
 /** JSON text of so many bytes at most, kept as it was sent: what its strings and numbers are is not ours to judge. */
 export const jsonText = (bytes: number) =>

@@ -2,7 +2,7 @@
  * What no value of a caller may hold, whatever field it stands in: text that is no Unicode or that PostgreSQL cannot keep,
  * numbers that would be changed silently, names that stand for something else in JavaScript, more levels than anybody needs.
  */
-import { validationFailed } from './errors.ts'
+import { DomainError, validationFailed } from './errors.ts'
 
 /** What is told of text that should be JSON. */
 export const NOT_JSON = 'Value must be valid JSON.'
@@ -79,6 +79,30 @@ export function parseJson(text: string): unknown {
     return JSON.stringify(INEXACT)
   })
   return isMarked ? JSON.parse(marked) : value
+}
+
+/** A body that is no JSON, or no JSON of the right kind, in the words that callers of both interfaces know. */
+export const jsonError = (problem: string, cause?: unknown): DomainError =>
+  new DomainError('PARSE_ERROR', `JSON parse error - ${problem}`, { cause })
+
+/** What a body of JSON says. Raises PARSE_ERROR. */
+export function readJson(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw jsonError((error as Error).message.replace(/^(Unexpected token).*not valid JSON$/s, '$1 in JSON'), error)
+  }
+}
+
+/** Whether it is an object, and no list. */
+export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The object that a body of JSON is. Raises PARSE_ERROR, also for JSON that is no object. */
+export function readJsonObject(text: string): Record<string, unknown> {
+  const value = readJson(text)
+  if (isJsonObject(value)) return value
+  throw jsonError('expected an object.')
 }
 
 interface Place {

@@ -1,5 +1,4 @@
 /** What the rules need from the world. The folders beside `domain` implement these; tests use the real parts. */
-
 import type { PrismaClient } from '../platform/prisma/client.ts'
 import type { Query } from './sql.ts'
 
@@ -369,6 +368,45 @@ export interface Chain {
   wake(): void
   /** Where a person can look at a transaction, or null when no explorer is configured. */
   explorerUrl(transactionHash: string): string | null
+}
+
+/** A transaction that paid to a wallet's address and succeeded. */
+export interface FoundDeposit {
+  transactionHash: string
+  /** The wallet's, with EIP-55 checksum. */
+  address: string
+  /** Currency units, a decimal string above 0; it may be more than the books can hold. */
+  amount: string
+  blockNumber: number
+  blockHash: string
+}
+
+/** Where a scan of a chain stood, and where it is moved: text of the watcher's own. */
+export interface ScanMove {
+  from: string
+  to: string
+}
+
+/** The books that deposits are credited in, as the watcher of the chain sees them. */
+export interface DepositBooks {
+  /** Where the scan of a chain stands, as the watcher wrote it down. */
+  scanned(chainId: number): Promise<string | undefined>
+  /** Where a scan begins, unless it has begun. */
+  begin(chainId: number, position: string): Promise<void>
+  /** Which of these addresses, with EIP-55 checksum, are wallets. */
+  ours(addresses: readonly string[]): Promise<ReadonlySet<string>>
+  /**
+   * Moves the scan and takes these deposits over, in one transaction: into the books, or, where the books refuse one of them, set
+   * aside. Returns how many were credited, or undefined when somebody else has moved the scan. Raises UNAVAILABLE while the
+   * database is away, and whatever keeps the scan from being moved.
+   */
+  credit(chainId: number, move: ScanMove, deposits: readonly FoundDeposit[]): Promise<number | undefined>
+  /** Credits what was set aside and is due, each for itself; returns how many. What fails is tried ever more rarely. Raises UNAVAILABLE. */
+  creditSetAside(): Promise<number>
+  /** Moves the scan back to a block: what lies above is found anew, and nothing of it stays set aside. */
+  goBack(chainId: number, move: ScanMove, blockNumber: number): Promise<void>
+  /** How many deposits stand in the books from blocks above a height. */
+  countAbove(blockNumber: number): Promise<number>
 }
 
 /** A log of JSON lines: facts, and a sentence for people. Secrets never go into either. */

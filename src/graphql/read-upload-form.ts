@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type BodyReaders, type Intake, Upload } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
-import { parseJsonObject } from './parse-json-object.ts'
+import { readJsonObject } from '../domain/json-input.ts'
 
 /** Files that one request brings. */
 const MAX_FILES = 4
@@ -64,7 +64,7 @@ export function readUploadForm(
 
   function readMap(operations: Record<string, unknown>, value: string) {
     announced = new Map()
-    const entries = Object.entries(parseJsonObject(value))
+    const entries = Object.entries(readJsonObject(value))
     if (entries.length === 0) throw badForm('`map` names no file; without one, send JSON.')
     if (entries.length > MAX_FILES)
       throw new DomainError('PAYLOAD_TOO_LARGE', `\`map\` has more than ${MAX_FILES} files.`)
@@ -82,7 +82,7 @@ export function readUploadForm(
     maxFileBytes,
     maxFiles: MAX_FILES,
     onField(name, value) {
-      if (name === 'operations' && !operations) operations = parseJsonObject(value)
+      if (name === 'operations' && !operations) operations = readJsonObject(value)
       else if (name === 'map' && !announced) {
         if (!operations) throw badForm('`map` follows `operations`.')
         readMap(operations, value)

@@ -2,7 +2,7 @@ import { type ASTNode, GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 import { GraphQLDateTimeISO, GraphQLJSONObject } from 'graphql-scalars'
 import { Upload } from '../domain/asset/uploads.ts'
 import { isNid } from '../domain/ids.ts'
-import { isExact, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
+import { isExact, isJsonObject, MAX_JSON_DEPTH, numberProblem } from '../domain/json-input.ts'
 import { AMOUNT, type Amount, formatAmount } from '../domain/money.ts'
 import { builder } from './builder.ts'
 import { ScalarRefusal } from './scalar-refusal.ts'
@@ -111,7 +111,7 @@ function readLiteral(node: ValueNode, variables: Variables): unknown {
 }
 
 function objectOf(value: unknown, node?: ASTNode): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  if (isJsonObject(value)) return value
   throw new ScalarRefusal('Not a JSONObject: expected an object.', node)
 }
 

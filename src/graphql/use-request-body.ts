@@ -4,8 +4,8 @@ import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
+import { readJsonObject } from '../domain/json-input.ts'
 import type { NodeContext } from './node-context.ts'
-import { parseJsonObject } from './parse-json-object.ts'
 import { readUploadForm } from './read-upload-form.ts'
 
 const transportStatus: Partial<Record<DomainError['code'], number>> = {
@@ -58,7 +58,7 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
       const parse = type.startsWith('multipart/form-data')
         ? async () => readFiles(serverContext as unknown as Context & NodeContext)
         : /^application\/(json|graphql\+json)\b/.test(type)
-          ? async () => parseJsonObject(await options.readText(req, options.maxBytes))
+          ? async () => readJsonObject(await options.readText(req, options.maxBytes))
           : undefined
       if (!parse) {
         throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {

@@ -1,7 +1,15 @@
 /** The fields of a request's body, whatever its encoding: every encoding reads every type the way old callers send it. */
 import { type IncomingFile, Upload } from '../domain/asset/uploads.ts'
 import { validationFailed } from '../domain/errors.ts'
-import { findProblem, isInexact, NOT_AN_OBJECT, NOT_JSON, parseJson, tellProblem } from '../domain/json-input.ts'
+import {
+  findProblem,
+  isInexact,
+  isJsonObject,
+  NOT_AN_OBJECT,
+  NOT_JSON,
+  parseJson,
+  tellProblem,
+} from '../domain/json-input.ts'
 import { AMOUNT } from '../domain/money.ts'
 
 /** A field as it was sent: text of a form, or anything that JSON has. */
@@ -55,7 +63,7 @@ function parsed(name: string, value: unknown): unknown {
 
 function parseObject(name: string, value: unknown): Record<string, unknown> {
   const object = parsed(name, value)
-  if (typeof object === 'object' && object !== null && !Array.isArray(object)) return object as Record<string, unknown>
+  if (isJsonObject(object)) return object
   throw invalid(name, NOT_AN_OBJECT)
 }
 

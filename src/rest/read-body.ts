@@ -1,7 +1,7 @@
 /** Reads a body in any of the three encodings that callers send, however they label it. */
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../domain/errors.ts'
-import { parseJson as parseJsonText } from '../domain/json-input.ts'
+import { isJsonObject, jsonError, readJson } from '../domain/json-input.ts'
 import { createFields, type Fields } from './fields.ts'
 import { type MultipartOptions, readMultipart } from './read-multipart.ts'
 
@@ -11,20 +11,11 @@ export interface BodyOptions extends MultipartOptions {
   listAs?: string | undefined
 }
 
-const parseError = (message: string, cause?: unknown) => new DomainError('PARSE_ERROR', message, { cause })
-function parseJson(text: string, listAs: string | undefined): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = parseJsonText(text)
-  } catch (error) {
-    throw parseError(
-      `JSON parse error - ${(error as Error).message.replace(/^(Unexpected token).*not valid JSON$/s, '$1 in JSON')}`,
-      error,
-    )
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+function readObject(text: string, listAs: string | undefined): Record<string, unknown> {
+  const value = readJson(text)
+  if (isJsonObject(value)) return value
   if (Array.isArray(value) && listAs !== undefined) return { [listAs]: value }
-  throw parseError(`JSON parse error - expected ${listAs === undefined ? 'an object' : 'a list'}.`)
+  throw jsonError(listAs === undefined ? 'expected an object.' : 'expected a list.')
 }
 
 /** A body that curl labels a form for want of a better word. */
@@ -52,6 +43,6 @@ export async function readBody(req: IncomingMessage, options: BodyOptions): Prom
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', `Unsupported media type "${type}" in request.`)
   }
   return isJson || looksLikeJson(text, options)
-    ? createFields(parseJson(text, options.listAs))
+    ? createFields(readObject(text, options.listAs))
     : createFields(parseForm(text), { isForm: true })
 }

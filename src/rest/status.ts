@@ -1,5 +1,6 @@
 /** Code → HTTP status and `error.type`: the only table of its kind. It does not compile when a code is missing. */
 import { type DomainError, type ErrorCode, type FieldErrors, firstProblem } from '../domain/errors.ts'
+import { isJsonObject } from '../domain/json-input.ts'
 
 /** The status and the type of each refusal; callers go by both, so that neither is ever changed. */
 export const statuses: Record<ErrorCode, { status: number; type: string }> = {
@@ -54,18 +55,15 @@ export interface Refusal {
   retryAfter?: number | undefined
 }
 
-const isByField = (details: unknown): details is object =>
-  typeof details === 'object' && details !== null && !Array.isArray(details)
-
 const inSnakeCase = (details: object) =>
   Object.fromEntries(Object.entries(details).map(([field, messages]) => [snakeCase(field), messages]))
 
 /** The error body every caller reads unguarded. `detail` repeats the message for two SDKs that read only that. */
 export function presentRefusal({ code, message: told, details: found }: Refusal) {
   const { status, type } = statuses[code]
-  const details = isByField(found) ? inSnakeCase(found) : found
+  const details = isJsonObject(found) ? inSnakeCase(found) : found
   // The message names the first field, which has another name here.
-  const message = code === 'VALIDATION_FAILED' && isByField(details) ? firstProblem(details as FieldErrors) : told
+  const message = code === 'VALIDATION_FAILED' && isJsonObject(details) ? firstProblem(details as FieldErrors) : told
   return {
     error: { type, message, ...(details !== undefined && { details }) },
     status_code: status,
