@@ -1,6 +1,6 @@
 /** The moments of F03 at which a gateway is killed. Each is made visible from outside; the product has no hook for it. */
+import type { ChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
-import type { ChainProxy } from './harness/chain-proxy.ts'
 import type { Watch } from './harness/client.ts'
 import type { Gate, Gates } from './harness/gates.ts'
 import type { Gateway } from './harness/gateway.ts'

@@ -7,10 +7,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { statement, text } from '../src/domain/sql.ts'
 import { createDatabase } from '../src/platform/database/database.ts'
+import { startChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
 import { gates, killAt, namedPoints, type Scene } from './f03-crash-points.ts'
 import { nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
-import { startChainProxy } from './harness/chain-proxy.ts'
 import { createGates } from './harness/gates.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { countDatabase, idsOf, judgeChain, judgeDatabase, quiesce } from './harness/judgement.ts'
@@ -27,7 +27,10 @@ export async function proveKillGateway(context: ProofContext): Promise<ProofResu
   const parts = await startParts(context)
   const control = await catchTwoSteps(context, parts)
 
-  const proxies = [await startChainProxy(context, parts.rpcUrl), await startChainProxy(context, parts.rpcUrl)]
+  const proxies = [
+    await startChainProxy(context.afterwards, parts.rpcUrl),
+    await startChainProxy(context.afterwards, parts.rpcUrl),
+  ]
   const gateways: Gateway[] = []
   for (const [index, { url }] of proxies.entries()) {
     const name = `gateway-${index}`

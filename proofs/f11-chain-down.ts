@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRpc } from '../src/chain/rpc.ts'
-import { hangs, html, onChain, tooMany } from './harness/chain-faults.ts'
-import type { Fault } from './harness/chain-proxy.ts'
+import { hangs, html, onChain, tooMany } from '../test/support/chain-faults.ts'
+import type { Fault } from '../test/support/chain-proxy.ts'
 import { type ChainScene, openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 

@@ -5,11 +5,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { registrySetting } from '../src/chain/registry.ts'
 import { findSetting } from '../src/chain/registry-statements.ts'
+import { losesReplies, withoutReceipts, withoutTraces } from '../test/support/chain-faults.ts'
+import { startChainProxy } from '../test/support/chain-proxy.ts'
 import { until } from '../test/support/eventually.ts'
 import { killAtChain } from './f03-crash-points.ts'
 import { openCarelessAccount, sendCarelessly } from './harness/careless-relay.ts'
-import { losesReplies, withoutReceipts, withoutTraces } from './harness/chain-faults.ts'
-import { startChainProxy } from './harness/chain-proxy.ts'
 import { type ChainScene, openChainScene, readStatuses } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'
@@ -18,7 +18,7 @@ import { judgeNonces, readSent } from './harness/sent-transactions.ts'
 async function catchCareless(context: ProofContext, { parts, rpc }: ChainScene): Promise<string[]> {
   const [registry] = await parts.database.query(findSetting, { key: registrySetting(31337) })
   const sent: string[] = []
-  const proxy = await startChainProxy(context, parts.rpcUrl, sent)
+  const proxy = await startChainProxy(context.afterwards, parts.rpcUrl, sent)
   proxy.fault = losesReplies(context.random.fork('control'), 0.4, () => undefined)
   const wallet = await openCarelessAccount(rpc)
   const messages = Array.from({ length: 20 }, (_, index) => `careless ${index}`)

@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { int, statement } from '../src/domain/sql.ts'
+import { lagging } from '../test/support/chain-faults.ts'
 import { until } from '../test/support/eventually.ts'
-import { lagging } from './harness/chain-faults.ts'
 import { openChainScene } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'

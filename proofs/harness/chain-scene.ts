@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createRpc, type Rpc } from '../../src/chain/rpc.ts'
 import { int, orNull, statement, text } from '../../src/domain/sql.ts'
 import { developmentKey } from '../../src/platform/embedded/embedded-anvil.ts'
+import { type ChainProxy, type Fault, startChainProxy } from '../../test/support/chain-proxy.ts'
 import { until } from '../../test/support/eventually.ts'
-import { type ChainProxy, type Fault, startChainProxy } from './chain-proxy.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
@@ -59,7 +59,7 @@ export async function openChainScene(context: ProofContext, options: ChainSceneO
   const sent: string[] = []
   const gateways: Gateway[] = []
   for (const name of ['gateway-0', 'gateway-1']) {
-    const proxy = await startChainProxy(context, parts.rpcUrl, sent)
+    const proxy = await startChainProxy(context.afterwards, parts.rpcUrl, sent)
     const env = {
       ...parts.env,
       CHAIN_RELAY_KEYS: `${developmentKey},${secondKey}`,

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { toId } from '../../src/domain/ids.ts'
 import { statement, text } from '../../src/domain/sql.ts'
+import { type ChainProxy, startChainProxy } from '../../test/support/chain-proxy.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type ReceivedCall, type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
-import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
 import { type Call, persist } from './client.ts'
 import { type Coins, openCoins } from './coins.ts'
 import { createGates, type Gate, type Gates } from './gates.ts'
@@ -75,7 +75,7 @@ export async function openFrozenScene(
   const proxies: ChainProxy[] = []
   const gateways: Gateway[] = []
   for (const gatewayName of ['gateway-0', 'gateway-1', 'gateway-2']) {
-    const proxy = await startChainProxy(context, parts.rpcUrl)
+    const proxy = await startChainProxy(context.afterwards, parts.rpcUrl)
     const own = { CHAIN_RPC_URL: proxy.url, DATABASE_URL: await parts.urlAs(gatewayName) }
     const gateway = await createGateway(context, gatewayName, { ...parts.env, ...own })
     // One after the other: the first one writes what all need.

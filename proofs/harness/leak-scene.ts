@@ -4,10 +4,10 @@ import { createRelayAccount } from '../../src/chain/keys.ts'
 import { createRpc } from '../../src/chain/rpc.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
+import { type ChainProxy, startChainProxy } from '../../test/support/chain-proxy.ts'
 import { type MailServer, startMailServer } from '../../test/support/mail-server.ts'
 import { type ReceivedCall, type Receiver, type Respond, startReceiver } from '../../test/support/receiver.ts'
 import type { Canary } from './canaries.ts'
-import { type ChainProxy, startChainProxy } from './chain-proxy.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { readKeys } from './key-rows.ts'
 import { type Parts, startParts } from './parts.ts'
@@ -64,7 +64,7 @@ export async function openScene(context: ProofContext): Promise<Scene> {
 
   const parts = await startParts(context)
   const mailServer = await startMailServer(context.afterwards)
-  const chain = await startChainProxy(context, parts.rpcUrl)
+  const chain = await startChainProxy(context.afterwards, parts.rpcUrl)
   const receiver = await startReceiver(context.afterwards, respond)
   const relayAddress = createRelayAccount(`0x${textOf('relay key')}`).address
   await createRpc({ url: parts.rpcUrl }).call('anvil_setBalance', relayAddress, `0x${(10n ** 21n).toString(16)}`)

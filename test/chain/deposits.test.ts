@@ -1,6 +1,6 @@
 /** Deposits from a chain whose blocks are made by hand, so that each test says what is deep enough and when. */
 import { Transaction, Wallet } from 'ethers'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { extendTrail, readTrail, writeTrail } from '../../src/chain/deposit-trail.ts'
 import { createDepositWatcher, type DepositWatcher } from '../../src/chain/deposits.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
@@ -9,11 +9,12 @@ import type { BlockId } from '../../src/chain/view.ts'
 import { findWaitingWork } from '../../src/cli/waiting.ts'
 import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
 import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
+import { cuts } from '../support/chain-faults.ts'
+import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestApp } from '../support/test-app.ts'
 import type { TestUser } from '../support/user.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
-import { startProxy } from './support/proxy.ts'
 
 const app = await createTestApp()
 const CONFIRMATIONS = 3
@@ -422,22 +423,18 @@ it('remembers few blocks of a long way, and some of them near', () => {
 
 it('waits while the chain is down, says so once, and goes on when it is back', async () => {
   const user = await app.newUser({ points: '0' })
-  const proxy = await startProxy(chain.url)
-  try {
-    watch(proxy.url)
-    await caughtUp()
-    proxy.intercept = () => ({ kind: 'refuse' })
-    await send(user, COIN)
-    await mine(CONFIRMATIONS + 1)
-    await eventually(
-      () => app.log.lines,
-      (lines) => lines.some(({ message }) => message.startsWith('Deposits wait')),
-    )
-    proxy.intercept = () => undefined
-    await caughtUp()
-    expect(await app.wallet(user)).toMatchObject({ num: '1' })
-    expect(app.log.lines).toHaveLength(1)
-  } finally {
-    await proxy.stop()
-  }
+  const proxy = await startChainProxy(onTestFinished, chain.url)
+  watch(proxy.url)
+  await caughtUp()
+  proxy.fault = cuts
+  await send(user, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await eventually(
+    () => app.log.lines,
+    (lines) => lines.some(({ message }) => message.startsWith('Deposits wait')),
+  )
+  proxy.fault = undefined
+  await caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+  expect(app.log.lines).toHaveLength(1)
 })

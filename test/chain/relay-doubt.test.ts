@@ -1,11 +1,11 @@
 /** Nodes whose word is not taken at once: one that is behind the others, and one that counts wrong. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { lagging, miscounts } from '../../proofs/harness/chain-faults.ts'
-import { type ChainProxy, startChainProxy } from '../../proofs/harness/chain-proxy.ts'
 import { createRandom } from '../../proofs/harness/random.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import type { Relay } from '../../src/chain/relay.ts'
 import { quantity } from '../../src/chain/rpc.ts'
+import { lagging, miscounts } from '../support/chain-faults.ts'
+import { type ChainProxy, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 beforeEach(async () => {
   ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-  proxy = await startChainProxy({ afterwards: (work) => onTestFinished(async () => void (await work())) }, chain.url)
+  proxy = await startChainProxy(onTestFinished, chain.url)
 })
 afterEach(async () => {
   await world.close()

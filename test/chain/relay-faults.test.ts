@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { createRegistry } from '../../src/chain/registry.ts'
 import type { Relay } from '../../src/chain/relay.ts'
 import { quantity } from '../../src/chain/rpc.ts'
+import { cuts, hangs, html, losesReply, onChain, onlyTo, refuses } from '../support/chain-faults.ts'
+import { type ChainProxy, type Fault, isSending, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
-import { type ChainProxy, type Fault, startProxy } from './support/proxy.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
 
 let server: TestServer
@@ -18,17 +19,15 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 beforeEach(async () => {
   ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-  proxy = await startProxy(chain.url)
+  proxy = await startChainProxy(onTestFinished, chain.url)
 })
 afterEach(async () => {
   await world.close()
-  await proxy.stop()
   await chain.stop()
 })
 
 const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
 const hasRegistry = (relay: Relay) => eventually(async () => relay.status().registry, Boolean)
-const isSending = (body: string) => body.includes('eth_sendRawTransaction')
 
 /** Every asset has all its commits on the chain, once and in order. */
 const expectWhole = async (assets: readonly TestAsset[]) => {
@@ -57,7 +56,7 @@ describe('the relay against networks', () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
     await eventually(world.statuses, all('FINAL', 6))
-    proxy.intercept = (body) => (isSending(body) ? { kind: 'refuse' } : undefined)
+    proxy.fault = onlyTo(isSending, cuts)
     // One only: a round that began between two of them would be refused, and wait before it takes the second.
     await world.addCommit(assets[0] as TestAsset)
     const stored = await eventually(transactions, (rows) => rows.length === 7)
@@ -68,7 +67,7 @@ describe('the relay against networks', () => {
       (faults) => faults > 0,
     )
     await relay.stop()
-    proxy.intercept = () => undefined
+    proxy.fault = undefined
     world.relay(proxy.url)
     await eventually(world.statuses, all('FINAL', 7))
     const included = await world.sql<{ hash: string }>('select transaction_hash as hash from commit_relays')
@@ -78,7 +77,7 @@ describe('the relay against networks', () => {
 
   it('a reply that is lost leads to one event, whether or not the process survives it', async () => {
     let sendings = 0
-    proxy.intercept = (body) => (isSending(body) && ++sendings % 2 === 0 ? { kind: 'drop-reply' } : undefined)
+    proxy.fault = onlyTo((call) => isSending(call) && ++sendings % 2 === 0, losesReply)
     const assets = await world.addCommits(4, 15)
     for (let lives = 0; lives < 3; lives += 1) {
       const relay = world.relay(proxy.url)
@@ -97,13 +96,13 @@ describe('the relay against networks', () => {
   })
 
   const outages: [string, Fault][] = [
-    ['refuses connections', { kind: 'refuse' }],
-    ['answers HTML', { kind: 'answer', status: 200, body: '<html>maintenance</html>' }],
+    ['refuses connections', cuts],
+    ['answers HTML', html],
   ]
   it.each(outages)('waits while the node %s, says so once, and goes on', async (_, fault) => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
-    proxy.intercept = () => fault
+    proxy.fault = fault
     const assets = await world.addCommits(2, 2)
     relay.wake()
     await eventually(
@@ -116,7 +115,7 @@ describe('the relay against networks', () => {
     })
     expect(world.log.lines.filter(({ message }) => message.startsWith('Commits wait'))).toHaveLength(1)
     expect(await world.statuses()).toEqual({ PENDING: 4 })
-    proxy.intercept = () => undefined
+    proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 4))
     await expectWhole(assets)
     expect(relay.status()).toMatchObject({ state: 'working', lastError: null })
@@ -125,7 +124,7 @@ describe('the relay against networks', () => {
   it('tells once of a node that fails now and then', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
-    proxy.intercept = (body) => (isSending(body) && proxy.faults % 2 === 0 ? { kind: 'drop-reply' } : undefined)
+    proxy.fault = onlyTo((call) => isSending(call) && proxy.faults % 2 === 0, losesReply)
     const [asset] = await world.addCommits(1, 1)
     for (let failures = 1; failures <= 3; failures += 1) {
       proxy.faults = 0
@@ -143,7 +142,7 @@ describe('the relay against networks', () => {
     onTestFinished(() => void vi.restoreAllMocks())
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
-    proxy.intercept = () => ({ kind: 'hang' })
+    proxy.fault = hangs
     await world.addCommits(1, 1)
     relay.wake()
     await eventually(
@@ -157,28 +156,27 @@ describe('the relay against networks', () => {
   it('signs nothing on another chain, neither after a restart nor when the node changes under it', async () => {
     const isRefused = (lastError: string | null) =>
       /on chain 31337, but the node at \S+ is on chain 1\./.test(lastError ?? '')
-    const pretend = (answer: string) => answer.replaceAll('"0x7a69"', '"0x1"')
     const first = world.relay(proxy.url)
     await hasRegistry(first)
     await first.stop()
-    proxy.rewrite = pretend
+    proxy.fault = onChain(1)
     const assets = await world.addCommits(2, 2)
     const relay = world.relay(proxy.url)
     await eventually(async () => relay.status().lastError, isRefused)
     expect(await world.statuses()).toEqual({ PENDING: 4 })
     expect(await transactions()).toEqual([])
-    proxy.rewrite = (answer) => answer
+    proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 4))
     await expectWhole(assets)
 
     // Nothing is left to do, so its next look is the one that finds these commits.
-    proxy.rewrite = pretend
+    proxy.fault = onChain(1)
     await world.addCommits(1, 1)
     relay.wake()
     await eventually(async () => relay.status().lastError, isRefused)
     expect(await world.statuses()).toEqual({ FINAL: 4, PENDING: 1 })
     expect(world.log.lines.filter(({ level }) => level === 'error')).toHaveLength(2)
-    proxy.rewrite = (answer) => answer
+    proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 5))
   })
 
@@ -280,16 +278,11 @@ describe('the relay against networks', () => {
   it('offers more at the same nonce when the node refuses the same bytes again and again', async () => {
     const relay = world.relay(proxy.url)
     await hasRegistry(relay)
-    const refusal = JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      error: { code: -32000, message: 'transaction underpriced' },
-    })
-    proxy.intercept = (body) => (isSending(body) ? { kind: 'answer', body: refusal } : undefined)
+    proxy.fault = onlyTo(isSending, refuses({ code: -32000, message: 'transaction underpriced' }))
     const assets = await world.addCommits(1, 1)
     relay.wake()
     await eventually(transactions, (rows) => rows.length === 2)
-    proxy.intercept = () => undefined
+    proxy.fault = undefined
     await eventually(world.statuses, all('FINAL', 1))
     const [first, second] = await transactions()
     expect(BigInt(second?.fee ?? 0) * 1000n).toBeGreaterThanOrEqual(BigInt(first?.fee ?? 0) * 1125n)

@@ -1,14 +1,15 @@
 /** What the relay asks the chain before it signs anything once more. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { encodeCommit } from '../../src/chain/registry-abi.ts'
 import { createHistories } from '../../src/chain/relay-histories.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/domain/errors.ts'
+import { onlyTo, page, refuses, rewriting } from '../support/chain-faults.ts'
+import { type ChainProxy, isSending, type RpcRequest, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { type ChainProxy, startProxy } from './support/proxy.ts'
 import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
 
 let server: TestServer
@@ -22,29 +23,20 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 beforeEach(async () => {
   ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-  proxy = await startProxy(chain.url)
+  proxy = await startChainProxy(onTestFinished, chain.url)
 })
 afterEach(async () => {
   await world.close()
-  await proxy.stop()
   await chain.stop()
 })
 
 const final = (count: number) => (seen: Record<string, number>) => seen.FINAL === count
 const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
 
-interface Reply {
-  result?: unknown
-}
-/** Changes single results on their way back. */
-const rewriting = (change: (result: unknown) => unknown) => (answer: string) => {
-  const parsed = JSON.parse(answer) as Reply | Reply[]
-  for (const reply of Array.isArray(parsed) ? parsed : [parsed]) {
-    if (reply.result !== undefined) reply.result = change(reply.result)
-  }
-  return JSON.stringify(parsed)
-}
 const isReceipt = (result: unknown) => typeof result === 'object' && result !== null && 'cumulativeGasUsed' in result
+
+/** Of a contract's state. */
+const isRead = ({ method }: RpcRequest) => method === 'eth_call'
 
 const signatures = () =>
   world.sql<{ commit_id: string; hash: string }>('select commit_id, hash from chain_transactions order by created_at')
@@ -55,7 +47,7 @@ const onChain = async ({ nid }: TestAsset) => {
 
 describe('a commit whose receipt nobody shows', () => {
   it('is found in the registry’s own record, and not signed again', async () => {
-    proxy.rewrite = rewriting((result) => (isReceipt(result) ? null : result))
+    proxy.fault = rewriting((_, result) => (isReceipt(result) ? null : result))
     const [asset] = await world.addCommits(1, 3)
     world.relay(proxy.url, options)
     await eventually(world.statuses, final(3))
@@ -65,18 +57,14 @@ describe('a commit whose receipt nobody shows', () => {
 
   it('stays ours while the node cannot say whose its nonce is, however long that takes', async () => {
     let asked = 0
-    let isBlind = true
     // Neither receipts nor logs nor the transactions of blocks: a node that has the account's count and nothing else.
-    proxy.rewrite = (answer) => {
-      if (!isBlind) return answer
-      return rewriting((result) => {
-        if (isReceipt(result)) return null
-        if (Array.isArray(result)) return []
-        const isFullBlock = typeof result === 'object' && result !== null && 'transactions' in result
-        if (isFullBlock) asked += 1
-        return isFullBlock ? { ...result, transactions: [] } : result
-      })(answer)
-    }
+    proxy.fault = rewriting((_, result) => {
+      if (isReceipt(result)) return null
+      if (Array.isArray(result)) return []
+      const isFullBlock = typeof result === 'object' && result !== null && 'transactions' in result
+      if (isFullBlock) asked += 1
+      return isFullBlock ? { ...result, transactions: [] } : result
+    })
     const [asset] = await world.addCommits(1, 1)
     world.relay(proxy.url, options)
     await eventually(world.statuses, (seen) => seen.BROADCAST === 1)
@@ -87,7 +75,7 @@ describe('a commit whose receipt nobody shows', () => {
     )
     expect(await world.statuses()).toEqual({ BROADCAST: 1 })
     expect(await signatures()).toHaveLength(1)
-    isBlind = false
+    proxy.fault = undefined
     await eventually(world.statuses, final(1))
     expect(await onChain(asset!)).toEqual(['change 1'])
   })
@@ -97,10 +85,7 @@ describe('a commit whose receipt nobody shows', () => {
     await eventually(async () => relay.status().registry, Boolean)
     await chain.rpc.call('evm_setAutomine', false)
     // Nothing of ours gets into the pool, and somebody else is faster.
-    proxy.intercept = (body) =>
-      body.includes('eth_sendRawTransaction')
-        ? { kind: 'answer', body: JSON.stringify({ id: JSON.parse(body).id, error: { code: -1, message: 'no' } }) }
-        : undefined
+    proxy.fault = onlyTo(isSending, refuses({ code: -1, message: 'no' }))
     const asset = await world.addAsset(await world.addUser())
     await world.addCommit(asset)
     relay.wake()
@@ -112,7 +97,7 @@ describe('a commit whose receipt nobody shows', () => {
     await chain.rpc.call('eth_sendRawTransaction', toHex(signTransaction(account, foreign).raw))
     await chain.rpc.call('evm_mine')
     await chain.rpc.call('evm_setAutomine', true)
-    proxy.intercept = () => undefined
+    proxy.fault = undefined
     await eventually(world.statuses, final(1))
     expect(await onChain(asset)).toEqual(['change 1'])
   })
@@ -156,8 +141,8 @@ describe('a database that was restored from before its commits were sent', () =>
     await first.stop()
     await restore()
     let reads = 0
-    proxy.intercept = (body) => {
-      if (body.includes('"eth_call"')) reads += 1
+    proxy.fault = (calls) => {
+      if (calls.some(isRead)) reads += 1
       return undefined
     }
     world.relay(proxy.url, options)
@@ -189,8 +174,8 @@ describe('a database that was restored from before its commits were sent', () =>
     const { readOwn } = createRegistry({ rpcUrl: proxy.url, database: world.database })
     const recorders = new Set([createRelayAccount(relayKeys[0]!).address])
     let asked = 0
-    proxy.intercept = (body) => {
-      asked += body.split('"eth_getLogs"').length - 1
+    proxy.fault = (calls) => {
+      asked += calls.filter(({ method }) => method === 'eth_getLogs').length
       return undefined
     }
     const read = createHistories(readOwn)(recorders)
@@ -210,12 +195,7 @@ describe('a database that was restored from before its commits were sent', () =>
     await eventually(world.statuses, final(4))
     await first.stop()
     await restore()
-    proxy.intercept = (body) => {
-      if (!body.includes('"eth_call"')) return undefined
-      const { id } = JSON.parse(body) as { id: number }
-      const error = { code: -32_000, message: 'EVM error OutOfGas' }
-      return { kind: 'answer', body: JSON.stringify({ jsonrpc: '2.0', id, error }) }
-    }
+    proxy.fault = onlyTo(isRead, refuses({ code: -32_000, message: 'EVM error OutOfGas' }))
     world.relay(proxy.url, options)
     await eventually(world.statuses, final(4))
     expect(await signatures()).toEqual([])
@@ -271,13 +251,13 @@ describe('a database that was restored from before its commits were sent', () =>
     await world.addCommits(1, 1)
     await world.sql('update commit_relays set attempts = 90')
     const sign = () => Promise.reject(new LostKeyError('There is no key share.'))
-    proxy.intercept = () => ({ kind: 'answer', body: 'no node here' })
+    proxy.fault = page(200, 'text/plain', 'no node here')
     world.relay(proxy.url, { ...options, custody: { ...world.custody, sign } })
     await eventually(
       () => world.sql<{ last_error: string | null }>('select last_error from commit_relays'),
       ([row]) => row?.last_error?.includes('The chain') === true,
     )
-    proxy.intercept = () => undefined
+    proxy.fault = undefined
     await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
     await eventually(world.statuses, (seen) => seen.FAILED === 1)
   })

@@ -1,48 +1,47 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc, RpcError } from '../../src/chain/rpc.ts'
+import { atEnd } from '../support/at-end.ts'
+import { cuts, hangs, html, page, tooMany } from '../support/chain-faults.ts'
+import { type ChainProxy, type Fault, startChainProxy } from '../support/chain-proxy.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
-import { type ChainProxy, type Fault, startProxy } from './support/proxy.ts'
 
 let chain: TestChain
 let proxy: ChainProxy
 
 beforeAll(async () => {
   chain = await startChain()
-  proxy = await startProxy(chain.url)
+  proxy = await startChainProxy(atEnd, chain.url)
 })
-afterAll(async () => {
-  await proxy?.stop()
-  await chain?.stop()
-})
+afterAll(() => chain?.stop())
 beforeEach(() => {
-  proxy.intercept = () => undefined
+  proxy.fault = undefined
 })
 
 const calls = Array.from({ length: 5 }, () => ({ method: 'eth_chainId', params: [] }))
 
 describe('JSON-RPC', () => {
   const outages: [string, Fault, RegExp][] = [
-    ['refuses', { kind: 'refuse' }, /other side closed|ECONNRESET/],
-    ['hangs', { kind: 'hang' }, /timeout/],
-    ['answers 429', { kind: 'answer', status: 429, body: '{"error":{"code":429,"message":"slow"}}' }, /status 429/],
-    ['answers HTML', { kind: 'answer', body: '<html>maintenance</html>' }, /something other than JSON/],
-    ['answers 502', { kind: 'answer', status: 502, body: 'bad gateway' }, /status 502/],
+    ['refuses', cuts, /other side closed|ECONNRESET/],
+    ['hangs', hangs, /timeout/],
+    ['answers 429', tooMany, /status 429/],
+    ['answers HTML', html, /something other than JSON/],
+    ['answers 502', page(502, 'text/plain', 'bad gateway'), /status 502/],
     [
       'limits',
-      { kind: 'answer', body: '{"id":1,"error":{"code":-32005,"message":"too many"}}' },
+      page(200, 'application/json', '{"id":1,"error":{"code":-32005,"message":"too many"}}'),
       /limits us: too many/,
     ],
   ]
   it.each(outages)('a node that %s is unavailable, and the reason names its host', async (_, fault, reason) => {
     // Only a node that hangs is waited for to the end: a slow machine must not make the others look like it.
-    const rpc = createRpc({ url: proxy.url, timeout: fault.kind === 'hang' ? 200 : 60_000 })
-    proxy.intercept = () => fault
+    const rpc = createRpc({ url: proxy.url, timeout: fault === hangs ? 200 : 60_000 })
+    proxy.fault = fault
     for (const attempt of [rpc.call('eth_chainId'), rpc.batch(calls)]) {
       const error = await attempt.catch((caught: unknown) => caught)
       expect(error).toMatchObject({ code: 'UNAVAILABLE', cause: { message: expect.stringMatching(reason) } })
       expect(error).toMatchObject({ cause: { message: expect.stringContaining(rpc.host) } })
     }
-    proxy.intercept = () => undefined
+    proxy.fault = undefined
     expect(await rpc.batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
   })
 
@@ -59,10 +58,10 @@ describe('JSON-RPC', () => {
   it('a node that takes no batches is asked one by one, and not asked again for a batch', async () => {
     const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}'
     let batches = 0
-    proxy.intercept = (body) => {
-      if (!body.startsWith('[')) return undefined
+    proxy.fault = (calls, pass) => {
+      if (calls.length === 1) return undefined
       batches += 1
-      return { kind: 'answer', body: refusal }
+      return page(200, 'application/json', refusal)(calls, pass)
     }
     const rpc = createRpc({ url: proxy.url })
     for (let round = 0; round < 2; round += 1) {
@@ -79,7 +78,7 @@ describe('JSON-RPC', () => {
   })
 
   it('gives up when it is told to', async () => {
-    proxy.intercept = () => ({ kind: 'hang' })
+    proxy.fault = hangs
     const giveUp = new AbortController()
     const waiting = createRpc({ url: proxy.url }).until(giveUp.signal).call('eth_chainId')
     giveUp.abort()

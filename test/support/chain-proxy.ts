@@ -1,7 +1,7 @@
-/** Stands between one gateway and the chain, and does what networks and nodes do, at the proof's choice. */
+/** Stands between one gateway and the chain, and does what networks and nodes do when it is told to. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ProofContext } from './proof.ts'
+import type { AtEnd } from './listen.ts'
 
 export interface RpcRequest {
   jsonrpc: '2.0'
@@ -47,11 +47,7 @@ export interface ChainProxy {
 export const isSending = ({ method }: RpcRequest) => method === 'eth_sendRawTransaction'
 
 /** `sent`: where to write down what is sent; several proxies may share it. */
-export async function startChainProxy(
-  { afterwards }: Pick<ProofContext, 'afterwards'>,
-  target: string,
-  sent: string[] = [],
-): Promise<ChainProxy> {
+export async function startChainProxy(atEnd: AtEnd, target: string, sent: string[] = []): Promise<ChainProxy> {
   const ask = async (body: string) => {
     const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
     return (await answer.json()) as RpcReply | RpcReply[]
@@ -83,10 +79,10 @@ export async function startChainProxy(
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const close = async () => {
     server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    await new Promise<unknown>((resolve) => server.close(resolve))
   }
   await listen(0)
-  afterwards(close)
+  atEnd(close)
   const { port } = server.address() as AddressInfo
   const proxy: ChainProxy = {
     url: `http://127.0.0.1:${port}`,

@@ -1,8 +1,10 @@
 /** What nodes and the way to them do wrong. */
-import { type Fault, isSending, type RpcReply, type RpcRequest } from './chain-proxy.ts'
-import type { Random } from './random.ts'
 
-const page =
+import type { Random } from '../../proofs/harness/random.ts'
+import { type Fault, isSending, type Outcome, type RpcReply, type RpcRequest } from './chain-proxy.ts'
+
+/** Answers that come from no node. */
+export const page =
   (status: number, type: string, text: string): Fault =>
   () => ({ status, type, text })
 
@@ -14,8 +16,29 @@ export const tooMany = page(
 )
 export const html = page(200, 'text/html', '<html><body>Under maintenance</body></html>')
 
+/** The connection ends at once. */
+export const cuts: Fault = () => 'cut'
+
+/** The node gets the request; the caller never gets the answer. */
+export const losesReply: Fault = async (_calls, pass): Promise<Outcome> => {
+  await pass()
+  return 'cut'
+}
+
+/** The node refuses each call. */
+export const refuses =
+  (error: { code: number; message: string }): Fault =>
+  (calls) =>
+    calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))
+
+/** Only what these calls are about meets the fault. */
+export const onlyTo =
+  (concerns: (call: RpcRequest) => boolean, fault: Fault): Fault =>
+  (calls, pass) =>
+    calls.some(concerns) ? fault(calls, pass) : undefined
+
 /** Changes single results on their way back. */
-const rewriting =
+export const rewriting =
   (change: (call: RpcRequest, result: unknown) => unknown): Fault =>
   async (calls, pass) =>
     (await pass()).map((reply) => {
