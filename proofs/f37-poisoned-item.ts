@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../src/domain/ports.ts'
 import { type SweepName, sweepNames } from '../src/domain/sweep/sweep.ts'
+import { runAnnal, type Said } from '../test/support/annal-command.ts'
 import {
   deleteLong,
   makeLong,
@@ -14,7 +15,6 @@ import {
   type SweepOfHistories,
   sweepNamesOfHistories,
 } from './harness/long-histories.ts'
-import { type Command, runCommand } from './harness/operator.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { type Lane, openLanes } from './harness/poisoned-lanes.ts'
 import { openSweeps, type SweepsUnderTest, sweepScenes } from './harness/poisoned-sweeps.ts'
@@ -78,7 +78,7 @@ export async function provePoisonedItem(context: ProofContext): Promise<ProofRes
     if (!(ratio <= SLOWER)) reasons.push(`${lane.name}: the others took ${ratio.toFixed(2)} × as long as in peace.`)
   }
   reasons.push(...(await tellsLittle(context, lanes.all)))
-  const command = askedOnce((...args) => runCommand(parts.env, args))
+  const command = askedOnce((...args) => runIn(parts.env, args))
   for (const { lane } of measured) reasons.push(...(await lane.missing(command)).map((text) => `${lane.name}: ${text}`))
   await lanes.heal()
   reasons.push(...(await brokenInvariants(parts.database)))
@@ -95,6 +95,10 @@ export async function provePoisonedItem(context: ProofContext): Promise<ProofRes
     reasons,
   })
 }
+
+const runIn = (env: Record<string, string>, args: readonly string[]) => runAnnal(env.ANNAL_DIR!, args, { env })
+
+type Command = (...args: string[]) => Promise<Said>
 
 /** What an operator reads once is enough for all lanes. */
 function askedOnce(command: Command): Command {
@@ -149,7 +153,7 @@ async function inSweeps({ random }: ProofContext, sweeps: SweepsUnderTest, { ite
 /** Every bad item stands where an operator looks, and is tried again when it is told to be. */
 async function seenSweeps({ say }: ProofContext, { env, app, installation }: SweepsUnderTest, swept: readonly Swept[]) {
   const reasons: string[] = []
-  const jobs = JSON.parse((await runCommand(env, ['jobs', '--json'])).stdout) as { setbacks: { item: string }[] }
+  const jobs = JSON.parse((await runIn(env, ['jobs', '--json'])).stdout) as { setbacks: { item: string }[] }
   const rows = (await installation.database.prisma.$queryRawUnsafe('select sweep, item, attempts from setbacks')) as {
     sweep: string
     item: string
@@ -162,11 +166,11 @@ async function seenSweeps({ say }: ProofContext, { env, app, installation }: Swe
     if (kept.size > bad.length) reasons.push(`${name}: ${kept.size - bad.length} good items are shown as bad.`)
   }
   if (jobs.setbacks.length < Math.min(rows.length, 100)) reasons.push('annal jobs does not show what sweeps put off.')
-  const check = await runCommand(env, ['check'])
+  const check = await runIn(env, ['check'])
   if (check.code !== 1 || !/^W3 /m.test(check.stdout)) reasons.push('annal check says nothing of what sweeps put off.')
   // They are mended: all of them are dealt with once an operator says so.
   await installation.database.prisma.$queryRawUnsafe('delete from proof_poison')
-  await runCommand(env, ['jobs', '--retry'])
+  await runIn(env, ['jobs', '--retry'])
   for (const { name } of swept) for (let run = 0; run < 20; run += 1) await sweepScenes[name].run(app, installation)
   const left = (await installation.database.prisma.$queryRawUnsafe('select sweep from setbacks')) as object[]
   if (left.length) reasons.push(`${left.length} items are not dealt with though nothing is wrong with them any more.`)

@@ -2,10 +2,10 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { arrayOf, float, int, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { QueueName } from '../../src/platform/jobs/jobs.ts'
+import type { Said } from '../../test/support/annal-command.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type Account, nothingAcknowledged, openAccount, updateCall } from './callers.ts'
 import { ask, type Call } from './client.ts'
-import type { Command } from './operator.ts'
 import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
 import type { ProofContext } from './proof.ts'
@@ -22,7 +22,7 @@ export interface Lane {
   /** Has the bad ones tried so many times more, without waiting for their pauses. */
   tryAgain(times: number): Promise<void>
   /** A sentence for each bad one that the operator's commands do not show. */
-  missing(command: Command): Promise<string[]>
+  missing(command: (...args: string[]) => Promise<Said>): Promise<string[]>
 }
 
 const PATIENCE = 180_000

@@ -10,10 +10,10 @@ const files = globSync('**/*.ts', { cwd: new URL('src', root) })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !isGenerated(file))
   .sort()
-const read = (file: string) => readFileSync(new URL(`src/${file}`, root), 'utf8')
+const read = (file: string, folder = 'src/') => readFileSync(new URL(folder + file, root), 'utf8')
 
 interface Import {
-  /** Path below `src`, or the package's specifier. */
+  /** Path below `src`, or below the folder that was asked for, or the package's specifier. */
   target: string
   specifier: string
   isLocal: boolean
@@ -23,8 +23,9 @@ interface Import {
 const STATEMENT = /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s*)?'([^']+)'/gm
 const DYNAMIC = /\bimport\(\s*'([^']+)'\s*\)/g
 
-function importsOf(file: string): Import[] {
-  const text = read(file)
+/** `folder`: where the file's path begins. */
+function importsOf(file: string, folder?: string): Import[] {
+  const text = read(file, folder)
   const found = [
     ...[...text.matchAll(STATEMENT)].map(([, type, specifier]) => ({
       specifier: specifier!,
@@ -245,6 +246,31 @@ describe('every import', () => {
       needless.map(([file]) => file),
       'remove the exception',
     ).toEqual([])
+  })
+})
+
+/** What proofs load, with the file that each was found in; types are not loaded. */
+function loadedByProofs(): Map<string, string> {
+  const loaded = new Map<string, string>()
+  const ways = globSync('proofs/**/*.ts', { cwd: root })
+  for (let file = ways.pop(); file; file = ways.pop()) {
+    for (const { target, isLocal, isTypeOnly } of importsOf(file, '')) {
+      if (isTypeOnly || loaded.has(target)) continue
+      loaded.set(target, file)
+      if (isLocal && !target.startsWith('src/') && target.endsWith('.ts')) ways.push(target)
+    }
+  }
+  return loaded
+}
+
+describe('what proofs share with tests', () => {
+  it('loads nothing of Vitest, which is there in tests alone', () => {
+    const loaded = loadedByProofs()
+    expect([...loaded.keys()].filter((target) => target.startsWith('test/')).length).toBeGreaterThan(5)
+    expect(
+      loaded.get('vitest'),
+      'Hand in what tests do at their end (`AtEnd` of test/support/listen.ts).',
+    ).toBeUndefined()
   })
 })
 

@@ -25,8 +25,19 @@ export const startAnnal = (dir: string, args: readonly string[], env: Record<str
     },
   })
 
+/** What a command said, and how it ended. */
+export interface Said {
+  code: number
+  stdout: string
+  stderr: string
+}
+
 /** Carries out `annal <args>`, and returns what it said. */
-export async function runAnnal(dir: string, args: readonly string[], { env, input }: CommandOptions = {}) {
+export async function runAnnal(
+  dir: string,
+  args: readonly string[],
+  { env, input }: CommandOptions = {},
+): Promise<Said> {
   const child = startAnnal(dir, args, env)
   const ended = once(child, 'exit')
   child.stdin.end(input)
