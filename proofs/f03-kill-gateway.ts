@@ -12,7 +12,7 @@ import { until } from '../test/support/eventually.ts'
 import { gates, killAt, namedPoints, type Scene } from './f03-crash-points.ts'
 import { nothingAcknowledged, openAccount, runCallers } from './harness/callers.ts'
 import { createGates } from './harness/gates.ts'
-import { createGateway, type Gateway } from './harness/gateway.ts'
+import { chooseReady, createGateway, type Gateway } from './harness/gateway.ts'
 import { countDatabase, idsOf, judgeChain, judgeDatabase, quiesce } from './harness/judgement.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
@@ -51,11 +51,7 @@ export async function proveKillGateway(context: ProofContext): Promise<ProofResu
     random: context.random.fork('assassin'),
     ambush: undefined,
   }
-  const choice = context.random.fork('choice')
-  const choose = () => {
-    const ready = gateways.filter((gateway) => gateway.isReady())
-    return ready.length > 0 ? choice.pick(ready).url : undefined
-  }
+  const choose = chooseReady(gateways, context.random.fork('choice'))
 
   let isOver = false
   const working = runCallers(callers, () => isOver, {

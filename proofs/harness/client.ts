@@ -10,6 +10,21 @@ export interface Call extends Message {
 /** Moments of one request that somebody else may want to know of. */
 export type Watch = Pick<Delivery, 'onSent' | 'onFirstByte'>
 
+/** Counts how many requests with this watch were under way when the first of them was answered. */
+export function countCrowd(): { watch: Watch; size(): number } {
+  let sent = 0
+  let size = 0
+  const watch = {
+    onSent() {
+      sent += 1
+    },
+    onFirstByte() {
+      size ||= sent
+    },
+  }
+  return { watch, size: () => size }
+}
+
 /** For those who soon take a gateway that says nothing for dead. */
 export const soonGivingUp = { patience: 15_000 } satisfies Delivery
 

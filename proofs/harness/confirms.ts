@@ -1,9 +1,9 @@
 /** Confirms through both doors, and what an order looks like afterwards. Product and known-bad variants are judged alike. */
 import { isDeepStrictEqual } from 'node:util'
-import { arrayOf, boolean, int, statement, text, uuid } from '../../src/domain/sql.ts'
+import { arrayOf, boolean, int, type RowOf, statement, text, uuid } from '../../src/domain/sql.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { trySend } from '../../test/support/http-client.ts'
-import type { Call, Watch } from './client.ts'
+import { type Call, countCrowd, type Watch } from './client.ts'
 import type { Random } from './random.ts'
 import { orderUuid, type Store } from './store.ts'
 
@@ -67,25 +67,16 @@ export interface Storm {
 /** Everything at once, with doors and gateways in turn, in an order that chance decides. */
 export async function storm(store: Store, random: Random, orderIds: readonly string[]): Promise<Storm> {
   const started = performance.now()
-  let sent = 0
-  let atOnce = 0
-  const watch = {
-    onSent: () => {
-      sent += 1
-    },
-    onFirstByte: () => {
-      atOnce ||= sent
-    },
-  }
+  const crowd = countCrowd()
   const all = orderIds.map((id, index) => ({
     id,
     door: index % 2 ? ('REST' as const) : ('GraphQL' as const),
     gateway: (index >> 1) % store.gateways.length,
   }))
   const outcomes = await Promise.all(
-    random.shuffle(all).map(({ id, door, gateway }) => confirmOnce(store, door, gateway, id, watch)),
+    random.shuffle(all).map(({ id, door, gateway }) => confirmOnce(store, door, gateway, id, crowd.watch)),
   )
-  return { outcomes, atOnce, duration: performance.now() - started }
+  return { outcomes, atOnce: crowd.size(), duration: performance.now() - started }
 }
 
 /** How often each verdict was given. */
@@ -121,37 +112,25 @@ export function differingBodies(outcomes: readonly Outcome[]): string[] {
   return [...reasons]
 }
 
-export interface Standing {
-  id: string
-  status: string
-  charges: number
+const standing = {
+  id: text,
+  status: text,
+  charges: int,
   /** What left the buyer's wallet, a decimal string, and whether it is the price. */
-  charged: string
-  isPrice: boolean
+  charged: text,
+  isPrice: boolean,
   /** `order.paid` in the feeds of seller and buyer. */
-  sold: number
-  bought: number
+  sold: int,
+  bought: int,
   /** `order.expired` in the buyer's feed. */
-  ended: number
-  deliveries: number
+  ended: int,
+  deliveries: int,
 }
+export type Standing = RowOf<typeof standing>
 
 const findStandings = statement(
   'proof_standings',
-  {
-    parameters: { orders: arrayOf(uuid) },
-    columns: {
-      id: text,
-      status: text,
-      charges: int,
-      charged: text,
-      isPrice: boolean,
-      sold: int,
-      bought: int,
-      ended: int,
-      deliveries: int,
-    },
-  },
+  { parameters: { orders: arrayOf(uuid) }, columns: standing },
   `select o.id::text, o.status::text, c.charges, c.charged::text, c.charged = o.price as "isPrice",
      (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = a.owner_id) as sold,
      (select count(*)::int from events e where e.order_id = o.id and e.type = 'order.paid' and e.owner_id = o.buyer_id) as bought,

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { findFreePort } from '../../src/platform/embedded/child-process.ts'
 import { until } from '../../test/support/eventually.ts'
 import type { ProofContext } from './proof.ts'
+import type { Random } from './random.ts'
 
 export interface Gateway {
   name: string
@@ -33,6 +34,12 @@ export async function freezeProcess(child: ChildProcess | undefined): Promise<vo
     const stat = await readFile(`/proc/${child?.pid}/stat`, 'utf8')
     return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
   })
+}
+
+/** Names one that can serve, as chance decides; nobody when none can. */
+export const chooseReady = (gateways: readonly Gateway[], random: Random) => (): string | undefined => {
+  const ready = gateways.filter((gateway) => gateway.isReady())
+  return ready.length > 0 ? random.pick(ready).url : undefined
 }
 
 const root = join(import.meta.dirname, '../..')

@@ -5,7 +5,7 @@ import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { until } from '../../test/support/eventually.ts'
 import { type Answer, trySend } from '../../test/support/http-client.ts'
 import { type Account, nothingAcknowledged, openAccount, registerCall, updateCall } from './callers.ts'
-import { ask, type Call, type Watch } from './client.ts'
+import { ask, type Call, countCrowd, type Watch } from './client.ts'
 import { confirmOnce, type DoorName } from './confirms.ts'
 import type { Parts } from './parts.ts'
 import type { Random } from './random.ts'
@@ -156,17 +156,8 @@ export async function depart(
   leaver: Leaver,
   { times, following = 0, until: moment, wants = () => true, onDone }: DepartureOptions,
 ): Promise<Departure> {
-  let sent = 0
-  let atOnce = 0
-  const watch = {
-    onSent: () => {
-      sent += 1
-    },
-    onFirstByte: () => {
-      atOnce ||= sent
-    },
-  }
-  const wishes = wishesOf(store, leaver, times, watch)
+  const crowd = countCrowd()
+  const wishes = wishesOf(store, leaver, times, crowd.watch)
   const all = (Object.keys(wishes) as Wish[])
     .filter(wants)
     .flatMap((wish) => Array.from({ length: wishes[wish].count }, (_, index) => ({ wish, index })))
@@ -184,7 +175,7 @@ export async function depart(
     if (next) await carryOut(next)
   }
   await Promise.all(atFirst.map(carryOut))
-  return { told, atOnce }
+  return { told, atOnce: crowd.size() }
 }
 
 /** Everything that may be asked of an account, the `index`th of its kind. */

@@ -1,7 +1,18 @@
 /** Network apps with webhooks, sales of them through the front door, and what became of their deliveries. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { toId } from '../../src/domain/ids.ts'
-import { arrayOf, bytes, int, orNull, statement, text, textOf, timestamp, uuid } from '../../src/domain/sql.ts'
+import {
+  arrayOf,
+  bytes,
+  int,
+  orNull,
+  type RowOf,
+  statement,
+  text,
+  textOf,
+  timestamp,
+  uuid,
+} from '../../src/domain/sql.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
@@ -55,32 +66,22 @@ export async function sell({ gateways, buyer, apiKey }: Store, app: App, count: 
   return ids
 }
 
-export interface Delivery {
+const delivery = {
   /** UUID. */
-  id: string
-  orderId: string
+  id: text,
+  orderId: text,
   /** The `webhook-id`. */
-  eventId: string
-  status: 'PENDING' | 'DELIVERED' | 'GIVEN_UP'
-  orderStatus: string
-  createdAt: Date
-  attempts: number
+  eventId: text,
+  status: textOf<'PENDING' | 'DELIVERED' | 'GIVEN_UP'>(),
+  orderStatus: text,
+  createdAt: timestamp,
+  attempts: int,
 }
+export type Delivery = RowOf<typeof delivery>
 
 const findDeliveries = statement(
   'proof_deliveries',
-  {
-    parameters: { orders: arrayOf(uuid) },
-    columns: {
-      id: text,
-      orderId: text,
-      eventId: text,
-      status: textOf<'PENDING' | 'DELIVERED' | 'GIVEN_UP'>(),
-      orderStatus: text,
-      createdAt: timestamp,
-      attempts: int,
-    },
-  },
+  { parameters: { orders: arrayOf(uuid) }, columns: delivery },
   `select d.id::text, d.order_id::text as "orderId", d.event_id::text as "eventId", d.status::text,
      o.status::text as "orderStatus", d.created_at as "createdAt", d.attempt_count as attempts
    from webhook_deliveries d join orders o on o.id = d.order_id where d.order_id = any($orders) order by d.id`,
@@ -91,29 +92,20 @@ export async function readDeliveries(database: ConnectedDatabase, orderIds: read
   return rows.map((row) => ({ ...row, eventId: toId('event', row.eventId) }))
 }
 
-export interface AttemptRow {
-  deliveryId: string
-  number: number
+const attempt = {
+  deliveryId: text,
+  number: int,
   /** Milliseconds. */
-  duration: number
-  statusCode: number | null
-  failure: string | null
-  response: string
+  duration: int,
+  statusCode: orNull(int),
+  failure: orNull(text),
+  response: text,
 }
+export type AttemptRow = RowOf<typeof attempt>
 
 const findAttempts = statement(
   'proof_attempts',
-  {
-    parameters: { deliveries: arrayOf(uuid) },
-    columns: {
-      deliveryId: text,
-      number: int,
-      duration: int,
-      statusCode: orNull(int),
-      failure: orNull(text),
-      response: text,
-    },
-  },
+  { parameters: { deliveries: arrayOf(uuid) }, columns: attempt },
   `select delivery_id::text as "deliveryId", number, duration, status_code as "statusCode", failure, response
    from webhook_attempts where delivery_id = any($deliveries) order by delivery_id, number`,
 )

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { trySend } from '../../test/support/http-client.ts'
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
 import { type Call, soonGivingUp } from './client.ts'
-import type { Gateway } from './gateway.ts'
+import { chooseReady, type Gateway } from './gateway.ts'
 import { countDatabase, judgeChain, judgeDatabase, quiesce } from './judgement.ts'
 import { brokenInvariants, type Parts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
@@ -41,11 +41,7 @@ export async function startWork(
   const acknowledged = nothingAcknowledged()
   const accounts: Account[] = []
   for (const name of ['alice', 'bob', 'carol']) accounts.push(await openAccount(gateways[0]!.url, name, acknowledged))
-  const choice = context.random.fork('choice')
-  const choose = () => {
-    const ready = gateways.filter((gateway) => gateway.isReady())
-    return ready.length > 0 ? choice.pick(ready).url : undefined
-  }
+  const choose = chooseReady(gateways, context.random.fork('choice'))
   let isOver = false
   const working = runCallers(callers, () => isOver, {
     accounts,
