@@ -12,7 +12,7 @@ import { createGraphQLHandler } from './graphql/yoga.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
 import { homePage } from './pages/home.ts'
 import { createPasswordResetPage } from './pages/password-reset.ts'
-import { troublePage } from './pages/trouble.ts'
+import { refusalPage } from './pages/refusal.ts'
 import { createGate } from './platform/gate.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
 import type { HttpHandler } from './platform/http/http-server.ts'
@@ -105,7 +105,7 @@ export function createApp(deps: Dependencies): App {
         version: manifest.version,
         homePage: homePage(publicUrl),
         homeRefusal: ({ code }, req) =>
-          troublePage(code, statuses[code].status, req.headers['accept-language'] ?? '', false),
+          refusalPage(code, statuses[code].status, req.headers['accept-language'] ?? '', false),
         publicDocuments: new Set(Object.values(linkConfig.actionNids)),
         links,
         gateway: createGateway({ contentStore }),
@@ -113,7 +113,7 @@ export function createApp(deps: Dependencies): App {
       ...createPageRoutes({
         pages: {
           forms: [createPasswordResetPage({ passwordLength }), createEmailVerificationPage()],
-          trouble: troublePage,
+          refusal: refusalPage,
         },
         readText,
       }),

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { schema } from '../../src/graphql/schema.ts'
 import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
 import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
-import { troublePage } from '../../src/pages/trouble.ts'
+import { refusalPage } from '../../src/pages/refusal.ts'
 import { createDirectRoutes } from '../../src/rest/direct-routes.ts'
 import { createPageRoutes } from '../../src/rest/page-routes.ts'
 import { routes } from '../../src/rest/routes.ts'
@@ -29,7 +29,7 @@ const directRoutes = [
   ...createPageRoutes({
     pages: {
       forms: [createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }), createEmailVerificationPage()],
-      trouble: troublePage,
+      refusal: refusalPage,
     },
     readText: async () => '',
   }),

@@ -33,5 +33,5 @@ export interface FormPage {
 export interface Pages {
   forms: FormPage[]
   /** Instead of a page that could not be made. */
-  trouble(code: ErrorCode, status: number, languages: string): PageAnswer
+  refusal(code: ErrorCode, status: number, languages: string): PageAnswer
 }

@@ -39,7 +39,7 @@ const en = {
     deadNext:
       'If you have confirmed this address before, there is nothing to do. If not, ask for a new mail where you sign in, and open the newest one.',
   },
-  trouble: {
+  refusal: {
     again: 'Wait a moment, then try again.',
     busy: 'Too many tries',
     busyText: 'Wait a few minutes, then open the link in your mail again.',
@@ -90,7 +90,7 @@ const zhTw: PageWords = {
     deadNext:
       '如果您先前已確認過這個地址，則無需進行任何操作。如果尚未確認，請在登入處要求寄送新的信件，並開啟最新的一封。',
   },
-  trouble: {
+  refusal: {
     again: '請稍候片刻，再試一次。',
     busy: '嘗試次數過多',
     busyText: '請稍候幾分鐘，再重新開啟信件中的連結。',

@@ -31,7 +31,7 @@ export function sendPage(req: IncomingMessage, res: ServerResponse, { status, he
 export function createPageRoutes({ pages, readText }: { pages: Pages; readText: ReadText }): DirectRoute[] {
   /** Also where the page itself was not asked: a person reads it. */
   const presentRefusal: DirectRoute['presentRefusal'] = ({ code }, req) =>
-    pages.trouble(code, statuses[code].status, req.headers['accept-language'] ?? '')
+    pages.refusal(code, statuses[code].status, req.headers['accept-language'] ?? '')
 
   const serve =
     (answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>): DirectRoute['handle'] =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
 import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
 import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
-import { troublePage } from '../../src/pages/trouble.ts'
+import { refusalPage } from '../../src/pages/refusal.ts'
 import type { RestRequest } from '../../src/rest/define-route.ts'
 import { createDirectRoutes } from '../../src/rest/direct-routes.ts'
 import { assertRoutes } from '../../src/rest/execute.ts'
@@ -26,7 +26,7 @@ const directRoutes = [
   ...createPageRoutes({
     pages: {
       forms: [createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }), createEmailVerificationPage()],
-      trouble: troublePage,
+      refusal: refusalPage,
     },
     readText: async () => '',
   }),

@@ -9,8 +9,8 @@ import { boolean, jsonb, orNull, type SqlType, text } from '../sql.ts'
 interface Names {
   /** Of `assets`; also its name in REST, and where a commit tells what it changed. */
   column: string
-  /** In the asset tree, where it does not stand when left out. */
-  treeName?: string
+  /** In the asset tree; null when it does not stand there. */
+  treeName: string | null
   /** Whether the tree has it though it is empty. */
   isAlwaysInTree?: boolean
   /** For readers of both interfaces. */
@@ -65,15 +65,18 @@ export const metadataFields = {
     ...{ column: 'alt_text', treeName: 'altText' },
     description: 'Alternative text for accessibility (IPTC), for those who cannot see it',
   }),
-  tag: words(255, { column: 'tag', description: 'Tag to find it by' }),
-  publicAccess: flag({ column: 'public_access', description: 'Whether everybody may see it.' }),
-  signedMetadata: keptJson(32, { column: 'signed_metadata', description: 'The metadata that was signed' }),
-  signature: keptJson(32, { column: 'signature', description: 'Signatures of that metadata' }),
+  tag: words(255, { column: 'tag', treeName: null, description: 'Tag to find it by' }),
+  publicAccess: flag({ column: 'public_access', treeName: null, description: 'Whether everybody may see it.' }),
+  signedMetadata: keptJson(32, {
+    ...{ column: 'signed_metadata', treeName: null },
+    description: 'The metadata that was signed',
+  }),
+  signature: keptJson(32, { column: 'signature', treeName: null, description: 'Signatures of that metadata' }),
 }
 
 /** What comes with a registration and stays as it is. */
 export const registrationFields = {
-  meta: keptJson(64, { column: 'meta', description: 'What the device recorded with the file' }),
+  meta: keptJson(64, { column: 'meta', treeName: null, description: 'What the device recorded with the file' }),
 }
 
 /** Custom fields of the asset tree, which are merged by key where the others are replaced. Size in bytes of JSON. */

@@ -4,9 +4,9 @@ import { noticePage } from './layout.ts'
 import type { PageAnswer } from './page.ts'
 import { pageWords, preferredLanguage } from './words.ts'
 
-type Trouble = 'busy' | 'down' | 'unread'
+type Reason = 'busy' | 'down' | 'unread'
 
-const troubles: Partial<Record<ErrorCode, Trouble>> = {
+const reasons: Partial<Record<ErrorCode, Reason>> = {
   METHOD_NOT_ALLOWED: 'unread',
   THROTTLED: 'busy',
   VALIDATION_FAILED: 'unread',
@@ -19,10 +19,10 @@ const troubles: Partial<Record<ErrorCode, Trouble>> = {
  * The page that tells of a refusal. `status` is the one that the refusal has everywhere; `isMailed`: whether a mailed link
  * leads to the page.
  */
-export function troublePage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
+export function refusalPage(code: ErrorCode, status: number, languages: string, isMailed = true): PageAnswer {
   const language = preferredLanguage(languages)
-  const { trouble: words } = pageWords[language]
-  const trouble = troubles[code] ?? 'down'
-  const next = isMailed ? words[`${trouble}Text`] : words.again
-  return noticePage(status, { language, title: words[trouble], kind: 'bad', paragraphs: [next] })
+  const { refusal: words } = pageWords[language]
+  const reason = reasons[code] ?? 'down'
+  const next = isMailed ? words[`${reason}Text`] : words.again
+  return noticePage(status, { language, title: words[reason], kind: 'bad', paragraphs: [next] })
 }
