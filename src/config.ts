@@ -210,7 +210,15 @@ const variables = {
   },
   GRAPHQL_PLAYGROUND: {
     schema: flag.optional(),
-    doc: 'Whether /graphql is a page for people. Default: not in production.',
+    doc: 'Whether /graphql is a page for people. Default: not in production, nor with GRAPHQL_TRUSTED_ONLY.',
+  },
+  GRAPHQL_TRUSTED_DOCUMENTS: {
+    schema: z.string().optional(),
+    doc: 'Manifest of GraphQL documents that clients may name by their identifiers, or a folder of manifests (*.json), as graphql-codegen, Relay and Apollo write them.',
+  },
+  GRAPHQL_TRUSTED_ONLY: {
+    schema: flag.default(false),
+    doc: 'Carries out no GraphQL document but those of GRAPHQL_TRUSTED_DOCUMENTS.',
   },
   LIMIT_RESETS_PER_IP: { schema: count.prefault('20'), doc: 'Password resets an hour asked for from one address.' },
   EMAIL_VERIFICATION: {
@@ -270,6 +278,14 @@ function contradictionsIn(values: Values): string[] {
   const problems: string[] = []
   if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
     problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
+  }
+  if (values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS) {
+    problems.push('GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY: what is carried out at all.')
+  }
+  if (values.GRAPHQL_TRUSTED_ONLY && values.GRAPHQL_PLAYGROUND) {
+    problems.push(
+      'GRAPHQL_PLAYGROUND has no use with GRAPHQL_TRUSTED_ONLY: nothing that is typed there is carried out.',
+    )
   }
   if (values.NODE_ENV !== 'production') return problems
   const embedded = [
@@ -367,7 +383,9 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     trustedProxies: values.TRUSTED_PROXIES,
     graphql: {
       introspection: values.GRAPHQL_INTROSPECTION ?? !production,
-      playground: values.GRAPHQL_PLAYGROUND ?? !production,
+      playground: values.GRAPHQL_PLAYGROUND ?? (!production && !values.GRAPHQL_TRUSTED_ONLY),
+      trustedDocuments: values.GRAPHQL_TRUSTED_DOCUMENTS && resolve(values.GRAPHQL_TRUSTED_DOCUMENTS),
+      trustedOnly: values.GRAPHQL_TRUSTED_ONLY,
     },
     emailVerification: values.EMAIL_VERIFICATION,
     requireApiKeyForSignUp: values.REQUIRE_API_KEY_FOR_SIGN_UP,

@@ -2,6 +2,8 @@
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { deliveryWork } from './domain/store/delivery-service.ts'
+import { schema } from './graphql/schema.ts'
+import { readTrustedDocuments } from './graphql/trusted-documents.ts'
 import { connectChain, openInstallation } from './installation.ts'
 import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
 import { startJobs } from './platform/jobs/jobs.ts'
@@ -19,6 +21,9 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 async function main() {
   const config = readConfig()
+  // Told before anything is opened.
+  const { trustedDocuments, introspection } = config.graphql
+  if (trustedDocuments) readTrustedDocuments(trustedDocuments, schema, introspection)
   const log = createLog(config.logLevel)
   // Also while it starts: what is half started is not left behind.
   const stopped = stopSignal(STOP_MS)

@@ -33,6 +33,10 @@ export const errorMeanings = {
   PARSE_ERROR: 'The request cannot be read: JSON, a form or a GraphQL document is malformed.',
   PAYLOAD_TOO_LARGE: 'The request is larger than the limit.',
   PERMISSION_DENIED: 'Only an administrator may do this.',
+  PERSISTED_QUERY_ID_REQUIRED:
+    'Only documents of the operator’s list are carried out here: name one by its identifier instead of sending its text.',
+  PERSISTED_QUERY_NOT_FOUND: 'No document is known by this identifier. Send it again together with the document.',
+  PERSISTED_QUERY_NOT_IN_LIST: 'Only documents of the operator’s list are carried out here, and this is none of them.',
   PRICE_EXCEEDS_MAX_COST: 'It costs more than the request lets it.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   THROTTLED: 'Too many requests; ask again after `extensions.retryAfter` seconds.',

@@ -1,5 +1,6 @@
 /** How much a document may ask. Told by its syntax alone, before it is validated, for validation is work already. */
 import {
+  type DirectiveNode,
   type DocumentNode,
   GraphQLError,
   Kind,
@@ -48,12 +49,27 @@ const nouns: Record<Limited, string> = {
 }
 
 /** The refusal of a document, as VALIDATION_FAILED. */
-export const tooMuch = (message: string) => new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
+export const documentRefusal = (message: string) =>
+  new GraphQLError(message, { extensions: { code: 'VALIDATION_FAILED' } })
 
 /** Raises a GraphQLError. */
 function assertWithin(limit: Limited, count: number): void {
   if (count > documentLimits[limit]) {
-    throw tooMuch(`The document has more than ${documentLimits[limit]} ${nouns[limit]}.`)
+    throw documentRefusal(`The document has more than ${documentLimits[limit]} ${nouns[limit]}.`)
+  }
+}
+
+/** Directives by which a client asks for an answer in parts. */
+const INCREMENTAL = new Set(['defer', 'stream'])
+
+/** Raises a GraphQLError that names the directive. */
+function assertWhole(directives: readonly DirectiveNode[]): void {
+  for (const { name } of directives) {
+    if (INCREMENTAL.has(name.value)) {
+      throw documentRefusal(
+        `Answers come whole: @${name.value} is not offered. Leave it out, and ask for what may come later in a request of its own.`,
+      )
+    }
   }
 }
 
@@ -106,6 +122,7 @@ function createMeter(document: DocumentNode) {
     for (const node of selections) {
       const { fields, aliases, directives, depth } = ofSelection(node, depthLimit)
       const own = node.directives?.length ?? 0
+      assertWhole(node.directives ?? [])
       sum.fields += fields
       sum.aliases += aliases
       sum.directives += directives + own
@@ -157,7 +174,7 @@ export function assertDocumentFits(document: DocumentNode): void {
     const level = levelOf(selectionSet)
     assertWithin('rootFields', level)
     if (operation === OperationTypeNode.MUTATION && level > 1) {
-      throw tooMuch('A mutation changes one thing: ask for one field at its root.')
+      throw documentRefusal('A mutation changes one thing: ask for one field at its root.')
     }
   }
 }

@@ -17,7 +17,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { tooMuch } from './document-limits.ts'
+import { documentRefusal } from './document-limits.ts'
 import { type Fragments, fragmentsOf, isIntrospection } from './document-parts.ts'
 
 /** How often everything that tools ask for may be asked for in one document. */
@@ -111,6 +111,6 @@ export function createIntrospectionCheck(schema: GraphQLSchema) {
       isRefused = asksTooMuch(document, operation)
       refused.set(operation, isRefused)
     }
-    if (isRefused) throw tooMuch(`The document asks for more than ${getLimit()} values of the schema.`)
+    if (isRefused) throw documentRefusal(`The document asks for more than ${getLimit()} values of the schema.`)
   }
 }

@@ -3,13 +3,14 @@ import type { IncomingMessage } from 'node:http'
 import { type BodyReaders, type Intake, Upload } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
 import { readJsonObject } from '../domain/json-input.ts'
+import { readParams } from './read-params.ts'
 
 /** Files that one request brings. */
 const MAX_FILES = 4
 
 /** A multipart request that is being read. */
 export interface UploadForm {
-  /** The operation, with an `Upload` wherever a file belongs. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR. */
+  /** The operation, with an `Upload` wherever a file belongs. Raises PAYLOAD_TOO_LARGE, PARSE_ERROR, VALIDATION_FAILED. */
   params: Promise<Record<string, unknown>>
   /** To be called when the request is over: what nobody asked for is not read. */
   cancel(): void
@@ -37,7 +38,7 @@ interface Announced {
 
 /**
  * Files are taken to disk once a resolver asks for one: whoever may not send any, or cannot pay, is refused before. Raises
- * PAYLOAD_TOO_LARGE, PARSE_ERROR before anything is read.
+ * PAYLOAD_TOO_LARGE, PARSE_ERROR, and VALIDATION_FAILED for a batch, before anything is read.
  */
 export function readUploadForm(
   req: IncomingMessage,
@@ -82,7 +83,7 @@ export function readUploadForm(
     maxFileBytes,
     maxFiles: MAX_FILES,
     onField(name, value) {
-      if (name === 'operations' && !operations) operations = readJsonObject(value)
+      if (name === 'operations' && !operations) operations = readParams(value)
       else if (name === 'map' && !announced) {
         if (!operations) throw badForm('`map` follows `operations`.')
         readMap(operations, value)

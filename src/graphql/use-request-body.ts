@@ -4,8 +4,8 @@ import type { Plugin } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { DomainError } from '../domain/errors.ts'
-import { readJsonObject } from '../domain/json-input.ts'
 import type { NodeContext } from './node-context.ts'
+import { readParams, readSearchParams } from './read-params.ts'
 import { readUploadForm } from './read-upload-form.ts'
 
 const transportStatus: Partial<Record<DomainError['code'], number>> = {
@@ -23,20 +23,24 @@ function transportError(error: unknown): unknown {
   })
 }
 
+const JSON_TYPE = /^application\/(json|graphql\+json)\b/
+
 /** What a request is made of. Clients add more for links and servers of their own: Apollo’s the type of the operation. */
-const PARAMETERS = new Set(['query', 'operationName', 'variables', 'extensions'])
+const PARAMETERS = new Set(['query', 'documentId', 'operationName', 'variables', 'extensions'])
 
 /** As at the other door, what nobody knows is left out. */
 function knownParams<Params extends object>(params: Params): Params {
   const names = Object.keys(params)
   // One that is misspelled may be the very document: it is named then.
-  if (names.every((name) => PARAMETERS.has(name)) || !names.includes('query')) return params
+  const isNamed = names.includes('query') || names.includes('documentId')
+  if (names.every((name) => PARAMETERS.has(name)) || !isNamed) return params
   return Object.fromEntries(Object.entries(params).filter(([name]) => PARAMETERS.has(name))) as Params
 }
 
 /**
- * Reads bodies from the socket, bounded: JSON as text, and GraphQL multipart requests. Yoga's own reader sends every body
- * through a stream of its own, which costs more than the query.
+ * Reads requests: by GET from the URL; bodies from the socket, bounded, JSON as text, and GraphQL multipart requests. Yoga's own
+ * reader sends every body through a stream of its own, which costs more than the query, and changes numbers that JavaScript
+ * cannot hold.
  */
 export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Context & NodeContext, NodeContext> => {
   /** Until the answer is sent, or the caller is gone. */
@@ -50,24 +54,27 @@ export const useRequestBody = (options: BodyReaders<IncomingMessage>): Plugin<Co
     return form.params
   }
 
+  /** What reads the body, by its type. */
+  function bodyReader(context: Context & NodeContext): () => Promise<Record<string, unknown>> {
+    const { req } = context
+    const type = req.headers['content-type'] ?? ''
+    if (type.startsWith('multipart/form-data')) return async () => readFiles(context)
+    if (JSON_TYPE.test(type)) return async () => readParams(await options.readText(req, options.maxBytes))
+    throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {
+      extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
+    })
+  }
+
   return {
-    onRequestParse({ request, serverContext, setRequestParser }) {
-      if (request.method !== 'POST') return
-      const { req } = serverContext
-      const type = req.headers['content-type'] ?? ''
-      const parse = type.startsWith('multipart/form-data')
-        ? async () => readFiles(serverContext as unknown as Context & NodeContext)
-        : /^application\/(json|graphql\+json)\b/.test(type)
-          ? async () => readJsonObject(await options.readText(req, options.maxBytes))
-          : undefined
-      if (!parse) {
-        throw new GraphQLError('Send JSON, or a GraphQL multipart request.', {
-          extensions: { code: 'UNSUPPORTED_MEDIA_TYPE', http: { status: 415 } },
-        })
-      }
+    onRequestParse({ request: { method }, serverContext, setRequestParser }) {
+      if (method !== 'GET' && method !== 'POST') return
+      const read =
+        method === 'GET'
+          ? async () => readSearchParams(serverContext.req.url ?? '')
+          : bodyReader(serverContext as unknown as Context & NodeContext)
       setRequestParser(async () => {
         try {
-          return await parse()
+          return await read()
         } catch (error) {
           throw transportError(error)
         }

@@ -1,11 +1,13 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GraphQLError } from 'graphql'
 import { isAsyncIterable, type Plugin, processRegularResult } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { NodeContext } from './node-context.ts'
 
 const EVENT_STREAM = 'text/event-stream'
-const ANSWERS = ['application/json', 'application/graphql-response+json', 'multipart/mixed', EVENT_STREAM]
+const ANSWERS = ['application/json', 'application/graphql-response+json', EVENT_STREAM]
+/** In which clients that know incremental delivery take its parts. */
+const PARTS = 'multipart/mixed'
 
 /** Whether a header Accept allows a type of answer; without a header everything is allowed. */
 export function accepts(header: string | undefined, type: string): boolean {
@@ -18,12 +20,18 @@ export function accepts(header: string | undefined, type: string): boolean {
     .some((wish) => wish === '*/*' || wish === `${kind}/*` || wish === type)
 }
 
+const takesAnswers = ({ headers }: IncomingMessage) => ANSWERS.some((type) => accepts(headers.accept, type))
+
 const notAcceptable = (message: string) =>
   new GraphQLError(message, { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } })
 
 const noAnswer = () =>
   notAcceptable(
     'No answer can be made that you accept: send `Accept: application/json`, for a subscription `text/event-stream`.',
+  )
+const noParts = () =>
+  notAcceptable(
+    'Answers come whole, and not in parts (multipart/mixed): send `Accept: application/json`, for a subscription `Accept: text/event-stream`.',
   )
 const noStream = () =>
   notAcceptable('A subscription is answered with server-sent events: send `Accept: text/event-stream`.')
@@ -37,7 +45,7 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
   return {
     // Before anything is carried out whose answer nobody could read.
     onParams({ context: { req } }) {
-      if (!ANSWERS.some((type) => accepts(req.headers.accept, type))) throw noAnswer()
+      if (!takesAnswers(req)) throw accepts(req.headers.accept, PARTS) ? noParts() : noAnswer()
     },
     onSubscribe({ args: { contextValue }, setResultAndStopExecution }) {
       const { req, res } = contextValue
@@ -55,9 +63,9 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
         },
       }
     },
-    onResultProcess({ result, serverContext: { res }, setResultProcessor, resultProcessor }) {
+    onResultProcess({ result, serverContext: { req, res }, setResultProcessor, resultProcessor }) {
       // Whoever accepts nothing that we have is told so in JSON.
-      if (!resultProcessor) setResultProcessor(processRegularResult, 'application/json')
+      if (!resultProcessor || !takesAnswers(req)) setResultProcessor(processRegularResult, 'application/json')
       if (!streams.has(res) || !('errors' in result)) return
       for (const { extensions } of result.errors ?? [])
         if (extensions.code === 'THROTTLED') extensions.http = { status: 429 }

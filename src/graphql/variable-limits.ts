@@ -1,6 +1,6 @@
 import { Upload } from '../domain/asset/uploads.ts'
 import { assertVariables, MAX_JSON_DEPTH } from '../domain/json-input.ts'
-import { tooMuch } from './document-limits.ts'
+import { documentRefusal } from './document-limits.ts'
 
 /** A body is bounded in bytes; this bounds the work of looking through it. */
 const MAX_VALUES = 10_000
@@ -15,7 +15,7 @@ export function assertVariablesFit(variables: unknown): void {
   // Level by level: a text of brackets is deeper than the stack.
   for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth += 1) {
     count += level.length
-    if (count > MAX_VALUES) throw tooMuch(`The variables hold more than ${MAX_VALUES} values.`)
+    if (count > MAX_VALUES) throw documentRefusal(`The variables hold more than ${MAX_VALUES} values.`)
     const next: unknown[] = []
     for (const value of level) {
       if (typeof value !== 'object' || value === null) continue

@@ -10,7 +10,7 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
 } from 'graphql'
-import { tooMuch as refused } from './document-limits.ts'
+import { documentRefusal } from './document-limits.ts'
 
 /** Raises a GraphQLError at the first name that is unknown or missing. */
 function assertNames(value: unknown, declared: GraphQLInputType, variable: string): void {
@@ -24,12 +24,12 @@ function assertNames(value: unknown, declared: GraphQLInputType, variable: strin
   for (const [name, item] of Object.entries(value)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (!field)
-      throw refused(`Variable "$${variable}": field "${name.slice(0, 100)}" is not defined by type "${type}".`)
+      throw documentRefusal(`Variable "$${variable}": field "${name.slice(0, 100)}" is not defined by type "${type}".`)
     assertNames(item, field.type, variable)
   }
   for (const field of Object.values(fields)) {
     if (isRequiredInputField(field) && !Object.hasOwn(value, field.name)) {
-      throw refused(`Variable "$${variable}": field "${field.name}" of type "${type}" is required.`)
+      throw documentRefusal(`Variable "$${variable}": field "${field.name}" of type "${type}" is required.`)
     }
   }
 }

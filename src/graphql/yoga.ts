@@ -1,14 +1,17 @@
 /** The GraphQL door. Its plugin list reads as the life of a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { GraphQLSchema } from 'graphql'
+import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { createLRUCache, createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Gate, Log } from '../domain/ports.ts'
+import { createDocumentChecks } from './document-checks.ts'
 import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
+import { createPersistedDocuments } from './persisted-documents.ts'
 import { createPlayground, wantsPlayground } from './playground.ts'
 import { useStaleTokens } from './stale-token.ts'
+import { noTrustedDocuments, readTrustedDocuments } from './trusted-documents.ts'
 import { useAnswerBytes } from './use-answer-bytes.ts'
 import { useCaller } from './use-caller.ts'
 import { useCsrfGuard } from './use-csrf-guard.ts'
@@ -23,7 +26,7 @@ const KEPT_DOCUMENTS = 200
 
 /**
  * What answers `/graphql`: with the playground, where a browser asks for a page and there is one, else by the schema.
- * Whatever is raised is told in the answer.
+ * Whatever is raised is told in the answer. Raises TrustedDocumentsError when the operator's list of documents has problems.
  */
 export function createGraphQLHandler({
   schema,
@@ -33,6 +36,8 @@ export function createGraphQLHandler({
   introspection,
   largeAnswers,
   playground: hasPlayground,
+  trustedDocuments,
+  trustedOnly,
 }: {
   schema: GraphQLSchema
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
@@ -44,7 +49,14 @@ export function createGraphQLHandler({
   largeAnswers: Gate
   /** Whether browsers get a page. */
   playground: boolean
+  /** Where the manifests are of the documents that the operator trusts. */
+  trustedDocuments: string | undefined
+  /** Whether no other document is carried out. */
+  trustedOnly: boolean
 }) {
+  const trusted = trustedDocuments ? readTrustedDocuments(trustedDocuments, schema, introspection) : noTrustedDocuments
+  const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
+  const parsed = createLRUCache<DocumentNode>({ max: KEPT_DOCUMENTS })
   const playground = createPlayground()
   const yoga = createYoga<NodeContext, Context>({
     schema,
@@ -54,21 +66,26 @@ export function createGraphQLHandler({
       useCsrfGuard(),
       useCaller(createContext),
       useRequestBody(body),
-      useDocumentLimits({ schema, introspection, largeAnswers }),
+      useDocumentLimits({ checks: createDocumentChecks(schema, introspection), introspection, largeAnswers }),
       useStaleTokens(schema),
       useStreams(),
+      ...persistedDocuments,
       useReplayHeader(),
       useAnswerBytes(),
       useErrorVocabulary(),
     ],
     parserAndValidationCache: {
-      documentCache: createLRUCache({ max: KEPT_DOCUMENTS }),
+      documentCache: {
+        get: (text) => trusted.documents.get(text) ?? parsed.get(text),
+        set: (text, document) => void parsed.set(text, document),
+      },
       errorCache: createLRUCache({ max: KEPT_DOCUMENTS }),
     },
     cors: { origin: '*', credentials: false, exposedHeaders: ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id'] },
     graphiql: false,
     landingPage: false,
     multipart: false,
+    extraParamNames: ['documentId'],
     // Bounded where they are read: see use-request-body.ts.
     maxRequestBodySize: false,
     batching: false,

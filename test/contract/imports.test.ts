@@ -93,7 +93,7 @@ const rules: Record<string, Rule> = {
   graphql: {
     local: /^(graphql\/|domain\/|context\.ts$)/,
     types: prismaTypes,
-    packages: /^(graphql|graphql-[\w-]+|@pothos\/.+|@graphql-yoga\/.+|node:.+)$/,
+    packages: /^(graphql|graphql-[\w-]+|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {

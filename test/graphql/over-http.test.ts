@@ -1,6 +1,7 @@
 import { serverAudits } from 'graphql-http'
 import { describe, expect, it } from 'vitest'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
 
 const app = await createTestApp()
@@ -40,7 +41,7 @@ describe('GraphQL over HTTP', () => {
 
   it.each([
     ['application/json', 'Accept: text/event-stream'],
-    ['multipart/mixed', 'Accept: text/event-stream'],
+    ['multipart/mixed; deferSpec=20220824', 'Accept: text/event-stream'],
     ['text/html', 'text/event-stream'],
   ])(
     'refuses a subscription by who accepts only %s with what to ask for, and nothing stays open',
@@ -64,6 +65,50 @@ describe('GraphQL over HTTP', () => {
     expect(answer.status).toBe(406)
     expectError(answer, 'NOT_ACCEPTABLE')
     expectOk(await user.graphql('{ me { id } }', {}, { headers: { Accept: 'text/html, */*;q=0.1' } }))
+  })
+
+  it('comes whole: a document that asks for parts is refused with a sentence, and so is who takes nothing but parts', async () => {
+    for (const document of [
+      '{ me { id ... @defer { email } } }',
+      '{ me { id ...Rest @defer(label: "rest") } } fragment Rest on User { email }',
+      '{ assets { nodes @stream(initialCount: 1) { id } } }',
+    ]) {
+      const { body } = expectError(await user.graphql(document), 'VALIDATION_FAILED')
+      expect(body.errors).toHaveLength(1)
+      expect(body.errors[0].message).toMatch(/Answers come whole: @(defer|stream) is not offered/)
+    }
+    const parts = await user.graphql('{ me { id } }', {}, { headers: { Accept: 'multipart/mixed' } })
+    expect(parts.status).toBe(406)
+    expect(expectError(parts, 'NOT_ACCEPTABLE').body.errors[0].message).toContain('Answers come whole')
+    const Accept = 'multipart/mixed;deferSpec=20220824, application/graphql-response+json, application/json;q=0.9'
+    const whole = await user.graphql('{ me { id } }', {}, { headers: { Accept } })
+    expect(whole.headers.get('content-type')).toMatch(/^application\/graphql-response\+json/)
+    expectOk(whole)
+  })
+
+  it('carries out one operation a request: a batch is refused with a sentence, as JSON and as a form', async () => {
+    const batch = [{ query: '{ me { id } }' }, { query: '{ me { id } }' }]
+    const form = { operations: JSON.stringify(batch), map: '{}' }
+    for (const message of [{ json: batch }, { multipart: form, headers: { 'GraphQL-Require-Preflight': '1' } }]) {
+      const answer = expectError(await send(`${app.url}/graphql`, message), 'VALIDATION_FAILED')
+      expect([answer.status, answer.body.errors[0].message]).toEqual([400, expect.stringMatching(/^Batches are not/)])
+    }
+  })
+
+  it('reads numbers by GET as by POST: one that cannot be held is refused, not changed', async () => {
+    const query = 'query ($n: Int) { assets(first: $n) { totalCount } }'
+    const ask = (variables: string) =>
+      send(`${app.url}/graphql`, {
+        path: `?${new URLSearchParams({ query, variables })}`,
+        headers: { Accept: 'application/json' },
+      })
+    expectOk(await ask('{"n":1}'))
+    const refused = expectError(await ask('{"n":1.00000000000000001}'), 'VALIDATION_FAILED')
+    expect(refused.body.errors[0].message).toContain('cannot be held without changing it')
+    const raw = `{"query":${JSON.stringify(query)},"variables":{"n":1.00000000000000001}}`
+    const posted = await send(`${app.url}/graphql`, { raw, headers: { 'Content-Type': 'application/json' } })
+    expect(refused.body.errors).toEqual(posted.body.errors)
+    expect(expectError(await ask('{'), 'PARSE_ERROR').status).toBe(400)
   })
 
   it('lets browsers of any origin call, without cookies', async () => {

@@ -66,6 +66,72 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/graphql/document-limits.ts',
+    ['graphql/over-http.test.ts'],
+    [
+      [
+        'doors.whole-answers',
+        'A document that asks for its answer in parts is told that there are none.',
+        `if (INCREMENTAL.has(name.value)) {`,
+        `if (INCREMENTAL.has('') && name) {`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/read-params.ts',
+    ['graphql/over-http.test.ts'],
+    [
+      [
+        'doors.numbers-by-get',
+        'A number is read by GET as it is by POST.',
+        `return value === undefined ? undefined : readJson(value)`,
+        `return value === undefined ? undefined : JSON.parse(value)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/persisted-documents.ts',
+    ['graphql/persisted-documents.test.ts'],
+    [
+      [
+        'doors.trusted-only',
+        'Where only trusted documents are let in, no text is.',
+        `allowArbitraryOperations: !trustedOnly`,
+        `allowArbitraryOperations: true`,
+      ],
+      [
+        'doors.refused-documents',
+        'A document that was refused is not kept.',
+        `claims.set(req, { hash, text })`,
+        `kept.set(hash, text)`,
+      ],
+      [
+        'doors.document-hash',
+        'A document is kept by no hash but its own.',
+        `if (keyOf(id) !== hash) throw mismatch()`,
+        `if (keyOf(id) !== hash) claims.set(req, { hash: keyOf(id), text })`,
+      ],
+      [
+        'doors.kept-documents',
+        'Documents that clients sent take no more than their room.',
+        `maxSize: keptDocuments.bytes`,
+        `maxSize: 10 * keptDocuments.bytes`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/trusted-documents.ts',
+    ['graphql/persisted-documents.test.ts'],
+    [
+      [
+        'doors.manifest-hash',
+        'In a manifest no hash stands for another document.',
+        `if (SHA256.test(key) && key !== hashOf(text))`,
+        `if (SHA256.test(key) && key === '')`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/page.ts',
     ['rest/large-pages.test.ts', 'rest/lists.test.ts', 'graphql/reading.test.ts', 'graphql/hardening.test.ts'],
     [

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSchema, lexicographicSortSchema, printSchema } from 'graphql'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { schema } from '../../src/graphql/schema.ts'
+import { readTrustedDocuments } from '../../src/graphql/trusted-documents.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 import { sinceJune2018 } from './dialects.ts'
 import { generateCode } from './generate-code.ts'
+import { askTwiceByApollo } from './hashed-queries.ts'
 import { commitUpdated, followChanges, subscribers } from './subscriptions.ts'
 import { uploaders } from './uploads.ts'
 
@@ -15,11 +18,28 @@ const app = await createTestApp()
 const endpointOf = ({ token }: SignedIn) => ({ url: `${app.url}/graphql`, token })
 const sorted = (sdl: string) => printSchema(lexicographicSortSchema(buildSchema(sdl)))
 
-it('code is generated from the URL and compiles', async () => {
+it('code is generated from the URL and compiles, with a manifest that can be trusted', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-codegen-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
-  const read = sorted(await generateCode(`${app.url}/graphql`, dir))
+  const { sdl, manifest } = await generateCode(`${app.url}/graphql`, dir)
+  const read = sorted(sdl)
+  expect(readTrustedDocuments(manifest, schema, true).documents.size).toBe(3)
   expect(read).toBe(sorted(await readFile('schema.graphql', 'utf8')).replace(sinceJune2018, ''))
+})
+
+it.each([
+  ['POST', false],
+  ['GET', true],
+] as const)('a document is sent once by Apollo Client, and named from then on by %s', async (method, byGet) => {
+  const user = await app.newUser()
+  const query = `query ${method} { me { username } }`
+  const { data, sent } = await askTwiceByApollo(endpointOf(user), query, byGet)
+  expect(data).toMatchObject({ me: { username: user.username } })
+  expect(sent).toEqual([
+    { method, hasDocument: false },
+    { method: 'POST', hasDocument: true },
+    { method, hasDocument: false },
+  ])
 })
 
 describe.each(subscribers)('a subscription by $name', ({ follow }) => {

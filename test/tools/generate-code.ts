@@ -26,16 +26,20 @@ export const wrong = ({ me }: MeQuery) => me.nickname
 
 /**
  * A project in `dir` as `graphql-codegen init` leaves it: the schema is read from the URL, code is generated and compiled.
- * Returns what was read, as SDL. Raises with what the tool says.
+ * Returns what was read, as SDL, and where the manifest of the documents is. Raises with what the tool says.
  */
-export async function generateCode(url: string, dir: string): Promise<string> {
+export async function generateCode(url: string, dir: string): Promise<{ sdl: string; manifest: string }> {
   await mkdir(join(dir, 'src'), { recursive: true })
   await symlink(modules, join(dir, 'node_modules'))
   const config = {
     schema: url,
     documents: 'src/**/*.graphql',
     generates: {
-      'src/generated/': { preset: 'client', config: { useTypeImports: true } },
+      'src/generated/': {
+        preset: 'client',
+        presetConfig: { persistedDocuments: { hashAlgorithm: 'sha256' } },
+        config: { useTypeImports: true },
+      },
       'schema.graphql': { plugins: ['schema-ast'], config: { sort: true } },
     },
   }
@@ -52,5 +56,8 @@ export async function generateCode(url: string, dir: string): Promise<string> {
   }
   await run(bin('graphql-codegen'), ['--config', 'codegen.json'], { cwd: dir }).catch(say)
   await run(bin('tsc'), ['--project', '.'], { cwd: dir }).catch(say)
-  return readFile(join(dir, 'schema.graphql'), 'utf8')
+  return {
+    sdl: await readFile(join(dir, 'schema.graphql'), 'utf8'),
+    manifest: join(dir, 'src/generated/persisted-documents.json'),
+  }
 }

@@ -183,6 +183,12 @@ export type ErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   /** Only an administrator may do this. */
   | 'PERMISSION_DENIED'
+  /** Only documents of the operator’s list are carried out here: name one by its identifier instead of sending its text. */
+  | 'PERSISTED_QUERY_ID_REQUIRED'
+  /** No document is known by this identifier. Send it again together with the document. */
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  /** Only documents of the operator’s list are carried out here, and this is none of them. */
+  | 'PERSISTED_QUERY_NOT_IN_LIST'
   /** It costs more than the request lets it. */
   | 'PRICE_EXCEEDS_MAX_COST'
   /** The request took too long to arrive. */

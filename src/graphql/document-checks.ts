@@ -1,0 +1,94 @@
+/** What every document is held to, one that comes with a request as well as one of the operator's list. */
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  parse,
+  type Source,
+  type ValidationContext,
+  type ValidationRule,
+  validate,
+} from 'graphql'
+import { answerLimits, createCostOf } from './document-cost.ts'
+import { assertDocumentFits, documentLimits, documentRefusal } from './document-limits.ts'
+import { createIntrospectionCheck } from './introspection-cost.ts'
+import { ValidTextRule } from './valid-text-rule.ts'
+import { createNameCheck } from './variable-names.ts'
+
+const MAX_ERRORS = 8
+
+/**
+ * `__schema` tells nothing, and `__type` only whether there is a type of the name that was asked for, which every
+ * error about a fragment tells, too.
+ */
+function NoIntrospectionRule(context: ValidationContext): ASTVisitor {
+  const refuse = (message: string) => context.reportError(new GraphQLError(message))
+  return {
+    Field({ name, selectionSet }) {
+      if (name.value === '__schema') refuse('The schema is not told here.')
+      if (name.value !== '__type') return
+      const isName = (node: { kind: string; name?: { value: string } | undefined }) =>
+        node.kind === 'Field' && (node.name?.value === 'name' || node.name?.value === '__typename')
+      if (!selectionSet?.selections.every(isName)) refuse('Only the name of a type is told here.')
+    },
+  }
+}
+
+type Variables = Readonly<Record<string, unknown>>
+
+/** The steps in which a document is looked at; each takes what the step before let through. */
+export interface DocumentChecks {
+  /** Raises a GraphQLError, also for a document that is too large for its syntax alone. */
+  parse(source: string | Source): DocumentNode
+  /** What documents are held to besides the rules of the specification. */
+  rules: readonly ValidationRule[]
+  /** As graphql's own, with few errors. */
+  validate: typeof validate
+  /** How many bytes the answer may have. Raises a GraphQLError or VALIDATION_FAILED when the operation asks too much. */
+  measure(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number
+}
+
+/** The checks for one schema. `introspection`: whether it is told. */
+export function createDocumentChecks(schema: GraphQLSchema, introspection: boolean): DocumentChecks {
+  const costOf = createCostOf(schema)
+  const assertIntrospectionFits = createIntrospectionCheck(schema)
+  const nameChecks = new WeakMap<OperationDefinitionNode, ReturnType<typeof createNameCheck>>()
+
+  function assertNames(operation: OperationDefinitionNode, variables: Variables) {
+    let check = nameChecks.get(operation)
+    if (!check) {
+      check = createNameCheck(schema, operation)
+      nameChecks.set(operation, check)
+    }
+    check(variables)
+  }
+
+  return {
+    parse(source) {
+      const document = parse(source, { maxTokens: documentLimits.tokens })
+      assertDocumentFits(document)
+      return document
+    },
+    rules: introspection ? [ValidTextRule] : [NoIntrospectionRule, ValidTextRule],
+    validate: (checked, document, rules) =>
+      validate(checked, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: !introspection }),
+    measure(document, operation, variables) {
+      assertNames(operation, variables)
+      assertIntrospectionFits(document, operation)
+      const { values, bytes } = costOf(document, operation, variables)
+      if (values > answerLimits.values) {
+        throw documentRefusal(
+          `The answer may hold ${values} values; at most ${answerLimits.values} can be asked for at once.`,
+        )
+      }
+      if (bytes > answerLimits.bytes) {
+        throw documentRefusal(
+          `The answer may hold ${bytes} bytes; at most ${answerLimits.bytes} can be asked for at once. Ask for smaller pages, or for fewer long texts.`,
+        )
+      }
+      return bytes
+    },
+  }
+}
