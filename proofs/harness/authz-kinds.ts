@@ -29,4 +29,5 @@ export const ownerAndAdmins: Expected = { ...admins, owner: 'allow' }
 /** Of `node(id)`, which tells nobody why. */
 export const ownerFinds: Expected = { ...each('null'), owner: 'allow' }
 export const adminFinds: Expected = { ...each('null'), admin: 'allow' }
+export const signedInFinds: Expected = { ...everybody, anonymous: 'null' }
 export const ownerAndAdminFind: Expected = { ...ownerFinds, admin: 'allow' }

@@ -29,6 +29,7 @@ export type Action =
   | 'session:end'
   | 'session:read'
   | 'store:administer'
+  | 'store:read'
   | 'transfer:read'
 
 type AssetFacts = Pick<Asset, 'ownerId' | 'publicAccess'>
@@ -107,6 +108,12 @@ export function visibleAssets(actor: Actor): Prisma.AssetWhereInput {
   if (actor.kind === 'system') return { deletedAt: null }
   if (actor.kind === 'anonymous') return { deletedAt: null, publicAccess: true }
   return { deletedAt: null, OR: [{ publicAccess: true }, { ownerId: actor.id }] }
+}
+
+/** The rows of `network_apps` an actor may see: what is sold. An administrator sees what was sold once, too. */
+export function visibleNetworkApps(actor: Actor): Prisma.NetworkAppWhereInput {
+  if (canAdminister(actor)) return {}
+  return actor.kind === 'user' ? { deactivatedAt: null } : { id: { in: [] } }
 }
 
 /** The rows of `orders` an actor may see: their own. The arguments may carry a live token, so nobody else's. */

@@ -28,7 +28,7 @@ const DeliveryFailurePolicy = builder.enumType('DeliveryFailurePolicy', {
 
 const guarded = 'Only administrators see it; null for others.'
 
-/** `NetworkApp`, for administrators alone; buyers have its name and identifier by their orders. */
+/** `NetworkApp`, to be seen by who may buy it; once it is not sold any more, by administrators alone. */
 export const NetworkAppType = builder.prismaObject('NetworkApp', {
   description: 'A paid action with a price and, optionally, a webhook that is called after a payment.',
   interfaces: [Node],
@@ -211,7 +211,9 @@ builder.queryFields((t) => ({
   networkApp: t.prismaField({
     type: NetworkAppType,
     nullable: true,
-    description: `A network app. ${adminOnly}, NOT_FOUND.`,
+    description:
+      'A network app that is sold; administrators see the others, too. Raises NOT_AUTHENTICATED, NOT_FOUND when there is none ' +
+      'that you may see.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the app.' }) },
     resolve: (query, _root, { id }, { actor, services }) => services.networkApps.get(actor, id, query),
   }),
@@ -220,7 +222,9 @@ builder.queryFields((t) => ({
       type: NetworkAppType,
       cursor: 'id',
       ...pageOf(1000),
-      description: `All network apps: one of exactly the name that is asked for first, then newest first. ${adminOnly}.`,
+      description:
+        'What is sold; administrators see the others, too. One of exactly the name that is asked for first, then newest first. ' +
+        'Raises NOT_AUTHENTICATED.',
       args: {
         filter: t.arg({ type: NetworkAppFilter, description: 'Only those that fit.' }),
         offset: offsetArg(t),

@@ -73,6 +73,7 @@ describe('may this actor try this at all', () => {
     'session:create': open,
     'session:end': in401,
     'session:read': in401,
+    'store:read': in401,
     'store:administer': { ...in401, stranger: 'PERMISSION_DENIED', owner: 'PERMISSION_DENIED' },
   }
   it.each(Object.entries(table))('%s', (action, expected) => {

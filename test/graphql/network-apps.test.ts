@@ -40,8 +40,6 @@ describe.each([
   ['updateNetworkApp', UPDATE, { input: { id: missing, price: '1' } }],
   ['rotateWebhookSecret', ROTATE, { input: { id: missing } }],
   ['deactivateNetworkApp', DEACTIVATE, { input: { id: missing } }],
-  ['networkApp', READ, { id: missing }],
-  ['networkApps', LIST, {}],
 ])('%s', (_, document, variables) => {
   it('is for administrators', async () => {
     expectError(await app.graphql(document, variables), 'NOT_AUTHENTICATED')
@@ -134,9 +132,38 @@ describe('networkApps', () => {
   })
 })
 
-it('node finds an app for administrators only', async () => {
-  const { id, name } = (await create()).networkApp
-  const document = 'query ($id: ID!) { node(id: $id) { id ... on NetworkApp { name } } }'
-  expect(expectOk(await admin.graphql(document, { id })).node).toEqual({ id, name })
-  for (const door of [user.graphql, app.graphql]) expect(expectOk(await door(document, { id })).node).toBeNull()
+describe('who may buy an app', () => {
+  const node = 'query ($id: ID!) { node(id: $id) { id ... on NetworkApp { name } } }'
+
+  it('sees it with its price, and not where it is called', async () => {
+    const { id, name } = (await create({ webhookUrl: WEBHOOK })).networkApp
+    const document = 'query ($id: ID!) { networkApp(id: $id) { name price isActive webhookUrl webhookDisabledAt } }'
+    const seen = { name, price: '0.5', isActive: true, webhookUrl: null, webhookDisabledAt: null }
+    expect(expectOk(await user.graphql(document, { id })).networkApp).toEqual(seen)
+    expect(expectOk(await user.graphql(LIST, { filter: { name } })).networkApps).toMatchObject({
+      totalCount: 1,
+      nodes: [{ id }],
+    })
+    expect(expectOk(await user.graphql(node, { id })).node).toEqual({ id, name })
+  })
+
+  it('sees it no more once it is out of sale, when administrators still do', async () => {
+    const { id, name } = (await create()).networkApp
+    expectOk(await admin.graphql(DEACTIVATE, { input: { id } }))
+    expectError(await user.graphql(READ, { id }), 'NOT_FOUND')
+    expect(expectOk(await user.graphql(node, { id })).node).toBeNull()
+    for (const filter of [{ name }, { name, isActive: false }]) {
+      const { totalCount, nodes } = expectOk(await user.graphql(LIST, { filter })).networkApps
+      expect({ totalCount, nodes }).toEqual({ totalCount: 0, nodes: [] })
+    }
+    expect(expectOk(await admin.graphql(READ, { id })).networkApp).toEqual({ name })
+    expect(expectOk(await admin.graphql(LIST, { filter: { name } })).networkApps.totalCount).toBe(1)
+  })
+
+  it('is signed in', async () => {
+    const { id } = (await create()).networkApp
+    expectError(await app.graphql(READ, { id }), 'NOT_AUTHENTICATED')
+    expectError(await app.graphql(LIST), 'NOT_AUTHENTICATED')
+    expect(expectOk(await app.graphql(node, { id })).node).toBeNull()
+  })
 })

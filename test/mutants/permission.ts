@@ -60,6 +60,20 @@ export const permission: Mutant[] = [
         `if (action === 'store:administer' && !actor.role) {`,
       ],
       [
+        'permission.unsold-app',
+        'An app that is out of sale is seen by administrators alone.',
+        `return actor.kind === 'user' ? { deactivatedAt: null } : { id: { in: [] } }`,
+        `return actor.kind === 'user' ? {} : { id: { in: [] } }`,
+        ['graphql/network-apps.test.ts'],
+      ],
+      [
+        'permission.anonymous-app',
+        'Network apps are for who is signed in.',
+        `? { deactivatedAt: null } : { id: { in: [] } }`,
+        `? { deactivatedAt: null } : { deactivatedAt: null }`,
+        ['graphql/network-apps.test.ts'],
+      ],
+      [
         'permission.wrong-key',
         'A wrong API key is refused also where none is needed.',
         `if (actor.service === 'unknown') throw`,
@@ -90,6 +104,18 @@ export const permission: Mutant[] = [
         'Revoking all other sessions keeps the one that asks.',
         `and t.id <> $session and`,
         `and ($session is not null) and`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/store/network-app-statements.ts',
+    ['graphql/network-apps.test.ts'],
+    [
+      [
+        'permission.unsold-listed',
+        'Lists of network apps leave out what is not sold, but for administrators.',
+        ` and (not $onlySold or deactivated_at is null)`,
+        ` and (not $onlySold or $onlySold)`,
       ],
     ],
   ),

@@ -56,8 +56,6 @@ async function secretsOf(id: string) {
 const missing = 'app_01h455vb4pex5vsknk084sn02q'
 describe.each([
   ['POST', 'store/network-apps/'],
-  ['GET', 'store/network-apps/'],
-  ['GET', path(missing)],
   ['PATCH', path(missing)],
   ['DELETE', path(missing)],
   ['POST', `${path(missing)}rotate-secret/`],
@@ -66,6 +64,18 @@ describe.each([
     expectError(await app.rest(method, target), 'NOT_AUTHENTICATED')
     expectError(await user.rest(method, target), 'PERMISSION_DENIED')
   })
+})
+
+it('what is sold is read by who is signed in', async () => {
+  const { id, name } = await created({ webhook_url: WEBHOOK })
+  const { results } = expectOk(await user.rest('GET', `store/network-apps/?name=${encodeURIComponent(name)}`))
+  expect(results).toMatchObject([{ id, name, price: '0.5', webhook_url: null }])
+  expect(expectOk(await user.rest('GET', path(id)))).toMatchObject({ id, webhook_url: null })
+  expect((await admin.rest('DELETE', path(id))).status).toBe(204)
+  expectError(await user.rest('GET', path(id)), 'NOT_FOUND')
+  for (const target of ['store/network-apps/', path(id)]) {
+    expectError(await app.rest('GET', target), 'NOT_AUTHENTICATED')
+  }
 })
 
 describe('a new network app', () => {

@@ -1,4 +1,4 @@
-/** Paid actions, as administrators keep them. Contract: `/api/v3/store/network-apps/` and the app parts of the schema. */
+/** Paid actions, as administrators keep them and buyers find them. Contract: `/api/v3/store/network-apps/` and the app parts of the schema. */
 import type { NetworkApp, Prisma } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
@@ -8,7 +8,7 @@ import { fromId, toId } from '../ids.ts'
 import { parse } from '../input.ts'
 import { newSecret } from '../new-secret.ts'
 import { newUuid } from '../new-uuid.ts'
-import { assertMay, assertUserMay, canAdminister } from '../policy.ts'
+import { assertMay, assertUserMay, canAdminister, visibleNetworkApps } from '../policy.ts'
 import { type Database, type EnvelopeCipher, type KeyVault, violatedConstraint } from '../ports.ts'
 import {
   type CreateNetworkAppInput,
@@ -59,7 +59,7 @@ function nameTaken(error: unknown): unknown {
   return validationFailed({ name: ['A network app with this name already exists.'] })
 }
 
-/** Network apps, for administrators: what is sold, at what price, and the secrets that sign their calls. */
+/** Network apps: what is sold and at what price; for administrators, to keep them, and the secrets that sign their calls. */
 export function createNetworkAppService({ database, envelopeCipher, vault, idempotency, config }: Dependencies) {
   const inputs = createNetworkAppInputs({ allowInsecure: config.allowInsecureWebhooks })
   const derivationKey = vault.derive('webhook-secret')
@@ -102,36 +102,42 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
     return secret
   }
 
-  const filterOf = (rawFilter: NetworkAppFilter) => {
+  const filterOf = (actor: Actor, rawFilter: NetworkAppFilter) => {
     const { name, isActive } = parse(networkAppFilter, rawFilter)
-    return { name: name?.normalize().trim() || null, isActive: isActive ?? null }
+    return {
+      name: name?.normalize().trim() || null,
+      isActive: isActive ?? null,
+      onlySold: !canAdminister(actor),
+    }
   }
 
   return {
     /** The app with this identifier (`app_…`), or null when there is none that this actor may see. */
     async find(actor: Actor, id: string, query: NetworkAppQuery = {}): Promise<NetworkApp | null> {
-      const found = canAdminister(actor) && fromId(id, 'app')
-      return found ? database.read.networkApp.findFirst({ ...query, where: { id: found.uuid } }) : null
+      const found = fromId(id, 'app')
+      if (!found) return null
+      return database.read.networkApp.findFirst({ ...query, where: { id: found.uuid, ...visibleNetworkApps(actor) } })
     },
 
-    /** The app with this identifier (`app_…`). Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+    /** The app with this identifier (`app_…`). Raises NOT_AUTHENTICATED, NOT_FOUND. */
     async get(actor: Actor, id: string, query?: NetworkAppQuery): Promise<NetworkApp> {
-      assertMay(actor, 'store:administer')
+      assertMay(actor, 'store:read')
       const app = await this.find(actor, id, query)
       if (!app) throw missing()
       return app
     },
 
     /**
-     * Apps that fit the filter: the one whose name is exactly the given one first, then newest first. `query` may hold
-     * `take` (negative: from the end), `skip` and a `cursor` by UUID. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     * Apps that fit the filter and that this actor may see: the one whose name is exactly the given one first, then newest
+     * first. `query` may hold `take` (negative: from the end), `skip` and a `cursor` by UUID. Raises NOT_AUTHENTICATED,
+     * VALIDATION_FAILED.
      */
     async list(actor: Actor, filter: NetworkAppFilter, query: NetworkAppQuery): Promise<NetworkApp[]> {
-      assertMay(actor, 'store:administer')
+      assertMay(actor, 'store:read')
       const { take, skip = 0, cursor, ...rest } = query
       const backwards = take !== undefined && take < 0
       const rows = await database.query(backwards ? listNetworkAppsBackwards : listNetworkApps, {
-        ...filterOf(filter),
+        ...filterOf(actor, filter),
         cursor: cursor?.id ?? null,
         limit: take === undefined ? null : String(Math.abs(take)),
         offset: String(skip),
@@ -145,8 +151,8 @@ export function createNetworkAppService({ database, envelopeCipher, vault, idemp
 
     /** How many apps `list` would give in all. Raises what `list` raises. */
     async count(actor: Actor, filter: NetworkAppFilter): Promise<number> {
-      assertMay(actor, 'store:administer')
-      const [counted] = await database.query(countNetworkApps, filterOf(filter))
+      assertMay(actor, 'store:read')
+      const [counted] = await database.query(countNetworkApps, filterOf(actor, filter))
       return counted!.count
     },
 

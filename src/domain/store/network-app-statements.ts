@@ -107,10 +107,10 @@ export const deactivateNetworkApp = statement(
    select id from updated_app`,
 )
 
-/** Apps whose name holds this text and that are sold, or not; null says nothing. */
-const filter = { name: orNull(text), isActive: orNull(boolean) }
+/** Apps whose name holds this text and that are sold, or not; null says nothing. `onlySold`: who asks sees no others. */
+const filter = { name: orNull(text), isActive: orNull(boolean), onlySold: boolean }
 const matchesSql = `($name is null or position(lower($name) in lower(name)) > 0)
-  and ($isActive is null or (deactivated_at is null) = $isActive)`
+  and ($isActive is null or (deactivated_at is null) = $isActive) and (not $onlySold or deactivated_at is null)`
 
 const listed = {
   parameters: { ...filter, cursor: orNull(uuid), limit: orNull(bigint), offset: bigint },

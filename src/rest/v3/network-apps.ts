@@ -39,7 +39,7 @@ const create = defineRoute({
 const list = defineRoute({
   method: 'GET',
   path: 'store/network-apps',
-  action: 'store:administer',
+  action: 'store:read',
   operation: graphql(/* GraphQL */ `
     query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {
       networkApps(first: $limit, offset: $offset, filter: $filter) {
@@ -58,7 +58,7 @@ const list = defineRoute({
 const read = defineRoute({
   method: 'GET',
   path: 'store/network-apps/:id',
-  action: 'store:administer',
+  action: 'store:read',
   operation: graphql(/* GraphQL */ `
     query RestNetworkApp($id: ID!) {
       networkApp(id: $id) {
@@ -134,5 +134,5 @@ const rotateSecret = defineRoute({
   }),
 })
 
-/** Network apps, for administrators. */
+/** Network apps: kept by administrators, and read by who may buy them. */
 export const networkAppRoutes = [create, list, read, update, deactivate, rotateSecret]
