@@ -2,11 +2,13 @@
  * F08: an endpoint never answers while hundreds of events wait for it. Another one is told of its events as if nothing was;
  * each attempt at the first is cut in time, and the gateway's memory does not grow with them.
  */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { createWebhookSender } from '../src/delivery/webhook-sender.ts'
 import { arrayOf, statement, uuid } from '../src/domain/sql.ts'
 import { createActionArgs } from '../src/domain/store/action-args.ts'
 import { createDeliveryService, deliveryWork } from '../src/domain/store/delivery-service.ts'
+import { silentMeter } from '../src/domain/telemetry.ts'
 import { startJobs } from '../src/platform/jobs/jobs.ts'
 import { until } from '../test/support/eventually.ts'
 import { type Receiver, startReceiver } from '../test/support/receiver.ts'
@@ -171,6 +173,7 @@ async function catchSharedPool(
     idempotency: { once: () => Promise.reject(new Error('not asked for')) } as never,
     notifications: { notify() {} },
     log: silent,
+    meter: silentMeter,
   })
   await passTime(
     database,

@@ -49,7 +49,7 @@ const tokenOf = (header: string | undefined) => (header === undefined ? undefine
 
 /** Puts GraphQL and REST on the services. Nothing is served before the process hands it to a server. */
 export function createApp(deps: Dependencies): App {
-  const { config, database, contentStore, log, publicUrl } = deps
+  const { config, database, contentStore, telemetry, log, publicUrl } = deps
   const layer = createServices(deps)
   const { services, linkConfig, links } = layer
   const clientAddress = createClientAddress(config)
@@ -93,6 +93,7 @@ export function createApp(deps: Dependencies): App {
     createContext: contextWith(false),
     log,
     body,
+    watch: telemetry.watch,
     ...config.graphql,
   })
   const rest = createRestHandler({
@@ -123,10 +124,12 @@ export function createApp(deps: Dependencies): App {
     admit: createAdmit(schema, largeAnswers),
     publicUrl,
     body,
+    watch: telemetry.watch,
   })
 
   return {
     ...layer,
+    watched: { ...layer.watched, queues: { ...layer.watched.queues, large_answers: largeAnswers.load } },
     handlers: [
       { matches: (path) => path === '/graphql' || path === '/graphql/', handle: (req, res) => graphql(req, res) },
       { matches: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },

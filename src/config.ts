@@ -46,7 +46,15 @@ const variables = {
   HOST: { schema: z.string().default('127.0.0.1'), doc: 'Address to listen on.' },
   HEALTH_PORT: {
     schema: port.optional(),
-    doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. Keep it closed to strangers.',
+    doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. Without METRICS_TOKEN `/metrics` is there for whoever asks. Keep it closed to strangers.',
+  },
+  METRICS_TOKEN: {
+    schema: z
+      .string()
+      .regex(/^[\x21-\x7e]{16,}$/, 'Expected at least 16 characters, without spaces.')
+      .optional(),
+    doc: 'What Prometheus sends as `Authorization: Bearer <token>` to read `/metrics`, at every port. Without it, `/metrics` is at HEALTH_PORT alone.',
+    secret: true,
   },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
@@ -334,6 +342,10 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     port: values.PORT,
     host: values.HOST,
     healthPort: values.HEALTH_PORT,
+    metrics: {
+      isOn: values.METRICS_TOKEN !== undefined || values.HEALTH_PORT !== undefined,
+      token: values.METRICS_TOKEN,
+    },
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     dir: resolve(values.ANNAL_DIR),
     logLevel: values.LOG_LEVEL,

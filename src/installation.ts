@@ -16,9 +16,9 @@ import type {
   KeyVault,
   Log,
   Mailer,
-  PasswordHasher,
   PictureMaker,
 } from './domain/ports.ts'
+import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
 import { createDepositService } from './domain/wallet/deposit-service.ts'
 import { createContentStore } from './files/content-store.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
@@ -28,7 +28,7 @@ import { assertMigrated } from './platform/database/migrations.ts'
 import { prepareDatabase } from './platform/database/prepare-database.ts'
 import { developmentKey, startEmbeddedAnvil } from './platform/embedded/embedded-anvil.ts'
 import { startEmbeddedPostgres } from './platform/embedded/embedded-postgres.ts'
-import { createPasswordHasher } from './platform/passwords.ts'
+import { createPasswordHasher, type WatchedHasher } from './platform/passwords.ts'
 import { createPictureMaker } from './platform/pictures/picture-maker.ts'
 import { closeFolders } from './platform/private-folders.ts'
 import { createCustody } from './platform/vault/custody.ts'
@@ -48,9 +48,10 @@ export interface Installation {
   keyRing: KeyRing
   custody: Custody
   envelopeCipher: EnvelopeCipher
-  passwords: PasswordHasher
+  passwords: WatchedHasher
   pictures: PictureMaker
   mailer: Mailer
+  telemetry: Telemetry
   /** What is embedded, for people: a name and where it is. */
   parts: Record<'database' | 'chain' | 'files' | 'keys' | 'mail', string>
   close(): Promise<void>
@@ -68,13 +69,19 @@ export interface ChainConnection {
 export interface OpenOptions {
   /** Whether the database may be changed to fit this version. The server may; a command beside it must not. */
   mayMigrate: boolean
+  /** Whom the parts tell what happens; nobody when left out. */
+  telemetry?: Telemetry
 }
 
 /**
  * Brings up database, file store and keys. Raises when a part cannot be had, the database does not fit this version, or the
  * keys are those of another database.
  */
-export async function openInstallation(config: Config, log: Log, { mayMigrate }: OpenOptions): Promise<Installation> {
+export async function openInstallation(
+  config: Config,
+  log: Log,
+  { mayMigrate, telemetry = silentTelemetry }: OpenOptions,
+): Promise<Installation> {
   await closeFolders(config.dir)
   const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
   const databaseUrl = config.database.url ?? postgres!.url
@@ -114,7 +121,14 @@ export async function openInstallation(config: Config, log: Log, { mayMigrate }:
     envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
-    mailer: createMailer({ ...config.mail, dir: mailDir, log, showLinks: !config.production }),
+    mailer: createMailer({
+      ...config.mail,
+      dir: mailDir,
+      log,
+      meter: telemetry.meter,
+      showLinks: !config.production,
+    }),
+    telemetry,
     parts: {
       database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
@@ -165,6 +179,7 @@ export async function connectChain(
     relayKeys: relayKeys ?? [developmentKey],
     confirmations,
     maxFeePerGas,
+    meter: installation.telemetry.meter,
     // A single node of ours: what it does not have is lost.
     ...(anvil && { doubtPatience: 3_000 }),
   })

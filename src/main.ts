@@ -1,4 +1,5 @@
 /** The process: config → parts → app → listen → drain on SIGTERM. */
+import manifest from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { deliveryWork } from './domain/store/delivery-service.ts'
@@ -10,6 +11,7 @@ import { startJobs } from './platform/jobs/jobs.ts'
 import { done, repeat } from './platform/jobs/repeat.ts'
 import { createLog } from './platform/log.ts'
 import { stopSignal } from './platform/stop-signal.ts'
+import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { presentError } from './rest/status.ts'
 
 /** Requests, jobs and commits that are under way: all of them at once. Jobs that take longer are done again by another process. */
@@ -29,13 +31,21 @@ async function main() {
   const stopped = stopSignal(STOP_MS)
   // The port is taken first: a second start is told at once, and nothing of the first is touched.
   const handlers: HttpHandler[] = []
-  const server = createHttpServer({ handlers, presentError, log, publicUrl: config.publicUrl })
+  const telemetry = await openTelemetry({ hasMetrics: config.metrics.isOn, version: manifest.version })
+  const server = createHttpServer({
+    handlers,
+    presentError,
+    log,
+    publicUrl: config.publicUrl,
+    telemetry: telemetry.requests,
+  })
   const port = await server.listen(config.port, config.host)
-  if (config.healthPort !== undefined) await server.listen(config.healthPort, config.host, 'HEALTH_PORT')
+  const healthPort =
+    config.healthPort === undefined ? undefined : await server.listen(config.healthPort, config.host, 'HEALTH_PORT')
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
 
   let isStopping = false
-  const installation = await openInstallation(config, log, { mayMigrate: true })
+  const installation = await openInstallation(config, log, { mayMigrate: true, telemetry })
   const chain = await connectChain(installation, publicUrl)
   const app = createApp({
     ...installation,
@@ -46,7 +56,9 @@ async function main() {
   await app.prepare()
   chain.relay.start()
   chain.deposits.start()
-  handlers.push(...app.handlers)
+  const watched = { ...app.watched, database: installation.database, relay: chain.relay }
+  const access = { token: config.metrics.token, port: healthPort }
+  handlers.push(...telemetry.createHandlers({ watched, access, log }), ...app.handlers)
 
   const jobs = await startJobs(installation)
   await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)

@@ -23,15 +23,16 @@ import type {
   KeyVault,
   Log,
   Mailer,
-  PasswordHasher,
   PictureMaker,
 } from './domain/ports.ts'
 import { createActionArgs } from './domain/store/action-args.ts'
 import { createStoreServices } from './domain/store/store-services.ts'
+import type { Telemetry, WatchedServices } from './domain/telemetry.ts'
 import { createWalletServices } from './domain/wallet/wallet-services.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import { createGate } from './platform/gate.ts'
 import { createUploadFolder } from './platform/http/upload-folder.ts'
+import type { WatchedHasher } from './platform/passwords.ts'
 import { createLocalCipher } from './platform/vault/local-cipher.ts'
 
 /** The real parts, and the configuration. */
@@ -40,7 +41,7 @@ export interface ServiceDependencies {
   database: Database
   contentStore: ContentStore
   custody: Custody
-  passwords: PasswordHasher
+  passwords: WatchedHasher
   pictures: PictureMaker
   vault: KeyVault
   envelopeCipher: EnvelopeCipher
@@ -48,6 +49,7 @@ export interface ServiceDependencies {
   notifications: FeedNotifications
   /** Told that a commit waits. */
   relay: { wake(): void }
+  telemetry: Telemetry
   log: Log
   /** Where callers reach the service, without a trailing slash. */
   publicUrl: string
@@ -59,6 +61,8 @@ export interface ServiceLayer {
   maintenance: Maintenance
   linkConfig: LinkConfig
   links: FileLinks
+  /** How busy the services are. */
+  watched: WatchedServices
   /** What carries out the jobs of each queue. */
   jobs: {
     accountMail(job: AccountMailJob): Promise<void>
@@ -83,7 +87,8 @@ const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
  * served.
  */
 export function createServices(deps: ServiceDependencies): ServiceLayer {
-  const { config, database, contentStore, vault, log, publicUrl } = deps
+  const { config, database, contentStore, vault, passwords, log, publicUrl } = deps
+  const { meter } = deps.telemetry
   const nids = actionNids(contentStore)
   const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
   const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
@@ -100,9 +105,11 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     key: vault.derive('idempotency'),
     answers: createLocalCipher(vault.derive('idempotency-answers')),
   })
-  const limits = createLimits(deps)
+  const limits = createLimits({ database, meter })
+  const exports = createGate(exportGate)
   const shared = {
     ...deps,
+    meter,
     idempotency,
     limits,
     actionArgs: createActionArgs(deps),
@@ -113,7 +120,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const { pricing, funds } = wallet
   const account = createAccountServices({
     ...shared,
-    exports: createGate(exportGate),
+    exports,
     config: {
       signUpPoints: config.money.signUpPoints,
       requireApiKeyForSignUp: config.requireApiKeyForSignUp,
@@ -156,6 +163,11 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     maintenance,
     linkConfig,
     links,
+    watched: {
+      queues: { passwords: passwords.load, exports: exports.load },
+      uploadBytes: uploads.bytesUnderWay,
+      streams: services.events.openStreams,
+    },
     jobs: { ...account.jobs, ...asset.jobs, ...store.jobs },
     async prepare() {
       await maintenance.sweepUploads()

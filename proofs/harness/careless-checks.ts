@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createLimits } from '../../src/domain/limits.ts'
 import { int, statement, text } from '../../src/domain/sql.ts'
+import { silentMeter } from '../../src/domain/telemetry.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import { createPasswordHasher } from '../../src/platform/passwords.ts'
 
@@ -29,7 +30,7 @@ async function storm(check: Check, paths: readonly string[], each: number): Prom
 }
 
 export async function countCareless(database: ConnectedDatabase, paths: readonly string[], each: number) {
-  const limits = createLimits({ database })
+  const limits = createLimits({ database, meter: silentMeter })
   const passwords = createPasswordHasher()
   const encoded = await passwords.hash('the right password')
   const subject = randomUUID()

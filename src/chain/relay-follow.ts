@@ -22,7 +22,12 @@ interface Receipt {
   blockNumber: string
   blockHash: string
   logs: unknown[]
+  gasUsed?: string
+  effectiveGasPrice?: string
 }
+
+/** Wei; 0 where the node does not say. */
+const feeOf = ({ gasUsed = '0x0', effectiveGasPrice = '0x0' }: Receipt) => BigInt(gasUsed) * BigInt(effectiveGasPrice)
 
 /** Transactions without effect after which a commit is given up. */
 const ATTEMPT_LIMIT = 3
@@ -78,6 +83,7 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
       blockNumbers: included.map(({ receipt }) => Number(receipt.blockNumber)),
       blockHashes: included.map(({ receipt }) => receipt.blockHash),
     })
+    for (const { receipt } of included) parts.meter.feePaid(feeOf(receipt))
   }
   return settledAll
 }

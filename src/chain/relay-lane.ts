@@ -1,5 +1,6 @@
 import type { DescribeCommit } from '../domain/asset/commit-data.ts'
 import type { Database, Log } from '../domain/ports.ts'
+import type { Meter } from '../domain/telemetry.ts'
 import type { Fees } from './fees.ts'
 import type { RelayAccount } from './keys.ts'
 import type { Lease } from './lease.ts'
@@ -15,6 +16,7 @@ export interface RelayParts {
   rpc: Rpc
   pace: Pace
   log: Log
+  meter: Meter
   describe: DescribeCommit
   chainId: number
   /** Address of the registry. */

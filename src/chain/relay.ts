@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DescribeCommit } from '../domain/asset/commit-data.ts'
 import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import { type Meter, type RelayLoad, silentMeter, type WatchedRelay } from '../domain/telemetry.ts'
 import { explain } from './explain.ts'
 import { createRelayAccount } from './keys.ts'
 import { createLease } from './lease.ts'
@@ -23,7 +24,7 @@ import { send, sendAgain } from './relay-send.ts'
 import { signNext } from './relay-sign.ts'
 import { findInFlight, findOpenLanes, hasOpenCommits } from './relay-statements.ts'
 import { createTeller } from './teller.ts'
-import { type ChainView, readView } from './view.ts'
+import { type ChainView, readBalances, readView } from './view.ts'
 
 /** What the relay works with, and how patient it is. */
 export interface RelayOptions {
@@ -34,6 +35,8 @@ export interface RelayOptions {
   contentStore: ContentStore
   custody: Custody
   log: Log
+  /** Nobody counts when it is missing. */
+  meter?: Meter
   describe: DescribeCommit
   /** Private keys, one for each lane. The first one deploys the registry where there is none. */
   relayKeys: readonly string[]
@@ -50,19 +53,15 @@ export interface RelayOptions {
   doubtPatience?: number
 }
 
-/** What the relay is doing, for an operator. */
-export interface RelayStatus {
-  /** `standby`: another process has the lanes. `waiting`: for the chain or the database, see `lastError`. */
-  state: 'stopped' | 'starting' | 'working' | 'standby' | 'waiting'
+/** What the relay is doing, for an operator. `standby`: another process has the lanes. `waiting`: see `lastError`. */
+export interface RelayStatus extends RelayLoad {
   lastError: string | null
   chainId: number | null
   registry: string | null
-  headNumber: number | null
-  lanes: { address: string; isHeld: boolean; inFlight: number }[]
 }
 
 /** The part that gets commits onto the chain. */
-export interface Relay {
+export interface Relay extends WatchedRelay {
   start(): void
   /** Says that a commit was accepted. Returns at once. */
   wake(): void
@@ -84,7 +83,7 @@ const LONGEST_BACKOFF_MS = 3_000
  * what goes wrong is told in the log once for as long as it lasts, and never raised.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { database, registry, log } = options
+  const { database, registry, log, meter = silentMeter } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl: options.databaseUrl, log })
   const rpc = registry.rpc.until(stopping.signal)
@@ -95,12 +94,14 @@ export function createRelay(options: RelayOptions): Relay {
   const doubtPatience = options.doubtPatience ?? 120_000
   const headWatch = createHeadWatch(doubtPatience)
   const inFlightCounts = new Map<string, number>()
-  const state: Omit<RelayStatus, 'lanes'> = {
+  let cameThroughAt: number | undefined
+  const state: Omit<RelayStatus, 'lanes' | 'stepAge' | 'maxFeePerGas'> = {
     state: 'stopped',
     lastError: null,
     chainId: null,
     registry: null,
     headNumber: null,
+    nextBaseFee: null,
   }
   const readHistories = createHistories(registry.readOwn)
   const { confirmations } = options
@@ -149,6 +150,7 @@ export function createRelay(options: RelayOptions): Relay {
       lease,
       rpc,
       log,
+      meter,
       describe,
       confirmations,
       maxFeePerGas,
@@ -190,7 +192,7 @@ export function createRelay(options: RelayOptions): Relay {
     )
     await assertSameChain(shared, view)
     await headWatch.assertNewest(shared, mine, view)
-    Object.assign(state, { state: 'working', headNumber: view.head.number })
+    Object.assign(state, { state: 'working', headNumber: view.head.number, nextBaseFee: view.nextBaseFee })
     const results = await Promise.allSettled(mine.map((lane) => runLane(shared, lane, view)))
     const outcomes = results.map((result) => {
       if (result.status === 'rejected') throw result.reason
@@ -252,6 +254,7 @@ export function createRelay(options: RelayOptions): Relay {
         const pause = await step()
         if (teller.ends()) log.info({ failures }, 'The relay works again')
         failures = 0
+        cameThroughAt = performance.now()
         state.lastError = null
         await rest(pause, true)
       } catch (error) {
@@ -287,12 +290,19 @@ export function createRelay(options: RelayOptions): Relay {
       running ??= runAll()
     },
     wake: () => preparer.wake(),
+    balances: (signal) =>
+      readBalances(
+        registry.rpc.until(signal),
+        lanes.map(({ address }) => address),
+      ),
     async stop() {
       stopping.abort()
       await running
     },
     status: () => ({
       ...state,
+      stepAge: cameThroughAt === undefined ? null : performance.now() - cameThroughAt,
+      maxFeePerGas: options.maxFeePerGas,
       lanes: lanes.map(({ address, name }) => ({
         address,
         isHeld: lease.isHeld(name),

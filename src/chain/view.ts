@@ -69,6 +69,14 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
   }
 }
 
+/** Wei of each account. Raises UNAVAILABLE when the node does not answer, RpcError when it refuses. */
+export const readBalances = async (rpc: Rpc, accounts: readonly string[]): Promise<Map<string, bigint>> => {
+  const outcomes = await rpc.batch(
+    accounts.map((account) => ({ method: 'eth_getBalance', params: [account, 'latest'] })),
+  )
+  return new Map(accounts.map((account, index) => [account, BigInt(resultOf<string>(outcomes[index]))]))
+}
+
 const optional = <T>(outcome: RpcOutcome | undefined) =>
   outcome?.error ? undefined : (outcome?.result as T | undefined)
 

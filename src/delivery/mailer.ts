@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
 import { DomainError, RefusedRecipientError } from '../domain/errors.ts'
 import type { Log, Mailer, OutgoingMail } from '../domain/ports.ts'
+import { type Meter, silentMeter } from '../domain/telemetry.ts'
 
 /** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
 const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
@@ -18,6 +19,7 @@ export interface MailerOptions {
   /** The sender as it stands in the header: `Annal <no-reply@example.org>`. */
   from: string
   log: Log
+  meter?: Meter
   /** Whether the link of a mail that becomes a file is logged: for development only, since it stands for a password. */
   showLinks?: boolean
   timeouts?: typeof TIMEOUTS
@@ -40,7 +42,15 @@ function assertSafe({ id, to }: OutgoingMail): void {
 }
 
 /** Sends mails over SMTP, or writes them as `.eml` files. The same identifier gives the same Message-ID. */
-export function createMailer({ smtpUrl, dir, from, log, showLinks, timeouts = TIMEOUTS }: MailerOptions): Mailer {
+export function createMailer({
+  smtpUrl,
+  dir,
+  from,
+  log,
+  meter = silentMeter,
+  showLinks,
+  timeouts = TIMEOUTS,
+}: MailerOptions): Mailer {
   const domain = domainOf(from)
 
   const present = ({ id, to, date, language, subject, text, html }: OutgoingMail): SendMailOptions => ({
@@ -60,7 +70,13 @@ export function createMailer({ smtpUrl, dir, from, log, showLinks, timeouts = TI
   return {
     async send(mail) {
       assertSafe(mail)
-      await deliver(mail, present(mail))
+      try {
+        await deliver(mail, present(mail))
+        meter.mailTried('sent')
+      } catch (error) {
+        meter.mailTried(error instanceof RefusedRecipientError ? 'refused' : 'failed')
+        throw error
+      }
     },
   }
 }

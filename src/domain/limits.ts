@@ -1,6 +1,7 @@
 import { throttled } from './errors.ts'
 import type { Database } from './ports.ts'
 import { boolean, float, int, statement, text } from './sql.ts'
+import type { Meter } from './telemetry.ts'
 
 /** At most `count` in `seconds`, on the database's clock, shared by every process and both doors. */
 export interface Limit {
@@ -73,16 +74,21 @@ export interface Limits {
 const bucketOf = ({ name, count }: Limit, subject: string) => ({ key: `${name}:${subject}`, count })
 
 /** Limits as rows of the table `limits`. A hit is a statement of its own, so it counts even when what it was for fails. */
-export function createLimits({ database }: { database: Database }): Limits {
+export function createLimits({ database, meter }: { database: Database; meter: Meter }): Limits {
+  const refusal = ({ name }: Limit, seconds: number) => {
+    meter.limitRefused(name)
+    return throttled(seconds)
+  }
+
   return {
     async assertOpen(limit, subject) {
       const [full] = await database.query(find, bucketOf(limit, subject))
-      if (full) throw throttled(full.retry_after)
+      if (full) throw refusal(limit, full.retry_after)
     },
     async take(limit, subject) {
       const [counted] = await database.query(hit, { ...bucketOf(limit, subject), seconds: limit.seconds })
       const { key, count, window_end, retry_after } = counted!
-      if (count > limit.count) throw throttled(retry_after)
+      if (count > limit.count) throw refusal(limit, retry_after)
       return { key, windowEnd: window_end }
     },
     async giveBack({ count }, { key, windowEnd }) {

@@ -1,4 +1,5 @@
 import { throttled } from './errors.ts'
+import type { Meter } from './telemetry.ts'
 
 /** Seconds; also how long a caller over the limit waits at most. */
 const WINDOW_SECONDS = 60
@@ -23,13 +24,14 @@ export const networkOf = (address: string) =>
  */
 export function createRequestLimits(
   { requestsPerToken, requestsPerAddress }: { requestsPerToken: number; requestsPerAddress: number },
+  meter: Meter,
   now: () => number = performance.now.bind(performance),
 ): RequestLimits {
   const sessions = new Map<string, number>()
   const addresses = new Map<string, number>()
   let end = 0
 
-  function take(counts: Map<string, number>, subject: string, most: number) {
+  function take(limit: string, counts: Map<string, number>, subject: string, most: number) {
     const at = now()
     if (at >= end) {
       end = at + WINDOW_SECONDS * 1_000
@@ -37,12 +39,15 @@ export function createRequestLimits(
       addresses.clear()
     }
     const count = (counts.get(subject) ?? 0) + 1
-    if (count > most) throw throttled(Math.max(1, Math.ceil((end - at) / 1_000)))
+    if (count > most) {
+      meter.limitRefused(limit)
+      throw throttled(Math.max(1, Math.ceil((end - at) / 1_000)))
+    }
     counts.set(subject, count)
   }
 
   return {
-    takeSession: (tokenId) => take(sessions, tokenId, requestsPerToken),
-    takeAddress: (address) => take(addresses, networkOf(address), requestsPerAddress),
+    takeSession: (tokenId) => take('requests-by-token', sessions, tokenId, requestsPerToken),
+    takeAddress: (address) => take('requests-by-address', addresses, networkOf(address), requestsPerAddress),
   }
 }

@@ -5,6 +5,7 @@ import { createLRUCache, createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Gate, Log } from '../domain/ports.ts'
+import type { RequestWatch } from '../domain/telemetry.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
@@ -19,6 +20,7 @@ import { useDocumentLimits } from './use-document-limits.ts'
 import { useErrorVocabulary } from './use-error-vocabulary.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { useRequestBody } from './use-request-body.ts'
+import { useRequestWatch } from './use-request-watch.ts'
 import { useStreams } from './use-streams.ts'
 
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
@@ -38,6 +40,7 @@ export function createGraphQLHandler({
   playground: hasPlayground,
   trustedDocuments,
   trustedOnly,
+  watch,
 }: {
   schema: GraphQLSchema
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
@@ -53,6 +56,7 @@ export function createGraphQLHandler({
   trustedDocuments: string | undefined
   /** Whether no other document is carried out. */
   trustedOnly: boolean
+  watch: RequestWatch
 }) {
   const trusted = trustedDocuments ? readTrustedDocuments(trustedDocuments, schema, introspection) : noTrustedDocuments
   const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
@@ -73,6 +77,7 @@ export function createGraphQLHandler({
       useReplayHeader(),
       useAnswerBytes(),
       useErrorVocabulary(),
+      useRequestWatch(watch),
     ],
     parserAndValidationCache: {
       documentCache: {
@@ -97,6 +102,9 @@ export function createGraphQLHandler({
       error: () => undefined,
     },
   })
-  return (req: IncomingMessage, res: ServerResponse) =>
-    hasPlayground && wantsPlayground(req) ? playground(req, res) : yoga(req, res)
+  return (req: IncomingMessage, res: ServerResponse) => {
+    if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res)
+    watch.asked(res, 'graphql', 'playground')
+    return playground(req, res)
+  }
 }

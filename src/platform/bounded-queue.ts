@@ -1,4 +1,5 @@
 import { unavailable } from '../domain/errors.ts'
+import type { QueueLoad } from '../domain/telemetry.ts'
 
 /** How much is done at once, and how many may wait for it. */
 export interface BoundedQueueOptions {
@@ -8,13 +9,17 @@ export interface BoundedQueueOptions {
   maxWaiting: number
 }
 
-/** Does so much at once and lets so many wait. Raises UNAVAILABLE for the others. */
+/** Does so much at once and lets so many wait; `load` tells how full it is. Raises UNAVAILABLE for the others. */
 export function createBoundedQueue({ name, atOnce, maxWaiting }: BoundedQueueOptions) {
   let running = 0
+  let refused = 0
   const waiting: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T> => {
+  const enter = async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= atOnce) {
-      if (waiting.length >= maxWaiting) throw unavailable(name)
+      if (waiting.length >= maxWaiting) {
+        refused += 1
+        throw unavailable(name)
+      }
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else {
       running++
@@ -27,4 +32,6 @@ export function createBoundedQueue({ name, atOnce, maxWaiting }: BoundedQueueOpt
       else running--
     }
   }
+  const load = (): QueueLoad => ({ places: atOnce, running, waiting: waiting.length, refused })
+  return Object.assign(enter, { load })
 }

@@ -1,9 +1,13 @@
 /** So many at once, and the others wait their turn for a while. */
 import { DomainError } from '../domain/errors.ts'
 import type { Gate } from '../domain/ports.ts'
+import type { QueueLoad } from '../domain/telemetry.ts'
 
 /** Lets everything in. */
 export const openGate: Gate = (work) => work()
+
+/** A gate that tells how full it is. */
+export type WatchedGate = Gate & { load(): QueueLoad }
 
 /** How many are let in, and how many wait for how long. */
 export interface GateOptions {
@@ -20,11 +24,15 @@ export interface GateOptions {
  * A gate that lets `places` in at once; the others wait in turn, for `patience` milliseconds at most. Raises UNAVAILABLE
  * to those who wait too long or are too many.
  */
-export function createGate({ places, queue, patience, what }: GateOptions): Gate {
+export function createGate({ places, queue, patience, what }: GateOptions): WatchedGate {
   let free = places
+  let refused = 0
   const waiting = new Set<() => void>()
-  const refusal = () =>
-    new DomainError('UNAVAILABLE', `${what} are asked for too often right now. Try again shortly.`, { retryAfter: 2 })
+  const refusal = () => {
+    refused += 1
+    const message = `${what} are asked for too often right now. Try again shortly.`
+    return new DomainError('UNAVAILABLE', message, { retryAfter: 2 })
+  }
 
   const turn = () =>
     new Promise<void>((resolve, reject) => {
@@ -41,7 +49,7 @@ export function createGate({ places, queue, patience, what }: GateOptions): Gate
       waiting.add(go)
     })
 
-  return async (work) => {
+  const enter: Gate = async (work) => {
     if (free > 0) free -= 1
     else await turn()
     try {
@@ -53,4 +61,7 @@ export function createGate({ places, queue, patience, what }: GateOptions): Gate
       else free += 1
     }
   }
+  return Object.assign(enter, {
+    load: () => ({ places, running: places - free, waiting: waiting.size, refused }),
+  })
 }

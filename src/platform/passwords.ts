@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import type { PasswordHasher } from '../domain/ports.ts'
+import type { QueueLoad } from '../domain/telemetry.ts'
 import { createBoundedQueue } from './bounded-queue.ts'
 
 /** The library's `Algorithm.Argon2id`; its const enum does not survive type stripping. */
@@ -12,12 +13,16 @@ const MEMORY_COST = 65_536
 const AT_ONCE = 2
 const MAX_WAITING = 120
 
+/** A hasher that tells how full its queue is. */
+export type WatchedHasher = PasswordHasher & { load(): QueueLoad }
+
 /** Hashes by argon2id, two at once; 120 wait at most. `memoryCost` in KiB, which tests make small. */
-export function createPasswordHasher({ memoryCost = MEMORY_COST } = {}): PasswordHasher {
+export function createPasswordHasher({ memoryCost = MEMORY_COST } = {}): WatchedHasher {
   const options = { algorithm: ARGON2ID, memoryCost, timeCost: 2, parallelism: 1 } as const
   const queued = createBoundedQueue({ name: 'Signing in', atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
 
   return {
+    load: queued.load,
     hash: (password) => queued(() => hash(password, options)),
     verify: (encoded, password) =>
       queued(async () => {

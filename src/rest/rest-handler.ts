@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
 import { assertMay } from '../domain/policy.ts'
+import type { RequestWatch } from '../domain/telemetry.ts'
 import { hasOpenField } from '../graphql/stale-token.ts'
 import type { DirectRequest, DirectRoute, RestRequest, Route } from './define-route.ts'
 import { isDryRun } from './dry-run.ts'
@@ -24,6 +25,7 @@ export interface RestDependencies extends Executor {
   fallback: Pick<Context, 'log'>
   publicUrl: string
   body: BodyReaders<IncomingMessage>
+  watch: RequestWatch
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PUT'] as const
@@ -40,7 +42,7 @@ const preflightHeaders = {
   'Access-Control-Max-Age': '86400',
 }
 
-type Found = { kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute }
+type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: 'direct'; route: DirectRoute })
 
 /**
  * What answers everything but `/graphql`. Routes are held to their promises first: raises an Error that names one that
@@ -51,11 +53,15 @@ export function createRestHandler(deps: RestDependencies) {
   const router = createRouter({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })
   const add = (found: Found, path: string) => router.on(found.route.method, path, () => {}, found)
   for (const route of deps.routes) {
-    add({ kind: 'operation', route }, `/api/v3/${route.path}`)
+    const path = `/api/v3/${route.path}`
+    const found: Found = { kind: 'operation', route, name: `${route.method} ${path}` }
+    add(found, path)
     // The phone app knows this family without the prefix.
-    if (route.path.startsWith('auth/')) add({ kind: 'operation', route }, `/${route.path}`)
+    if (route.path.startsWith('auth/')) add(found, `/${route.path}`)
   }
-  for (const route of deps.directRoutes) add({ kind: 'direct', route }, route.path)
+  for (const route of deps.directRoutes) {
+    add({ kind: 'direct', route, name: `${route.method} ${route.path}` }, route.path)
+  }
 
   const open = new Set<Found['route']>([
     ...deps.routes.filter(({ operation }) => hasOpenField(deps.schema, operation)),
@@ -71,6 +77,7 @@ export function createRestHandler(deps: RestDependencies) {
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     let context: Context | undefined
     let found: Found | undefined
+    deps.watch.asked(res, 'rest', 'other')
     try {
       const { path, query } = split(req.url!)
       const method = req.method === 'HEAD' ? 'GET' : req.method!
@@ -84,6 +91,7 @@ export function createRestHandler(deps: RestDependencies) {
         throw new DomainError('METHOD_NOT_ALLOWED', `Method "${req.method}" not allowed.`)
       }
       found = match.store as Found
+      deps.watch.asked(res, 'rest', found.name)
       const params = match.params as Record<string, string>
       context = await deps.createContext(req, res)
       if (context.hasStaleToken && !open.has(found.route)) throw authenticationFailed()
@@ -140,6 +148,7 @@ export function createRestHandler(deps: RestDependencies) {
 
   function refuse(req: IncomingMessage, res: ServerResponse, error: unknown, context?: Context, found?: Found) {
     const refusal = refusalOf(error, context ?? deps.fallback)
+    deps.watch.refused(res, refusal.code)
     if (res.headersSent) return res.destroy()
     for (const [name, value] of Object.entries(refusalHeaders(refusal))) res.setHeader(name, value)
     if (found?.kind === 'direct' && found.route.presentRefusal) {

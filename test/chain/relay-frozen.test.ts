@@ -1,4 +1,5 @@
 /** A process that holds the relay's leases and is frozen: stopped by a signal, paged out, or suspended with its machine. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -12,6 +13,7 @@ import { createLane, type RelayParts } from '../../src/chain/relay-lane.ts'
 import { closeGap } from '../../src/chain/relay-recover.ts'
 import { readView } from '../../src/chain/view.ts'
 import { statement, text } from '../../src/domain/sql.ts'
+import { silentMeter } from '../../src/domain/telemetry.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { startServer, type TestServer, type World } from './support/world.ts'
@@ -158,6 +160,7 @@ describe('the relay', () => {
     const parts: RelayParts = {
       ...world,
       ...fees,
+      meter: silentMeter,
       lease,
       rpc: chain.rpc,
       pace: createPace(),

@@ -49,7 +49,7 @@ interface Rule {
   instead: string
 }
 
-const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|sql)\\.ts'
+const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back. */
 const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'
@@ -98,7 +98,7 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|asset\/(metadata|uploads))\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
+      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|telemetry|asset\/(metadata|uploads))\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|node:.+)$/,
     instead:

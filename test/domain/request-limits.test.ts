@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { DomainError } from '../../src/domain/errors.ts'
 import { createRequestLimits } from '../../src/domain/request-limits.ts'
+import { silentMeter } from '../../src/domain/telemetry.ts'
 
 function limitsAt(clock: { now: number }) {
-  const limits = createRequestLimits({ requestsPerToken: 2, requestsPerAddress: 1 }, () => clock.now)
+  const limits = createRequestLimits({ requestsPerToken: 2, requestsPerAddress: 1 }, silentMeter, () => clock.now)
   /** Seconds to wait, or 0 when it was let through. */
   const waitOf = (take: () => void) => {
     try {

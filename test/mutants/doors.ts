@@ -253,8 +253,8 @@ export const doors: Mutant[] = [
       [
         'doors.unpaid-bytes',
         'An account has so many unpaid bytes under way, and no more.',
-        `if ((underWay.get(owner) ?? 0) + bytes > most) throw`,
-        `if ((underWay.get(owner) ?? 0) + bytes > most * 99) throw`,
+        `if ((underWay.get(owner) ?? 0) + bytes <= most) return`,
+        `if ((underWay.get(owner) ?? 0) + bytes <= most * 99) return`,
       ],
       ['doors.unpaid-released', 'Bytes of a request that ended count no more.', `add(owner, -taken)`, `add(owner, 0)`],
     ],

@@ -10,6 +10,7 @@ import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
 import { order } from './order.ts'
 import { permission } from './permission.ts'
+import { telemetry } from './telemetry.ts'
 
 /** What keeps a rule that no test is to notice the loss of: another keeper of the same rule stands behind it. */
 const otherKeepers: Record<string, string> = {
@@ -32,6 +33,7 @@ const all: Mutant[] = [
   ...isolation,
   ...keys,
   ...order,
+  ...telemetry,
 ]
 
 /** Every mutant, by area. A new rule comes with its mutant. */

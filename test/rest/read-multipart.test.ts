@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { createUploads } from '../../src/domain/asset/uploads.ts'
 import { DomainError } from '../../src/domain/errors.ts'
+import { silentMeter } from '../../src/domain/telemetry.ts'
 import { readForm } from '../../src/platform/http/read-form.ts'
 import { readText } from '../../src/platform/http/read-text.ts'
 import { createUploadFolder } from '../../src/platform/http/upload-folder.ts'
@@ -18,7 +19,7 @@ const MAX_FILE_BYTES = 1_000
 const MAX_BYTES = 500
 const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
 
-const uploads = createUploads({ folder: createUploadFolder({ dir }), megabytesPerUser: 1 })
+const uploads = createUploads({ folder: createUploadFolder({ dir }), megabytesPerUser: 1, meter: silentMeter })
 
 /** Answers what it read, or the code of the refusal. */
 const server = createServer(async (req, res) => {

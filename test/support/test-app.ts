@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.ts'
 import { checkInvariants } from '../../src/domain/invariants.ts'
 import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
+import { openTelemetry } from '../../src/platform/telemetry/telemetry.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
@@ -30,6 +31,8 @@ export interface SignedIn extends TestUser {
 
 export interface TestApp {
   url: string
+  /** Where operators ask, if `HEALTH_PORT` is set. */
+  operatorsUrl: string
   /** Its configuration, for other processes of the same installation. */
   env: Record<string, string>
   installation: Installation
@@ -107,10 +110,11 @@ export async function createTestApp({
   }
   const config = readConfig(variables)
   const handlers: HttpHandler[] = []
-  const server = createHttpServer({ handlers, presentError, log })
+  const telemetry = await openTelemetry({ hasMetrics: config.metrics.isOn, version: 'test' })
+  const server = createHttpServer({ handlers, presentError, log, telemetry: telemetry.requests })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
-    ...(await openInstallation(config, log, { mayMigrate: false })),
+    ...(await openInstallation(config, log, { mayMigrate: false, telemetry })),
     passwords: createTestHasher(),
   }
   const { database } = installation
@@ -122,7 +126,11 @@ export async function createTestApp({
     missing: async () => ((await database.isReachable()) ? [] : ['database']),
   })
   await app.prepare()
-  handlers.push(...app.handlers)
+  const watched = { ...app.watched, database, relay: chain.relay }
+  const healthPort =
+    config.healthPort === undefined ? undefined : await server.listen(config.healthPort, '127.0.0.1', 'HEALTH_PORT')
+  const access = { token: config.metrics.token, port: healthPort }
+  handlers.push(...telemetry.createHandlers({ watched, access, log }), ...app.handlers)
   if (withChain) chain.relay.start()
 
   atEnd(async () => {
@@ -150,6 +158,7 @@ export async function createTestApp({
 
   return {
     url,
+    operatorsUrl: `http://127.0.0.1:${healthPort}`,
     env: variables,
     installation,
     chain,

@@ -15,6 +15,7 @@ import type {
 } from '../ports.ts'
 import { createRequestLimits } from '../request-limits.ts'
 import type { ActionArgs } from '../store/action-args.ts'
+import type { Meter } from '../telemetry.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createAccountService } from './account-service.ts'
 import { createDeletionService } from './deletion-service.ts'
@@ -44,6 +45,7 @@ interface Dependencies {
   /** Exports at once, of everybody. */
   exports: Gate
   log: Log
+  meter: Meter
   /** Where people find the service, without a trailing slash. */
   publicUrl: string
   /** Whether only verified addresses count. */
@@ -70,9 +72,10 @@ export type AccountServices = ReturnType<typeof createAccountServices>['services
  * that are looked at, use of sessions) is this process's own.
  */
 export function createAccountServices(deps: Dependencies) {
-  const { database, limits, idempotency, config } = deps
+  const { database, limits, idempotency, meter, config } = deps
   const passwordCheck = createPasswordCheck(deps)
   const tokenUse = createTokenUse(deps)
+  const requestLimits = createRequestLimits(config, meter)
   const tokens = createOneTimeTokens(deps)
   const credentials = {
     ...deps,
@@ -84,7 +87,7 @@ export function createAccountServices(deps: Dependencies) {
   const mail = createAccountMail({ ...deps, tokens })
   return {
     services: {
-      accounts: createAccountService({ ...deps, passwordCheck, tokenUse, requestLimits: createRequestLimits(config) }),
+      accounts: createAccountService({ ...deps, passwordCheck, tokenUse, requestLimits }),
       sessions: createSessionService({ ...deps, tokenUse }),
       profiles: createProfileService(deps),
       deletions,

@@ -5,6 +5,7 @@ import { type IdPrefix, toId } from '../ids.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Database, Gate } from '../ports.ts'
 import type { ActionArgs } from '../store/action-args.ts'
+import type { Meter } from '../telemetry.ts'
 import { describeReference } from '../wallet/transfer-kind.ts'
 import {
   type ExportPage,
@@ -39,6 +40,7 @@ interface Dependencies {
   actionArgs: ActionArgs
   /** Exports at once, of everybody. */
   exports: Gate
+  meter: Meter
 }
 
 /** Rows that are read at once: of lists whose rows are small, and of those that hold long texts. */
@@ -59,7 +61,7 @@ const identify = (item: Item, ids: Record<string, IdPrefix>): Item =>
   )
 
 /** Exports of accounts. `exports` bounds how many run at once; of one account only one does. */
-export function createExportService({ database, actionArgs: argumentsOf, exports }: Dependencies) {
+export function createExportService({ database, actionArgs: argumentsOf, exports, meter }: Dependencies) {
   const lists: List[] = [
     { name: 'assets', page: readAssets, rows: FEW },
     { name: 'commits', page: readCommits, rows: FEW, ids: { id: 'commit' } },
@@ -153,7 +155,10 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
   async function once<T>(actor: Actor, work: () => Promise<T>): Promise<T> {
     assertUserMay(actor, 'account:export')
     const { id } = actor
-    if (running.has(id)) throw throttled(ANOTHER_EXPORT_SECONDS)
+    if (running.has(id)) {
+      meter.limitRefused('exports')
+      throw throttled(ANOTHER_EXPORT_SECONDS)
+    }
     running.add(id)
     try {
       return await exports(work)

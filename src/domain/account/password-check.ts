@@ -5,6 +5,7 @@
  */
 import { throttled } from '../errors.ts'
 import type { Database, PasswordHasher } from '../ports.ts'
+import type { Meter } from '../telemetry.ts'
 import { findGuesses, giveGuessBack, noteWrongGuess, takeGuess } from './password-check-statements.ts'
 
 const MOST = 5
@@ -56,6 +57,7 @@ export interface Guess {
 interface Dependencies {
   database: Pick<Database, 'query'>
   passwords: PasswordHasher
+  meter: Meter
 }
 
 /** Compares passwords; what `createPasswordCheck` makes. */
@@ -65,7 +67,7 @@ export type PasswordCheck = ReturnType<typeof createPasswordCheck>
  * Checks passwords with a limit on wrong guesses, kept in the database for all processes together; each process looks at
  * no more than two guesses at one account at once.
  */
-export function createPasswordCheck({ database, passwords }: Dependencies) {
+export function createPasswordCheck({ database, passwords, meter }: Dependencies) {
   const gate = createGate(AT_ONCE)
 
   /** A place among the guesses; returns the end of its window. Raises THROTTLED. */
@@ -74,9 +76,11 @@ export function createPasswordCheck({ database, passwords }: Dependencies) {
       const [taken] = await database.query(takeGuess, { email, most })
       if (taken) return taken.window_end
       const [guesses] = await database.query(findGuesses, { email })
-      if (guesses && guesses.wrong >= most) throw throttled(guesses.retry_after)
-      if (performance.now() - start > PATIENCE_MS)
-        throw throttled(Math.min(guesses?.retry_after ?? 1, ASK_AGAIN_SECONDS))
+      const isFull = guesses !== undefined && guesses.wrong >= most
+      if (!isFull && performance.now() - start <= PATIENCE_MS) continue
+      meter.limitRefused('password-guesses')
+      const seconds = guesses?.retry_after ?? 1
+      throw throttled(isFull ? seconds : Math.min(seconds, ASK_AGAIN_SECONDS))
     }
   }
 

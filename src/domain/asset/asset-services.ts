@@ -2,6 +2,7 @@
 import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
 import type { Chain, ContentStore, Database, FeedNotifications, Log, PictureMaker, UploadFolder } from '../ports.ts'
+import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { Pricing } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
@@ -22,6 +23,7 @@ interface Dependencies {
   pricing: Pricing
   funds: FundsService
   log: Log
+  meter: Meter
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
   config: { uploadsPerHour: number; unpaidMegabytes: number }
@@ -32,8 +34,8 @@ export type AssetServices = ReturnType<typeof createAssetServices>['services']
 
 /** Makes the services of assets, and what carries out their jobs. Uploads that are under way are counted in this process. */
 export function createAssetServices(deps: Dependencies) {
-  const { uploadFolder, verifiesAddresses, config } = deps
-  const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes })
+  const { uploadFolder, verifiesAddresses, meter, config } = deps
+  const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes, meter })
   const thumbnails = createThumbnailService(deps)
   return {
     services: {

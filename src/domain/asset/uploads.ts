@@ -2,6 +2,7 @@
 import type { Actor } from '../actor.ts'
 import { DomainError, throttled } from '../errors.ts'
 import type { HeldFile, OnError, UploadFolder } from '../ports.ts'
+import type { Meter } from '../telemetry.ts'
 
 /** A file on its way in. */
 export interface IncomingFile {
@@ -61,7 +62,15 @@ export type Uploads = ReturnType<typeof createUploads>
  * An account has at most `megabytesPerUser` (10^6 bytes) under way at a time. Counted in memory: the bytes are on this
  * process's disk, and gone with their request.
  */
-export function createUploads({ folder, megabytesPerUser }: { folder: UploadFolder; megabytesPerUser: number }) {
+export function createUploads({
+  folder,
+  megabytesPerUser,
+  meter,
+}: {
+  folder: UploadFolder
+  megabytesPerUser: number
+  meter: Meter
+}) {
   const most = megabytesPerUser * 1_000_000
   const underWay = new Map<string, number>()
   const ownerOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : actor.kind)
@@ -73,7 +82,9 @@ export function createUploads({ folder, megabytesPerUser }: { folder: UploadFold
   }
 
   function assertOwnerHasRoom(owner: string, bytes: number) {
-    if ((underWay.get(owner) ?? 0) + bytes > most) throw throttled(PATIENCE_SECONDS)
+    if ((underWay.get(owner) ?? 0) + bytes <= most) return
+    meter.limitRefused('unpaid-bytes')
+    throw throttled(PATIENCE_SECONDS)
   }
 
   return {
@@ -95,7 +106,11 @@ export function createUploads({ folder, megabytesPerUser }: { folder: UploadFold
       const release = () => Promise.all(files.splice(0).map((file) => file.release()))
       return {
         async hold({ filename, mimeType, bytes }) {
-          const file = await folder.hold(bytes, take)
+          const file = await folder.hold(bytes, take).catch((error: unknown) => {
+            meter.fileRefused()
+            throw error
+          })
+          meter.fileTaken(file.size)
           files.push(file)
           // Its request ended meanwhile.
           if (isClosed) await release()
@@ -109,6 +124,9 @@ export function createUploads({ folder, megabytesPerUser }: { folder: UploadFold
         },
       }
     },
+
+    /** Bytes that are under way. */
+    bytesUnderWay: () => [...underWay.values()].reduce((sum, bytes) => sum + bytes, 0),
 
     /** Removes what crashes left behind. */
     sweep: (onError: OnError) => folder.sweep(3_600, onError),

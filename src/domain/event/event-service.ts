@@ -6,6 +6,7 @@ import { fromId } from '../ids.ts'
 import { assertUserMay, canSeeAsset } from '../policy.ts'
 import type { Database, FeedNotifications, Log } from '../ports.ts'
 import type { ActionArgs } from '../store/action-args.ts'
+import type { Meter } from '../telemetry.ts'
 import { createEventData } from './event-data.ts'
 import { createEventFanout, type FedEvent } from './event-fanout.ts'
 import { readPosition } from './event-input.ts'
@@ -30,6 +31,7 @@ interface Dependencies {
   notifications: FeedNotifications
   actionArgs: ActionArgs
   log: Log
+  meter: Meter
   /** Streams that are open at once. */
   config: { streamsPerUser: number; streamsPerAddress: number }
 }
@@ -41,8 +43,8 @@ export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
  * Feeds of events: read by position, followed as they grow, and changes of one order or asset. Streams end with their
  * session, and when the process drains.
  */
-export function createEventService({ database, notifications, actionArgs, log, config }: Dependencies) {
-  const streamLimits = createStreamLimits(config)
+export function createEventService({ database, notifications, actionArgs, log, meter, config }: Dependencies) {
+  const streamLimits = createStreamLimits({ ...config, meter })
   const fanout = createEventFanout({ database, notifications, log })
   let hasStopped = false
   const readData = createEventData({ database, actionArgs })
@@ -180,6 +182,9 @@ export function createEventService({ database, notifications, actionArgs, log, c
         return streamOf(place, orders())
       })
     },
+
+    /** How many streams are open. */
+    openStreams: streamLimits.count,
 
     /** Ends what is followed, and what is begun from now on: the process drains. */
     stop() {

@@ -10,6 +10,7 @@ import { parse } from '../input.ts'
 import type { DeliveryJob } from '../jobs.ts'
 import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, EnvelopeCipher, FeedNotifications, Log, WebhookOutcome, WebhookSender } from '../ports.ts'
+import type { Meter } from '../telemetry.ts'
 import type { ActionArgs } from './action-args.ts'
 import { textsOf, writePayload } from './delivery-payload.ts'
 import {
@@ -44,6 +45,7 @@ interface Dependencies {
   idempotency: Idempotency
   notifications: Pick<FeedNotifications, 'notify'>
   log: Log
+  meter: Meter
 }
 
 /** How many attempts are under way at once, in this process; and of one app, in all processes together. */
@@ -86,6 +88,7 @@ export function createDeliveryService({
   idempotency,
   notifications,
   log,
+  meter,
 }: Dependencies) {
   /** Makes the call. */
   async function call(due: DueDelivery, url: string): Promise<WebhookOutcome> {
@@ -116,10 +119,12 @@ export function createDeliveryService({
     const error = cause === undefined ? {} : { err: cause }
     const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...error }
     if (failure === undefined) {
+      meter.webhookAttempted('delivered', statusCode, duration)
       notify(await database.query(recordDelivered, facts))
       return log.debug(about, 'A webhook was delivered')
     }
     const seconds = due.webhook_url ? nextAttemptAfter({ attempts, statusCode, retryAfter }, Math.random()) : undefined
+    meter.webhookAttempted(seconds === undefined ? 'given-up' : 'failed', statusCode, duration)
     if (seconds !== undefined) {
       await database.query(recordRetry, { ...facts, seconds })
       const level = cause === undefined ? 'info' : 'warn'

@@ -10,6 +10,7 @@ import type {
   Mailer,
   WebhookSender,
 } from '../ports.ts'
+import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { ActionArgs } from './action-args.ts'
 import { createApiKeyService } from './api-key-service.ts'
@@ -30,6 +31,7 @@ interface Dependencies {
   actionArgs: ActionArgs
   funds: FundsService
   log: Log
+  meter: Meter
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
   config: {

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { DomainError, unavailable } from '../../domain/errors.ts'
 import type { Database, Log } from '../../domain/ports.ts'
 import { type Query, type Statement, statement, valuesOf } from '../../domain/sql.ts'
+import type { PoolLoad } from '../../domain/telemetry.ts'
 import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
@@ -14,6 +15,10 @@ export interface ConnectedDatabase extends Database {
   readonly prisma: PrismaClient
   /** Reads that Prisma had to answer since the start, as `Model.method` with how many. */
   readonly fallbacks: ReadonlyMap<string, number>
+  /** How busy its connections are. */
+  load(): PoolLoad
+  /** How often this process stood still for longer than anybody waits. */
+  standstills(): number
   /** Whether it answers right now. */
   isReachable(): Promise<boolean>
   close(): Promise<void>
@@ -149,6 +154,14 @@ export function createDatabase({
   return {
     prisma,
     fallbacks,
+    load: () => ({
+      size,
+      open: pool.totalCount,
+      inUse: pool.totalCount - pool.idleCount,
+      waiting: pool.waitingCount,
+      lists: lists.load(),
+    }),
+    standstills: wakes.standstills,
     read: createReads(options),
     readCut: createReads({ ...options, pageBytes: PAGE_BYTES }),
     query: query as Query,

@@ -12,6 +12,8 @@ const WAKING_MS = 1_000
 export interface WakeWatch {
   /** Whether it has just woken. */
   isWaking(): boolean
+  /** How often it stood still since it is watched. */
+  standstills(): number
   stop(): void
 }
 
@@ -22,16 +24,21 @@ export interface WakeWatch {
 export function watchWakes(longest: number): WakeWatch {
   let seenAt = performance.now()
   let wokeAt = Number.NEGATIVE_INFINITY
+  let standstills = 0
   // What has arrived meanwhile is read before any timer fires, so whoever asks looks for himself.
   const look = () => {
     const now = performance.now()
-    if (now - seenAt > longest) wokeAt = now
+    if (now - seenAt > longest) {
+      wokeAt = now
+      standstills += 1
+    }
     seenAt = now
     return now
   }
   const beat = setInterval(look, BEAT_MS).unref()
   return {
     isWaking: () => look() - wokeAt < WAKING_MS,
+    standstills: () => standstills,
     stop: () => clearInterval(beat),
   }
 }

@@ -9,8 +9,8 @@ import { cutSlowReaders, type SlowReaderOptions, slowReaderDefaults } from './sl
 
 /** What answers some of the paths. */
 export interface HttpHandler {
-  /** Whether a path, without its query, is this door's. */
-  matches(path: string): boolean
+  /** Whether a request for a path, without its query, is this door's. */
+  matches(path: string, req: IncomingMessage): boolean
   handle(req: IncomingMessage, res: ServerResponse): unknown
   /** Ends answers that would go on for ever. */
   drain?(): void
@@ -57,6 +57,14 @@ export interface ErrorAnswer {
   body: object
 }
 
+/** What follows requests for operators. */
+export interface RequestTelemetry {
+  /** Has a request answered by `answer`, and follows it to the end of its answer. Returns what `answer` returns. */
+  serve(req: IncomingMessage, res: ServerResponse, answer: () => unknown): unknown
+}
+
+const followingNothing: RequestTelemetry = { serve: (_req, _res, answer) => answer() }
+
 /** What answers requests, and how errors are told that nobody else sees. */
 export interface HttpServerOptions {
   handlers: HttpHandler[]
@@ -66,6 +74,7 @@ export interface HttpServerOptions {
   /** Where callers reach the service, if that is known. */
   publicUrl?: string | undefined
   slowReaders?: SlowReaderOptions
+  telemetry?: RequestTelemetry | undefined
 }
 
 const starting = () => new DomainError('UNAVAILABLE', 'The service is starting.', { retryAfter: 2 })
@@ -127,9 +136,22 @@ export function createHttpServer({
   log,
   publicUrl,
   slowReaders = slowReaderDefaults,
+  telemetry = followingNothing,
 }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
   let draining = false
+  const answer = (req: IncomingMessage, res: ServerResponse, path: string): unknown => {
+    const handler = handlers.find((candidate) => candidate.matches(path, req))
+    const isHttp = isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0')
+    if (handler && isHttp) return handler.handle(req, res)
+    const { status, headers, body } = presentError(isHttp ? starting() : new DomainError(...noHttp))
+    const text = JSON.stringify(body)
+    const length = Buffer.byteLength(text)
+    const type = 'application/json'
+    return res
+      .writeHead(status, { 'Content-Type': type, 'Content-Length': length, Connection: 'close', ...headers })
+      .end(text)
+  }
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     // The parser goes on with what it has read when the connection is cut.
     if (req.socket.destroyed) return
@@ -140,19 +162,7 @@ export function createHttpServer({
     for (const [name, value] of headers) res.setHeader(name, value)
     if (draining) res.setHeader('Connection', 'close')
     drainRest(req, res)
-    const handler = handlers.find((candidate) => candidate.matches(path))
-    const isHttp = isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0')
-    if (!handler || !isHttp) {
-      const { status, headers, body } = presentError(isHttp ? starting() : new DomainError(...noHttp))
-      const text = JSON.stringify(body)
-      const length = Buffer.byteLength(text)
-      const type = 'application/json'
-      res
-        .writeHead(status, { 'Content-Type': type, 'Content-Length': length, Connection: 'close', ...headers })
-        .end(text)
-      return
-    }
-    void Promise.resolve(handler.handle(req, res)).catch((error: unknown) => {
+    void Promise.resolve(telemetry.serve(req, res, () => answer(req, res, path))).catch((error: unknown) => {
       log.error({ err: error }, 'A request was dropped')
       res.destroy()
     })

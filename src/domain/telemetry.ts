@@ -1,0 +1,112 @@
+/** What operators see of the service while it runs: the words in which the parts tell it. `platform/telemetry` listens. */
+import type { ErrorCode } from './errors.ts'
+
+/** What came of one attempt to deliver a webhook: it is tried again unless it was delivered or given up. */
+export type WebhookAttemptOutcome = 'delivered' | 'failed' | 'given-up'
+
+/** What came of one mail: taken by the next server, refused for good because of its recipient, or not sent this time. */
+export type MailOutcome = 'sent' | 'refused' | 'failed'
+
+/** Counts what happens. Every name that it is told is one of a bounded number. */
+export interface Meter {
+  /** A limit refused somebody; `limit` is its name. */
+  limitRefused(limit: string): void
+  /** A file came in with a request. */
+  fileTaken(bytes: number): void
+  /** A file that a request announced did not come in: it was refused, broke off, or found no room. */
+  fileRefused(): void
+  /** `statusCode` is missing when no answer came; `milliseconds` is how long the attempt took. */
+  webhookAttempted(outcome: WebhookAttemptOutcome, statusCode: number | undefined, milliseconds: number): void
+  /** A mail was tried. */
+  mailTried(outcome: MailOutcome): void
+  /** A transaction of the relay was included, which cost so many wei. */
+  feePaid(wei: bigint): void
+}
+
+/** Which of the ways into the service a request takes. */
+export type Door = 'graphql' | 'rest' | 'operator' | 'none'
+
+/** What is told of a request while it is answered; `answer` is the response that belongs to it. */
+export interface RequestWatch {
+  /** What it asks for. The name is one of a bounded number: a route's pattern, or a field of the schema. */
+  asked(answer: object, door: Door, operation: string): void
+  /** Why it was refused; the first reason is the one that counts. */
+  refused(answer: object, code: ErrorCode): void
+}
+
+const nothing = () => undefined
+
+/** Counts nothing. */
+export const silentMeter: Meter = {
+  limitRefused: nothing,
+  fileTaken: nothing,
+  fileRefused: nothing,
+  webhookAttempted: nothing,
+  mailTried: nothing,
+  feePaid: nothing,
+}
+
+/** Sees nothing. */
+export const blindWatch: RequestWatch = { asked: nothing, refused: nothing }
+
+/** How full a queue of this process is. */
+export interface QueueLoad {
+  /** How many are let in at once. */
+  places: number
+  running: number
+  waiting: number
+  /** How many were turned away since the process started. */
+  refused: number
+}
+
+/** How busy the connections of this process are. */
+export interface PoolLoad {
+  /** How many there may be. */
+  size: number
+  open: number
+  inUse: number
+  /** Who waits for one. */
+  waiting: number
+  /** Lists, which leave a part of the connections to everybody else. */
+  lists: QueueLoad
+}
+
+/** What the relay of this process is doing. */
+export interface RelayLoad {
+  state: 'stopped' | 'starting' | 'working' | 'standby' | 'waiting'
+  /** Number of the newest block that it saw. */
+  headNumber: number | null
+  /** Milliseconds since it came through a step without trouble; null when it never did. */
+  stepAge: number | null
+  /** Wei a unit of gas: what the next block asks for as it was last seen, and the most that is offered. */
+  nextBaseFee: bigint | null
+  maxFeePerGas: bigint
+  /** `inFlight`: signed and not in the chain, as it was last seen here. */
+  lanes: readonly { address: string; isHeld: boolean; inFlight: number }[]
+}
+
+/** The relay, as operators watch it. */
+export interface WatchedRelay {
+  status(): RelayLoad
+  /** Wei of each relay account, by address. Raises UNAVAILABLE when the node does not tell until `signal`. */
+  balances(signal: AbortSignal): Promise<ReadonlyMap<string, bigint>>
+}
+
+/** What tells how busy the services of this process are. */
+export interface WatchedServices {
+  /** Queues in this process, by name. */
+  queues: Readonly<Record<string, () => QueueLoad>>
+  /** Bytes of files whose requests are under way. */
+  uploadBytes(): number
+  /** Event streams and subscriptions that are open. */
+  streams(): number
+}
+
+/** Where the parts tell operators what happens. */
+export interface Telemetry {
+  meter: Meter
+  watch: RequestWatch
+}
+
+/** Nobody listens. */
+export const silentTelemetry: Telemetry = { meter: silentMeter, watch: blindWatch }

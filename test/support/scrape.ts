@@ -1,0 +1,49 @@
+/** `/metrics` as Prometheus reads it. */
+import { expect } from 'vitest'
+
+export interface Scrape {
+  /** Names of what was told, with the type of each. */
+  types: ReadonlyMap<string, string>
+  /** The one sample with these labels, whatever others it has; undefined without one. Raises when there are several. */
+  value(name: string, labels?: Record<string, string>): number | undefined
+  /** All samples of a name, by their labels. */
+  all(name: string): { labels: Record<string, string>; value: number }[]
+}
+
+const SAMPLE = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
+
+/** Reads the text format. Raises for a line that is none of it. */
+export function parseMetrics(text: string): Scrape {
+  const types = new Map<string, string>()
+  const samples: { name: string; labels: Record<string, string>; value: number }[] = []
+  for (const line of text.split('\n')) {
+    const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? []
+    if (name) types.set(name, type!)
+    if (line === '' || line.startsWith('#')) continue
+    const match = SAMPLE.exec(line)
+    if (!match) throw new Error(`Not of Prometheus's text format: ${line}`)
+    const labels = Object.fromEntries([...(match[2] ?? '').matchAll(LABEL)].map(([, label, value]) => [label, value!]))
+    samples.push({ name: match[1]!, labels, value: Number(match[3]) })
+  }
+  const all = (name: string) => samples.filter((sample) => sample.name === name)
+  return {
+    types,
+    all,
+    value(name, labels = {}) {
+      const found = all(name).filter((sample) =>
+        Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+      )
+      if (found.length > 1) throw new Error(`${name} has ${found.length} samples with ${JSON.stringify(labels)}`)
+      return found[0]?.value
+    },
+  }
+}
+
+/** What `/metrics` tells at a port. */
+export async function scrape(url: string): Promise<Scrape> {
+  const response = await fetch(`${url}/metrics`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  return parseMetrics(await response.text())
+}
