@@ -1,10 +1,9 @@
-import { defineConfig } from 'prisma/config'
-
+/** For Prisma's own commands: `prisma generate` by npm run generate:prisma, `prisma migrate deploy` and `status` by who likes them. */
 const url = process.env.DATABASE_URL
 
-export default defineConfig({
+// What `defineConfig` of prisma/config would return, without the package: it is not installed here.
+export default {
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },
-  // Only Prisma's own commands need it, such as `prisma migrate deploy`; `prisma generate` must work without.
   ...(url ? { datasource: { url } } : {}),
-})
+}

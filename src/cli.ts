@@ -26,6 +26,7 @@ const program = new Command('annal')
     'after',
     `
 Examples:
+  $ annal serve
   $ annal admin create --username root --email root@example.org
   $ annal api-key issue --name shop --json
   $ annal check && echo "everything is right"
@@ -33,6 +34,17 @@ Examples:
 
 Works beside a running server with the same ANNAL_DIR or DATABASE_URL, and starts the embedded database when none runs.`,
   )
+
+command(
+  program,
+  'serve',
+  'Runs the service until Ctrl-C or SIGTERM; its data lies in ANNAL_DIR, here ./.annal by default.',
+)
+  .addHelpText('after', '\nExample:\n  $ PORT=8080 annal serve')
+  .action(async () => {
+    const { serve } = await import('./main.ts')
+    await serve()
+  })
 
 const admin = command(program, 'admin', 'Administrators.')
 

@@ -405,14 +405,26 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
   })
 }
 
+/** The value of a variable that is not set, as one would write it; undefined when there is none. */
+const defaultOf = (schema: z.ZodType): string | undefined => {
+  const { data } = schema.safeParse(undefined)
+  return data === undefined || String(data) === '' ? undefined : String(data)
+}
+
 /** Every variable with its meaning, in the order in which `annal config` prints them. */
-export const describeConfig = () => Object.entries(variables).map(([name, { doc }]) => ({ name, doc }))
+export const describeConfig = () =>
+  Object.entries(variables).map(([name, { doc, schema, ...rest }]) => ({
+    name,
+    doc,
+    isSecret: 'secret' in rest,
+    default: defaultOf(schema),
+  }))
 
 /** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */
 export function effectiveConfig(env: NodeJS.ProcessEnv = environment()) {
   const values = read(env)
-  return describeConfig().map(({ name, doc }) => {
+  return describeConfig().map(({ name, doc, isSecret }) => {
     const value = values[name as Name]
-    return { name, value: value !== undefined && 'secret' in variables[name as Name] ? '(set, not shown)' : value, doc }
+    return { name, value: value !== undefined && isSecret ? '(set, not shown)' : value, doc }
   })
 }

@@ -21,7 +21,10 @@ const STOP_MS = 15_000
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
-async function main() {
+/**
+ * Serves until a signal stops it, and then ends the process. Raises ConfigError, and what keeps the service from starting.
+ */
+export async function serve(): Promise<never> {
   const config = readConfig()
   // Told before anything is opened.
   const { trustedDocuments, introspection } = config.graphql
@@ -116,10 +119,12 @@ Stop with Ctrl-C; the data stays.`)
   ])
   await sessions.recordUse().catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
   await installation.close()
-  process.exit(0)
+  return process.exit(0)
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(1)
-})
+if (import.meta.main) {
+  serve().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(1)
+  })
+}

@@ -136,8 +136,9 @@ const rules: Record<string, Rule> = {
     packages: /^node:/,
     instead: 'main.ts only starts and stops: put the work into app.ts or a part.',
   },
+  // `annal serve` is the process itself.
   'cli.ts': {
-    local: /^(?!main\.ts|cli\.ts)/,
+    local: /^(?!cli\.ts)/,
     packages: /^(commander|node:.+)$/,
     instead: 'A command calls a service: put the work there.',
   },

@@ -30,7 +30,6 @@ function makeCopy(dir: string) {
     mkdirSync(dirname(join(dir, file)), { recursive: true })
     cpSync(join(ROOT, file), join(dir, file))
   }
-  cpSync(join(ROOT, 'src/platform/prisma'), join(dir, 'src/platform/prisma'), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
 }
 

@@ -1,6 +1,7 @@
 /** Makes small pictures of what strangers sent, in a process of its own for each: see `picture-process.ts`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +10,8 @@ import type { PictureMaker } from '../../domain/ports.ts'
 import { createBoundedQueue } from '../bounded-queue.ts'
 
 const NAME = 'Reading pictures'
-const PROGRAM = fileURLToPath(new URL('picture-process.ts', import.meta.url))
+/** Beside this file and, where the package was built, as JavaScript like it. */
+const PROGRAM = fileURLToPath(new URL(`picture-process${extname(import.meta.url)}`, import.meta.url))
 /** It may read files, for its libraries are some; it may neither write any, nor start processes. */
 const FLAGS = ['--permission', '--allow-addons', '--allow-fs-read=*', '--no-warnings']
 const UNREADABLE = 2
