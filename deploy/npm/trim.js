@@ -9,18 +9,20 @@ import { fileURLToPath } from 'node:url'
 
 const own = fileURLToPath(new URL('../../node_modules', import.meta.url))
 
-/** Removes from a folder, if it is there, the entries whose names `isNeedless` says yes to. */
+/** The entries of a folder; none where there is no such folder. */
+const entriesOf = (folder) => (existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
+
 function remove(folder, isNeedless) {
-  if (!existsSync(folder)) return
-  for (const name of readdirSync(folder)) {
+  for (const { name } of entriesOf(folder)) {
     if (isNeedless(name)) rmSync(join(folder, name), { recursive: true, force: true })
   }
 }
 
+// One folder for each platform that Node was brought for.
 const platforms = join(own, 'node/node_modules')
-if (existsSync(platforms)) {
-  for (const name of readdirSync(platforms)) remove(join(platforms, name), (entry) => /^(include|share)$/.test(entry))
+for (const entry of entriesOf(platforms)) {
+  if (entry.isDirectory()) remove(join(platforms, entry.name), (name) => /^(include|share)$/.test(name))
 }
-remove(join(own, '@prisma/client/runtime'), (entry) =>
-  /^query_compiler_(small_bg|\w+_bg\.(cockroachdb|mysql|sqlite|sqlserver))\./.test(entry),
+remove(join(own, '@prisma/client/runtime'), (name) =>
+  /^query_compiler_(small_bg|\w+_bg\.(cockroachdb|mysql|sqlite|sqlserver))\./.test(name),
 )
