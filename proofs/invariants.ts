@@ -118,19 +118,6 @@ const breaches: Breach[] = [
     ],
   },
   {
-    id: 'I4',
-    what: 'money given back for an order that stays paid',
-    sql: [`insert into transfers (reference) select 'order-refund:' || id from orders where paid_at is not null`],
-  },
-  {
-    id: 'I4',
-    what: 'a refund without the money',
-    sql: unlocked(
-      'orders',
-      `update orders set status = 'REFUNDED', settled_at = coalesce(settled_at, now()) where paid_at is not null`,
-    ),
-  },
-  {
     id: 'I5',
     what: 'an order paid at its end',
     sql: [
@@ -267,6 +254,39 @@ const breaches: Breach[] = [
     sql: ['update wallets set closed_at = null where closed_at is not null'],
   },
   { id: 'C2', what: 'a position that no event has', sql: ['update wallets set event_sequence = event_sequence + 1'] },
+  {
+    id: 'I10',
+    what: 'money given back for an order that stays paid',
+    sql: [`insert into transfers (reference) select 'order-refund:' || id from orders where paid_at is not null`],
+  },
+  {
+    id: 'I10',
+    what: 'a refund without the money',
+    sql: [
+      'alter table orders drop constraint orders_refunded_with_status',
+      ...unlocked(
+        'orders',
+        `update orders set status = 'REFUNDED', settled_at = coalesce(settled_at, now()) where paid_at is not null`,
+      ),
+    ],
+  },
+  {
+    id: 'I10',
+    what: 'more given back than was paid',
+    sql: [
+      'alter table orders drop constraint orders_refunded_at_most_paid, drop constraint orders_refunded_with_status',
+      'update orders set num_refunded = num_paid + 0.000000000000000001 where paid_at is not null',
+    ],
+  },
+  {
+    id: 'I10',
+    what: 'a refund that brought the buyer nothing, and that nobody was told of',
+    sql: [
+      `with made as (insert into transfers (reference) select 'order-refund:' || id || ':x' from orders where paid_at is not null and price > 0 limit 1 returning id, reference)
+       insert into refunds (order_id, transfer_id, points, num, points_before, num_before)
+       select split_part(reference, ':', 2)::uuid, id, 0, 0, 0, 0 from made`,
+    ],
+  },
   {
     id: 'C2',
     what: 'an event lost from a feed',

@@ -81,6 +81,7 @@ export const expectations: Expectations = {
     'Query.node(NetworkApp)': signedInFinds,
     'Query.node(Order)': ownerFinds,
     'Query.node(PointGrant)': ownerAndAdminFind,
+    'Query.node(Refund)': ownerAndAdminFind,
     'Query.node(Session)': ownerFinds,
     'Query.node(Transfer)': ownerFinds,
     'Query.node(User)': everybody,
@@ -116,6 +117,8 @@ export const expectations: Expectations = {
     'Mutation.deleteAsset': ownerAlone,
     'Mutation.grantPoints': admins,
     'Mutation.issueApiKey': admins,
+    'Mutation.refundOrder': admins,
+    'Mutation.refundOrder(dryRun)': admins,
     'Mutation.registerAsset': signedIn,
     'Mutation.registerAsset(dryRun)': signedIn,
     'Mutation.replayWebhookDelivery': admins,
@@ -187,6 +190,8 @@ export const expectations: Expectations = {
     'POST store/network-app-orders/:id/cancel': ownerAlone,
     'GET store/network-app-orders/:id': ownerAlone,
     'GET store/network-app-orders': signedIn,
+    'POST store/network-app-orders/:id/refunds': admins,
+    'POST store/network-app-orders/:id/refunds?dry_run=true': admins,
     'GET store/webhook-deliveries': admins,
     'GET store/webhook-deliveries/:id': admins,
     'POST store/webhook-deliveries/:id/replay': admins,
@@ -219,6 +224,7 @@ export const expectations: Expectations = {
   administration: [
     'Mutation.deactivateNetworkApp',
     'Mutation.grantPoints',
+    'Mutation.refundOrder',
     'Mutation.replayWebhookDelivery',
     'Mutation.rotateWebhookSecret',
     'Mutation.updateNetworkApp',
@@ -226,6 +232,7 @@ export const expectations: Expectations = {
     'DELETE store/network-apps/:id',
     'POST store/network-apps/:id/rotate-secret',
     'POST store/webhook-deliveries/:id/replay',
+    'POST store/network-app-orders/:id/refunds',
     'POST store/point-grants',
   ],
   types: {
@@ -256,11 +263,12 @@ export const expectations: Expectations = {
     Order: {
       who: 'self',
       fields:
-        'actionArgs actionArgsErasedAt buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted paidAt pointsPaid pointsQuoted price ' +
-        'settledAt status totalPaid transferId',
+        'actionArgs actionArgsErasedAt buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted numRefunded paidAt pointsPaid pointsQuoted ' +
+        'pointsRefunded price refunds settledAt status totalPaid totalRefunded transferId',
     },
     PointGrant: { who: 'selfOrAdmin', fields: 'amount createdAt expiredAt expiresAt id reason user' },
     Pricing: { who: 'everybody', fields: 'assetUpdateFee currency gasFee total' },
+    Refund: { who: 'selfOrAdmin', fields: 'createdAt id num orderId points reason total transferId' },
     Session: { who: 'self', fields: 'createdAt expiresAt id isCurrent lastUsedAt name' },
     Transfer: { who: 'self', fields: 'balance createdAt id kind num points subjectId' },
     User: {
@@ -279,6 +287,7 @@ export const expectations: Expectations = {
     MergedAssetTree: payload('assetTrees mergedAssetTree'),
     PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
     Quote: payload('available gas missing num numCharged points pointsCharged price problems total'),
+    RefundQuote: payload('num points problems refundable total'),
     QuoteProblem: payload('code field message'),
     Wallet: payload('address num points spendable'),
     WalletBalance: payload('num points'),
@@ -299,6 +308,7 @@ export const expectations: Expectations = {
     ...alike('id', 'DeleteAccountPayload DeleteAssetPayload RevokeSessionPayload'),
     ...alike('grant', 'GrantPointsPayload'),
     ...alike('apiKey key', 'IssueApiKeyPayload'),
+    ...alike('quote refund', 'RefundOrderPayload'),
     ...alike('asset quote', 'RegisterAssetPayload UpdateAssetMetadataPayload'),
     ...alike('webhookDelivery', 'ReplayWebhookDeliveryPayload'),
     ...alike('email', 'RequestEmailVerificationPayload RequestPasswordResetPayload'),

@@ -37,6 +37,8 @@ export interface Person {
   treeCid: string
   /** Not paid. */
   orderId: string
+  /** Paid, with a part given back; the other one is open. */
+  paidOrderId: string
   /** Not the one that `token` belongs to. */
   sessionId: string
   auditId: string
@@ -45,6 +47,7 @@ export interface Person {
   /** The first one of the statement. */
   transferId: string
   grantId: string
+  refundId: string
   /** Of an order of the seller's, at the app of this person. */
   deliveryId: string
   appId: string
@@ -196,11 +199,20 @@ export async function openScene({
     await ask({ method: 'POST', path: '/api/v3/store/point-grants/', token: from.token, json })
   }
 
+  async function refund(person: Person & { name: Name }): Promise<void> {
+    const path = `/api/v3/store/network-app-orders/${person.paidOrderId}/refunds/`
+    // Who gives back knows why.
+    const reason = plant(person.name, 'refund’s reason', [person.name, 'admin'])
+    await ask({ method: 'POST', path, token: people.admin.token, json: { amount: '0.1', reason } })
+  }
+
   async function equip(person: Person & { name: Name }, seller: Person, sellersApp: string): Promise<void> {
     const { name, uuid } = person
     person.nid = await register(person, false)
     person.publicNid = await register(person, true)
-    await pay(person, await order(person, sellersApp))
+    person.paidOrderId = await order(person, sellersApp)
+    await pay(person, person.paidOrderId)
+    await refund(person)
     person.orderId = await order(person, sellersApp)
     await pay(seller, await order(seller, person.appId, [name]))
     person.resetToken = plant(name, 'reset token', [])
@@ -257,6 +269,8 @@ export async function openScene({
     const transfers = '(select distinct transfer_id as id from entries where wallet_id = $1::uuid) x'
     person.transferId = claim('transfer', await ids('transfer', transfers))[0]!
     person.grantId = claim('grant', await ids('grant', 'point_grants x where x.wallet_id = $1::uuid'), andAdmin)[0]!
+    const refunds = 'refunds x join orders o on o.id = x.order_id where o.buyer_id = $1::uuid'
+    person.refundId = claim('refund', await ids('refund', refunds), andAdmin)[0]!
     const commits = 'commits x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid and not a.public_access'
     person.commitId = claim('private commit', await ids('commit', commits))[0]!
     claim('private asset', [person.nid])

@@ -33,6 +33,7 @@ export const nodeIds: Record<string, ValueOf> = {
   NetworkApp: ownerApp,
   Order: ownerOrder,
   PointGrant: ({ owner }) => owner.grantId,
+  Refund: ({ owner }) => owner.refundId,
   Session: ({ owner }) => owner.sessionId,
   Transfer: ({ owner }) => owner.transferId,
   User: ({ owner }) => owner.id,
@@ -101,6 +102,9 @@ export const inputValues: Record<string, ValueOf> = {
   'QuoteRegisterAssetInput.assetFileMimeType': () => 'text/plain',
   // So that there is a problem to tell of.
   'QuoteRegisterAssetInput.maxCost': () => '0',
+  'RefundOrderInput.amount': () => '0.001',
+  'RefundOrderInput.orderId': ({ owner }) => owner.paidOrderId,
+  'RefundOrderInput.reason': () => 'because',
   'RegisterAssetInput.assetFile': newFile,
   'RegisterAssetInput.assetFileMimeType': () => 'text/plain',
   'ReplayWebhookDeliveryInput.id': ownerDelivery,
@@ -247,6 +251,10 @@ export const restCalls: Record<string, CallOf> = {
   'POST store/network-app-orders/:id/cancel': order,
   'GET store/network-app-orders/:id': order,
   'GET store/network-app-orders': plain,
+  'POST store/network-app-orders/:id/refunds': ({ owner }) => ({
+    params: { id: owner.paidOrderId },
+    json: { amount: '0.001', reason: 'because' },
+  }),
   'GET store/webhook-deliveries': plain,
   'GET store/webhook-deliveries/:id': ({ owner }) => ({ params: { id: owner.deliveryId } }),
   'POST store/webhook-deliveries/:id/replay': ({ owner }) => ({ params: { id: owner.deliveryId } }),

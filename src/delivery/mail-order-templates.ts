@@ -70,6 +70,19 @@ const templates: { [T in Template]: Write<T> } = {
       [facts.refund, refundId],
     ],
   }),
+
+  refund: ({ returned, isWhole, reason, chargeId, refundId }, { refund: words, facts }, translate) => ({
+    subject: translate(words.subject),
+    heading: words.heading,
+    paragraphs: [translate(isWhole ? words.whole : words.part)],
+    facts: [
+      // None is left once the buyer's account is deleted.
+      ...(reason ? [[facts.reason, reason] satisfies Fact] : []),
+      ...nonZero([facts.returnedPoints, returned.points], [translate(facts.returnedNum), returned.num]),
+      [facts.charge, chargeId],
+      [facts.refund, refundId],
+    ],
+  }),
 }
 
 /** The parts of a mail about an order; `currency` is the name of the unit. */

@@ -27,6 +27,12 @@ const en = {
     heading: 'You got your payment back',
     text: 'Your order of {app} could not be carried out. What you paid is back in your wallet.',
   },
+  refund: {
+    subject: 'You got a refund for {app}',
+    heading: 'You got a refund',
+    whole: 'Your payment for {app} was given back. It is in your wallet.',
+    part: 'A part of your payment for {app} was given back. It is in your wallet.',
+  },
   facts: {
     app: 'Paid action',
     price: 'Price',
@@ -34,6 +40,7 @@ const en = {
     time: 'Time',
     charge: 'Charge',
     refund: 'Refund',
+    reason: 'Reason',
     paidPoints: 'Paid in points',
     paidNum: 'Paid in {currency}',
     earnedPoints: 'Earned in points',
@@ -73,6 +80,12 @@ const zhTw: OrderWords = {
     heading: '您的款項已退還',
     text: '您訂購的 {app} 無法執行，您支付的款項已退回您的錢包。',
   },
+  refund: {
+    subject: '{app} 的退款通知',
+    heading: '您收到一筆退款',
+    whole: '您為 {app} 支付的款項已全數退回您的錢包。',
+    part: '您為 {app} 支付的款項已有部分退回您的錢包。',
+  },
   facts: {
     app: '付費項目',
     price: '價格',
@@ -80,6 +93,7 @@ const zhTw: OrderWords = {
     time: '時間',
     charge: '扣款編號',
     refund: '退款編號',
+    reason: '原因',
     paidPoints: '以點數支付',
     paidNum: '以 {currency} 支付',
     earnedPoints: '點數收益',

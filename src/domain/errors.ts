@@ -44,6 +44,8 @@ export const errorMeanings = {
     'So many orders wait to be confirmed that no other can be made; one ends by itself after `extensions.retryAfter` seconds.',
   UNABLE_TO_CANCEL_ORDER: 'The order is in a state in which it cannot be cancelled.',
   UNABLE_TO_CONFIRM_ORDER: 'The order is in a state in which it cannot be confirmed.',
+  UNABLE_TO_REFUND_ORDER:
+    'The order is in a state in which nothing of it can be given back: it is not paid, all of it came back already, or its buyer is gone.',
   UNAVAILABLE: 'A part of the service is down; ask again after `extensions.retryAfter` seconds.',
   UNSUPPORTED_MEDIA_TYPE: 'The body has a media type that is not read here.',
   UNTRUSTED_CLIENT: 'The API key is missing, unknown or revoked.',

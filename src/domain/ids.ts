@@ -16,6 +16,7 @@ const idPrefixes = [
   'delivery',
   'grant',
   'audit',
+  'refund',
 ] as const
 /** What an identifier is of. */
 export type IdPrefix = (typeof idPrefixes)[number]

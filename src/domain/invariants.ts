@@ -56,16 +56,10 @@ export const invariants: Invariant[] = [
             select e.order_id::text, 'an event of a payment that was not made' from events e join orders o on o.id = e.order_id
               where e.type = 'order.paid' and o.paid_at is null
             union all
-            select o.id::text, 'not exactly one delivery' from orders o left join webhook_deliveries d on d.order_id = o.id
+            select o.id::text, 'not exactly one delivery' from orders o left join (
+                webhook_deliveries d join events e on e.id = d.event_id and e.type = 'order.paid') on d.order_id = o.id
               where o.status in ('PENDING', 'FAILURE') or d.id is not null
-              group by o.id having count(d.id) <> 1 or o.paid_at is null
-            union all
-            select t.reference, 'a refund of an order that is not refunded' from transfers t
-              left join orders o on t.reference = 'order-refund:' || o.id and o.status = 'REFUNDED'
-              where t.reference like 'order-refund:%' and o.id is null
-            union all
-            select o.id::text, 'refunded without a refund' from orders o
-              left join transfers t on t.reference = 'order-refund:' || o.id where o.status = 'REFUNDED' and t.id is null`,
+              group by o.id having count(d.id) <> 1 or o.paid_at is null`,
   },
   {
     id: 'I5',
@@ -122,6 +116,7 @@ export const invariants: Invariant[] = [
                 and not exists (select 1 from api_keys a where a.id::text = k.result)
                 and not exists (select 1 from point_grants g where g.id::text = k.result)
                 and not exists (select 1 from webhook_deliveries d where d.id::text = k.result)
+                and not exists (select 1 from refunds r where r.id::text = k.result)
             end`,
   },
   {
@@ -150,6 +145,36 @@ export const invariants: Invariant[] = [
             union all
             select u.id::text, 'closed without being deleted, or deleted without being closed' from users u left join wallets w on w.user_id = u.id
               where (u.deleted_at is null) <> (w.closed_at is null)`,
+  },
+  {
+    id: 'I10',
+    sentence:
+      'What is given back of an order is never more than was paid; each refund is one transfer, brings the buyer its amount, and is told to buyer and seller; an order is refunded exactly if all of it was given back.',
+    query: `select coalesce(r.order_id::text, t.reference) as subject, 'a refund without its transfer, or a transfer without its refund' as problem
+              from refunds r full join (select id, reference from transfers where reference like 'order-refund:%') t on t.id = r.transfer_id
+              where r.id is null or t.id is null or split_part(t.reference, ':', 2) <> r.order_id::text
+            union all
+            select o.id::text, 'its refunds do not add up' from orders o left join lateral (
+                select coalesce(sum(points), 0) as points, coalesce(sum(num), 0) as num from refunds where order_id = o.id) r on true
+              where o.points_refunded <> r.points or o.num_refunded <> r.num
+            union all
+            select id::text, 'more was given back than paid' from orders where points_refunded > points_paid or num_refunded > num_paid
+            union all
+            select o.id::text, 'refunded without a refund of all, or all given back without being refunded' from orders o
+              where o.paid_at is not null and case o.status
+                when 'REFUNDED' then o.points_refunded + o.num_refunded <> o.price or not exists (select from refunds where order_id = o.id)
+                else o.points_refunded + o.num_refunded = o.price and o.price > 0 end
+            union all
+            select o.id::text, 'the buyer got another amount' from refunds r join orders o on o.id = r.order_id
+              join network_apps a on a.id = o.network_app_id left join lateral (
+                select coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points,
+                  coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num
+                from entries where transfer_id = r.transfer_id and wallet_id = o.buyer_id) e on true
+              where a.owner_id <> o.buyer_id and (e.points <> r.points or e.num <> r.num)
+            union all
+            select r.order_id::text, 'somebody was not told of the refund' from refunds r join orders o on o.id = r.order_id
+              join network_apps a on a.id = o.network_app_id, lateral (values (o.buyer_id), (a.owner_id)) as person (id)
+              where not exists (select from events e where e.owner_id = person.id and e.transfer_id = r.transfer_id and e.type = 'order.refunded')`,
   },
   {
     id: 'C2',

@@ -32,11 +32,10 @@ export interface ForgetKeyJob {
   userId: string
 }
 
-/** One mail about an order. */
-export interface OrderMailJob {
-  template: OrderMessage['template']
-  orderId: string
-}
+/** One mail about an order; `refund` tells what an administrator gave back. */
+export type OrderMailJob =
+  | { template: Exclude<OrderMessage['template'], 'refund'>; orderId: string }
+  | { template: 'refund'; orderId: string; refundId: string }
 
 /** The thumbnail of an asset. */
 export interface ThumbnailJob {

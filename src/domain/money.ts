@@ -39,5 +39,8 @@ export function fromUnits(units: bigint): string {
   return sign + formatAmount(`${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`)
 }
 
+/** The smaller of two amounts, in units of 10^-18. */
+export const least = (a: bigint, b: bigint) => (a < b ? a : b)
+
 /** The sum as a canonical decimal string. */
 export const add = (...amounts: Amount[]) => fromUnits(amounts.reduce((sum, amount) => sum + toUnits(amount), 0n))

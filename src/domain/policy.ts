@@ -121,3 +121,8 @@ export function visibleOrders(actor: Actor): Prisma.OrderWhereInput {
   if (actor.kind === 'system') return {}
   return { buyerId: actor.kind === 'user' ? actor.id : { in: [] } }
 }
+
+/** The rows of `refunds` an actor may see: of their own orders; an administrator sees all. */
+export function visibleRefunds(actor: Actor): Prisma.RefundWhereInput {
+  return canAdminister(actor) ? {} : { order: visibleOrders(actor) }
+}

@@ -15,6 +15,7 @@ type ReadModels =
   | 'networkApp'
   | 'order'
   | 'event'
+  | 'refund'
   | 'webhookDelivery'
   | 'webhookAttempt'
 /** What reads the models that resolvers load. */
@@ -227,6 +228,8 @@ export type OrderMessage = OrderFacts &
     /** `contact`: where the seller can be reached, if anywhere. */
     | { template: 'order-failed'; paid: Split; contact: string | null }
     | { template: 'order-refunded'; returned: Split; chargeId: string; refundId: string }
+    /** By an administrator, in part or all that was left. */
+    | { template: 'refund'; returned: Split; isWhole: boolean; reason: string; chargeId: string; refundId: string }
   )
 
 /** About an account. */

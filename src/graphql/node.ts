@@ -23,6 +23,7 @@ const kinds: Record<IdPrefix, Kind> = {
   grant: { type: 'PointGrant', find: ({ uuid }, { actor, services }) => services.grants.find(actor, uuid) },
   key: { type: 'ApiKey', find: ({ id }, { actor, services }) => services.apiKeys.find(actor, id) },
   order: { type: 'Order', find: ({ uuid }, { actor, services }) => services.orders.find(actor, uuid) },
+  refund: { type: 'Refund', find: ({ uuid }, { actor, services }) => services.refunds.find(actor, uuid) },
   session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
   transfer: { type: 'Transfer', find: ({ uuid }, { actor, services }) => services.statement.find(actor, uuid) },
   user: { type: 'User', find: ({ uuid }, { services }) => services.accounts.find(uuid) },

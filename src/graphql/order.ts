@@ -9,7 +9,8 @@ import { offsetArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
 import { costFields, type Quoted, quoteField } from './quote.ts'
-import { characters, jsonBytes, pageOf } from './sizes.ts'
+import { RefundType } from './refund.ts'
+import { atMost, characters, jsonBytes, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
@@ -23,9 +24,12 @@ export const OrderStatus = builder.enumType('OrderStatus', {
     FAILURE: { description: 'Paid, and the webhook given up; the owner of the network app settles it with the buyer.' },
     EXPIRED: { description: 'Not confirmed in time; nothing was charged.' },
     CANCELLED: { description: 'Withdrawn before it was paid.' },
-    REFUNDED: { description: 'Paid, and the money given back.' },
+    REFUNDED: { description: 'Paid, and all of the money given back.' },
   } as const,
 })
+
+/** One is usual; parts are given back by hand. */
+const SHOWN_REFUNDS = 20
 
 /** `Order`, for its buyer alone. */
 export const OrderType = builder.prismaObject('Order', {
@@ -44,6 +48,8 @@ export const OrderType = builder.prismaObject('Order', {
     quotedNum: true,
     pointsPaid: true,
     numPaid: true,
+    pointsRefunded: true,
+    numRefunded: true,
     transferId: true,
     createdAt: true,
     expiresAt: true,
@@ -99,6 +105,27 @@ export const OrderType = builder.prismaObject('Order', {
       type: 'Decimal',
       description: 'Paid in all.',
       resolve: ({ pointsPaid, numPaid }) => add(pointsPaid, numPaid),
+    }),
+    pointsRefunded: t.field({
+      type: 'Decimal',
+      description: 'Given back in points.',
+      resolve: ({ pointsRefunded }) => pointsRefunded,
+    }),
+    numRefunded: t.field({
+      type: 'Decimal',
+      description: 'Given back in currency units.',
+      resolve: ({ numRefunded }) => numRefunded,
+    }),
+    totalRefunded: t.field({
+      type: 'Decimal',
+      description: 'Given back in all; never more than was paid.',
+      resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
+    }),
+    refunds: t.relation('refunds', {
+      type: RefundType,
+      ...atMost(SHOWN_REFUNDS),
+      description: `Its refunds, the oldest first; the last ${SHOWN_REFUNDS} of them.`,
+      query: { orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }], take: -SHOWN_REFUNDS },
     }),
     transferId: t.id({
       nullable: true,

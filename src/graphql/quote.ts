@@ -3,7 +3,8 @@ import { builder } from './builder.ts'
 import { ErrorCodeType } from './error-code.ts'
 import { atMost, characters } from './sizes.ts'
 
-const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
+/** One thing that stands in the way of a real call. */
+export const QuoteProblem = builder.objectRef<Problem>('QuoteProblem').implement({
   description: 'One thing for which the real call would be refused.',
   fields: (t) => ({
     code: t.expose('code', { type: ErrorCodeType, description: 'What `extensions.code` of the refusal would be.' }),

@@ -31,6 +31,7 @@ const lists: Record<string, string> = {
     commits: 'commits',
     orders: 'orders',
     pictures: 'pictures',
+    refunds: 'refunds',
   },
   ...{ access_tokens: 'sessions', audit_entries: 'auditEntries', point_grants: 'grants', network_apps: 'networkApps' },
 }
@@ -80,6 +81,10 @@ async function live(name: string, { language, format }: { language: string; form
   )
   const order = { network_app: store.appId, action_args: { [name]: 'argument' } }
   expectOk(await rest('POST', 'store/network-app-orders/', { json: order, headers: store.service }))
+  const bought = expectOk(await rest('POST', 'store/network-app-orders/', { json: order, headers: store.service })).id
+  expectOk(await rest('POST', `store/network-app-orders/${bought}/confirm/`, { headers: store.service }))
+  const refund = { amount: '1', reason: `${name} refund` }
+  expectOk(await admin.rest('POST', `store/network-app-orders/${bought}/refunds/`, { json: refund }))
   await app.sql('update users set pending_email = $2 where id = $1::uuid', [uuid, `${name}-next@example.org`])
   await app.sql(`insert into audit_entries (user_id, action, address) values ($1::uuid, 'profile.changed', $2)`, [
     uuid,

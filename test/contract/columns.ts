@@ -118,7 +118,7 @@ export const columns: Record<string, Names> = {
     each('the name of what is sold', 'network_app_name'),
     kind('status'),
     each(yours, 'action_args'),
-    money('price quoted_points quoted_num points_paid num_paid'),
+    money('price quoted_points quoted_num points_paid num_paid points_refunded num_refunded'),
     moment('created_at expires_at paid_at settled_at action_args_erased_at'),
   ),
   pictures: table(
@@ -134,6 +134,12 @@ export const columns: Record<string, Names> = {
     each({ erased: 'what an administrator wrote about money of the platform', exported: true }, 'reason'),
     money('amount remaining'),
     moment('expires_at expired_at created_at'),
+  ),
+  refunds: table(
+    row('id order_id transfer_id refunded_by'),
+    money('points num points_before num_before'),
+    each(yours, 'reason'),
+    moment('created_at'),
   ),
   set_aside_deposits: table(
     chain('transaction_hash address block_number block_hash position'),

@@ -52,7 +52,8 @@ async function sell(respond: Respond, { policy = 'keep', actionArgs = {}, price 
 
 const deliveriesOf = async ({ store, order }: Sale) =>
   expectOk(await store.owner.rest('GET', `store/webhook-deliveries/?order_id=${order.id}`)).results
-const deliveryOf = async (sale: Sale) => (await deliveriesOf(sale))[0]
+/** The call that tells of the payment: the first one there was. */
+const deliveryOf = async (sale: Sale) => (await deliveriesOf(sale)).at(-1)
 const attempted = (sale: Sale, count: number) =>
   eventually(
     () => deliveryOf(sale),
@@ -373,5 +374,92 @@ describe('Two workers with the same delivery', () => {
     // A job that comes too late finds nothing to do.
     await handle({ deliveryId: uuid })
     expect(both.calls).toHaveLength(2)
+  })
+})
+
+describe('An order that an administrator gives back', () => {
+  const giveBack = async ({ store, order }: Sale, json: object = {}) =>
+    expectOk(
+      await store.owner.rest('POST', `store/network-app-orders/${order.id}/refunds/`, {
+        json: { reason: 'For ada@example.org', ...json },
+      }),
+    )
+  /** Takes refunds, and no payment. */
+  const refuseToServe: Respond = (response, { body }) =>
+    void response.writeHead(body.includes('"order.paid"') ? 500 : 200).end()
+  const refundsDelivered = (sale: Sale, count: number) =>
+    eventually(
+      async () => (await deliveriesOf(sale)).filter(({ status }: { status: string }) => status === 'delivered'),
+      ({ length }) => length === count,
+    )
+
+  it('is told to the webhook, part by part, without the reason, as the feed of the seller tells it', async () => {
+    const sale = await sell(refuseToServe)
+    await attempted(sale, 1)
+    const parts = [await giveBack(sale, { amount: '2' }), await giveBack(sale)]
+    await refundsDelivered(sale, 2)
+    const shares = [
+      { status: 'partially_refunded', num_refunded: '1.5', points_refunded: '0.5', total_refunded: '2' },
+      { status: 'refunded', num_refunded: '1.5', points_refunded: '1', total_refunded: '2.5' },
+    ]
+    const calls = sale.receiver.calls.filter(({ body }) => body.includes('"order.refunded"'))
+    const told = calls.map(({ body, headers }) => {
+      expect(body).not.toContain('ada@example.org')
+      return new Webhook(sale.secret).verify(body, headers as Record<string, string>)
+    })
+    const { id, network_app_id, network_app_name } = sale.order
+    for (const [index, { reason, order_id, transfer_id, created_at, ...refund }] of parts.entries()) {
+      const paid = { id, network_app_id, network_app_name, price: '2.5', num_paid: '1.5', points_paid: '1' }
+      const order = { ...paid, total_cost: '2.5', buyer: sale.buyer.publicId, ...shares[index] }
+      expect(told).toContainEqual({
+        type: 'order.refunded',
+        timestamp: created_at,
+        data: {
+          order: { ...order, created_at: sale.order.created_at, paid_at: expect.any(String) },
+          refund: { ...refund, created_at },
+        },
+      })
+    }
+    const { results } = expectOk(await sale.store.owner.rest('GET', 'events/'))
+    const refunded = results.filter(({ type }: { type: string }) => type === 'order.refunded')
+    expect(refunded.map(({ data }: { data: object }) => data)).toEqual(expect.arrayContaining(told))
+    expect(await mailsOf(sale)).toEqual(['receipt', 'refund', 'refund', 'sale'])
+  })
+
+  it('stays what it was when the webhook takes that, and is not told as paid once all of it is back', async () => {
+    const sale = await sell(refuseToServe, { policy: 'refund' })
+    await attempted(sale, 1)
+    await giveBack(sale, { amount: '1' })
+    await refundsDelivered(sale, 1)
+    expect(await statusOf(sale)).toBe('PENDING')
+    await giveBack(sale)
+    await refundsDelivered(sale, 2)
+    await passTime(sale)
+    expect(await attempted(sale, 2)).toMatchObject({ attempts: [{ status_code: 500 }, { status_code: null }] })
+    expect(sale.receiver.calls).toHaveLength(3)
+    expect(await statusOf(sale)).toBe('REFUNDED')
+    expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
+    const { id } = await deliveryOf(sale)
+    expectError(await sale.store.owner.rest('POST', `store/webhook-deliveries/${id}/replay/`), 'VALIDATION_FAILED')
+    const [{ id: last }] = await deliveriesOf(sale)
+    expectOk(await sale.store.owner.rest('POST', `store/webhook-deliveries/${last}/replay/`))
+    await refundsDelivered(sale, 2)
+  })
+
+  it('gets the rest when its webhook is given up at the same time, and never more', async () => {
+    const sale = await sell(refuseToServe, { policy: 'refund' })
+    await attempted(sale, 1)
+    await giveBack(sale, { amount: '1' })
+    const path = `store/network-app-orders/${sale.order.id}/refunds/`
+    const more = () => sale.store.owner.rest('POST', path, { json: { reason: 'x', amount: '0.5' } })
+    const [answers] = await Promise.all([Promise.all([more(), more(), more()]), passTime(sale, 9)])
+    await eventually(
+      () => statusOf(sale),
+      (status) => status === 'REFUNDED',
+    )
+    for (const { status } of answers) expect([201, 400]).toContain(status)
+    expect(await app.wallet(sale.buyer)).toEqual({ num: '100', points: '1' })
+    expect(await app.wallet(sale.store.owner)).toEqual({ num: '0', points: '0' })
+    expectError(await more(), 'UNABLE_TO_REFUND_ORDER')
   })
 })

@@ -149,6 +149,39 @@ describe('an order whose webhook was given up', () => {
   })
 })
 
+describe('a refund by an administrator', () => {
+  it('is told to the buyer with its reason, in their language, once for each part', async () => {
+    const buyer = await app.newUser({ points: '3', num: '10' })
+    const { id, name } = await newApp()
+    const order = await buy(buyer, id)
+    const giveBack = async (json: object) => {
+      const answer = await owner.rest('POST', `store/network-app-orders/${order}/refunds/`, { json })
+      expect(answer.status, answer.text).toBe(201)
+      return answer.body
+    }
+    const mailOf = async (refund: { id: string }) => {
+      const isIt = ({ headers }: ParsedMail) => headers['message-id']?.[0] === `<refund-${refund.id}@localhost>`
+      return (
+        await eventually(
+          () => mailsTo(buyer, order).filter(isIt),
+          (found) => found.length > 0,
+        )
+      )[0]!
+    }
+    const part = await giveBack({ amount: '3.25', reason: 'The picture <b>is</b> blurred.' })
+    const { subject, text, html } = await mailOf(part)
+    expect(subject).toBe(`You got a refund for ${name}`)
+    expect(text).toContain('A part of your payment')
+    expect(text).toContain('Reason: The picture <b>is</b> blurred.\nReturned in points: 1\nReturned in NUM: 2.25\n')
+    expect(text).toContain(`Refund: ${part.transfer_id}`)
+    expect(html).not.toContain('<b>is</b>')
+    await speak(buyer, 'zh-TW')
+    const rest = await mailOf(await giveBack({ reason: '照片模糊' }))
+    expect(rest.subject).toBe(`${name} 的退款通知`)
+    expect(rest.text).toContain('原因: 照片模糊')
+  })
+})
+
 describe('a mail job', () => {
   it('that failed is carried out once the server is back, and arrives once', async () => {
     const buyer = await app.newUser()

@@ -20,6 +20,7 @@ const orderMessages: OrderMessage[] = [
   { template: 'sale', ...order, earned: { points: '2.64', num: '1.98' }, platformShare: '0.63' },
   { template: 'order-failed', ...order, paid, contact: 'shop@example.org' },
   { template: 'order-refunded', ...order, returned: paid, chargeId, refundId },
+  { template: 'refund', ...order, returned: paid, isWhole: false, reason: 'It never came.', chargeId, refundId },
 ]
 const [receipt, sale, failed, refunded] = orderMessages as [OrderMessage, OrderMessage, OrderMessage, OrderMessage]
 

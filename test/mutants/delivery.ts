@@ -81,13 +81,13 @@ export const delivery: Mutant[] = [
       [
         'delivery.attempt-once',
         'Of two workers with one delivery, one records its attempt.',
-        `where id = $delivery and status = 'PENDING' and attempt_count = $before for update`,
-        `where id = $delivery and status = 'PENDING' for update`,
+        `and d.status = 'PENDING' and d.attempt_count = $before for update of d`,
+        `and d.status = 'PENDING' for update of d`,
       ],
       [
         'delivery.replay-refunded',
         'The webhook of a refunded order is not called again.',
-        `where d.id = $delivery and o.status <> 'REFUNDED' and`,
+        `where d.id = $delivery and \${isTellableSql} and`,
         `where d.id = $delivery and`,
       ],
       [
@@ -95,6 +95,19 @@ export const delivery: Mutant[] = [
         'An order that had failed succeeds when its replay is taken.',
         `and o.status in ('PENDING', 'FAILURE') returning o.id`,
         `and o.status in ('PENDING') returning o.id`,
+      ],
+      [
+        'delivery.refund-serves-nothing',
+        'A receiver that takes the news of a refund does not serve the order.',
+        `settled_delivery.event_type = 'order.paid'
+       and o.status in`,
+        `o.status in`,
+      ],
+      [
+        'delivery.refunded-is-not-paid',
+        'The payment of an order that was given back is not told any more.',
+        `or (o.status <> 'REFUNDED' and o.action_args_erased_at is null))`,
+        `or o.action_args_erased_at is null)`,
       ],
       [
         'delivery.old-secret',
@@ -112,7 +125,7 @@ export const delivery: Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/store/refund-sql.ts',
-    ['delivery/deliveries.test.ts'],
+    ['delivery/deliveries.test.ts', 'rest/refunds.test.ts'],
     [
       [
         'delivery.refund-spent',
@@ -123,8 +136,14 @@ export const delivery: Mutant[] = [
       [
         'delivery.refund-entries',
         'The platform’s share is given back with the rest.',
-        `select null, e.book, e.currency, -e.amount`,
-        `select null, e.book, e.currency, e.amount`,
+        `union all select null, 'REVENUE', 'NUM', -num_share from split`,
+        `union all select null, 'REVENUE', 'NUM', num_share from split`,
+      ],
+      [
+        'delivery.refund-in-proportion',
+        'The platform gives back its share of what is given back, not of all.',
+        `(\${amount}) / nullif`,
+        `0 * (\${amount}) / nullif`,
       ],
     ],
   ),

@@ -45,6 +45,7 @@ export const erasure: Mutant[] = [
     left('default-tag', `default_tag = '', referral_code = ''`, `referral_code = ''`),
     left('referral-code', `referral_code = '', language`, `language`),
     left('password', `password_hash = '', display_name`, `display_name`),
+    left('refund-reasons', `update refunds r set reason = ''`, `update refunds r set reason = r.reason`),
     left(
       'custodial-key',
       `deleted_keys as (delete from user_keys using erased_user where user_id = erased_user.id)`,

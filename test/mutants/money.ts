@@ -56,6 +56,30 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/store/refund-statements.ts',
+    ['rest/refunds.test.ts'],
+    [
+      [
+        'money.refund-at-most-paid',
+        'No more is given back than is left of what was paid.',
+        `where total > 0 and total <= points_paid + num_paid - points_before - num_before`,
+        `where total > 0`,
+      ],
+      [
+        'money.refund-num-first',
+        'What was spent last comes back first.',
+        `least(total, num_paid - num_before) as num, total - least(total, num_paid - num_before) as points`,
+        `total - least(total, points_paid - points_before) as num, least(total, points_paid - points_before) as points`,
+      ],
+      [
+        'money.refund-ends',
+        'An order of which nothing is left is refunded.',
+        `where o.id = refund.id and refund.is_whole`,
+        `where o.id = refund.id and refund.is_whole and false`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/points-sql.ts',
     ['rest/point-expiry.test.ts'],
     [

@@ -191,6 +191,10 @@ export const eraseAccount = statement(
      update network_apps set deactivated_at = coalesce(deactivated_at, now()), updated_at = now()
      from erased_user where owner_id = erased_user.id
    ),
+   erased_reasons as (
+     update refunds r set reason = '' from orders o, erased_user
+     where o.buyer_id = erased_user.id and r.order_id = o.id and r.reason <> ''
+   ),
    updated_audit_entries as (
      update audit_entries set address = null from erased_user where user_id = erased_user.id and address is not null
    ),

@@ -19,6 +19,7 @@ import {
   readNetworkApps,
   readOrders,
   readPictures,
+  readRefunds,
   readSessions,
   readTransfers,
 } from './export-statements.ts'
@@ -75,6 +76,7 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
         return { ...item, actionArgs }
       },
     },
+    { name: 'refunds', page: readRefunds, ids: { id: 'refund', orderId: 'order', transferId: 'transfer' } },
     {
       name: 'transfers',
       page: readTransfers,

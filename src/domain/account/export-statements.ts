@@ -133,6 +133,8 @@ export const readOrders = listByTime(
     quotedNum: text,
     pointsPaid: orNull(text),
     numPaid: orNull(text),
+    pointsRefunded: text,
+    numRefunded: text,
     transferId: orNull(uuid),
     createdAt: timestamp,
     expiresAt: timestamp,
@@ -141,9 +143,19 @@ export const readOrders = listByTime(
   },
   `id, network_app_id as "networkAppId", network_app_name as "networkAppName", status::text, action_args as "actionArgs",
    trim_scale(price)::text as price, trim_scale(quoted_points)::text as "quotedPoints", trim_scale(quoted_num)::text as "quotedNum",
-   trim_scale(points_paid)::text as "pointsPaid", trim_scale(num_paid)::text as "numPaid", transfer_id as "transferId",
+   trim_scale(points_paid)::text as "pointsPaid", trim_scale(num_paid)::text as "numPaid",
+   trim_scale(points_refunded)::text as "pointsRefunded", trim_scale(num_refunded)::text as "numRefunded", transfer_id as "transferId",
    created_at as "createdAt", expires_at as "expiresAt", paid_at as "paidAt", settled_at as "settledAt"`,
   'from orders where buyer_id = $user',
+)
+
+/** What the user got back of orders. */
+export const readRefunds = list(
+  'refunds',
+  { id: uuid, orderId: uuid, points: text, num: text, reason: text, transferId: uuid, createdAt: timestamp },
+  `select r.id, r.order_id as "orderId", trim_scale(r.points)::text as points, trim_scale(r.num)::text as num, r.reason,
+     r.transfer_id as "transferId", r.created_at as "createdAt", r.id::text as after
+   from orders o join refunds r on r.order_id = o.id where o.buyer_id = $user and r.id > ${afterId()} order by r.id limit $limit`,
 )
 
 /** With what each moved in this wallet; the other side may be somebody else's. */

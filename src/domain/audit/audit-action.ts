@@ -20,6 +20,7 @@ export const auditActions = [
   'network-app.deactivated',
   'network-app.secret-rotated',
   'points.granted',
+  'order.refunded',
   'webhook-delivery.replayed',
   'keys.rotated',
   'sign-in.locked',

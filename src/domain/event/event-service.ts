@@ -104,7 +104,7 @@ export function createEventService({ database, notifications, actionArgs, log, m
 
     /** What the webhook's call for an event of the actor carries; null when no call tells of it. */
     async data({ id, type }: Pick<EventRecord, 'id' | 'type'>): Promise<Record<string, unknown> | null> {
-      return type === 'order.paid' ? readData(fromId(id)!.uuid) : null
+      return type === 'order.paid' || type === 'order.refunded' ? readData(fromId(id)!.uuid) : null
     },
 
     /**

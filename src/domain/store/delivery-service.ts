@@ -1,6 +1,6 @@
 /** Telling apps about payments, and the log of it that administrators read. Contract: `/api/v3/store/webhook-deliveries/`. */
 import { z } from 'zod'
-import type { Order, Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
+import type { Event, Order, Prisma, WebhookDelivery } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
@@ -56,7 +56,8 @@ type Outcome = WebhookOutcome & { cause?: unknown }
 
 const GONE = 410
 const NOT_CALLED: WebhookOutcome = {
-  failure: 'The app has no webhook any more, its receiver is gone, or the arguments of the order are erased.',
+  failure:
+    'The app has no webhook any more, its receiver is gone, the order was refunded, or its arguments are erased.',
   response: '',
   duration: 0,
 }
@@ -72,9 +73,16 @@ const NOT_CARRIED_OUT: WebhookOutcome = {
   duration: 0,
 }
 
-function whyNoReplay({ status, actionArgsErasedAt }: Pick<Order, 'status' | 'actionArgsErasedAt'>): string {
-  if (status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
-  if (actionArgsErasedAt)
+function whyNoReplay({
+  event: { type },
+  order: { status, actionArgsErasedAt },
+}: {
+  event: Pick<Event, 'type'>
+  order: Pick<Order, 'status' | 'actionArgsErasedAt'>
+}): string {
+  const isPayment = type === 'order.paid'
+  if (isPayment && status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
+  if (isPayment && actionArgsErasedAt)
     return 'The order is long over and its arguments are erased, so its webhook is not called again.'
   return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
 }
@@ -95,7 +103,8 @@ export function createDeliveryService({
     const secretOf = (sealed: Uint8Array | null) =>
       sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
     const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
-    const actionArgs = await argumentsOf.open(due.order_id, due.action_args)
+    // A refund tells nothing of them, and goes out even where they do not open.
+    const actionArgs = await argumentsOf.open(due.order_id, due.refund_id === null ? due.action_args : null)
     const body = writePayload(due, actionArgs)
     const redacted = [...textsOf(actionArgs), ...secrets]
     return sender.send({ url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted })
@@ -150,10 +159,13 @@ export function createDeliveryService({
 
   /** Why `replayDelivery` found nothing to do. Raises NOT_FOUND, VALIDATION_FAILED. */
   async function explainNoReplay(id: string): Promise<never> {
-    const select = { order: { select: { status: true, actionArgsErasedAt: true } } } as const
+    const select = {
+      event: { select: { type: true } },
+      order: { select: { status: true, actionArgsErasedAt: true } },
+    } as const
     const delivery = await database.read.webhookDelivery.findFirst({ where: { id }, select })
     if (!delivery) throw notFound('Webhook delivery')
-    throw validationFailed({ id: [whyNoReplay(delivery.order)] })
+    throw validationFailed({ id: [whyNoReplay(delivery)] })
   }
 
   return {

@@ -1,10 +1,10 @@
 import type { DeliveryStatus } from '../../platform/prisma/client.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { enqueueSql } from '../enqueue-sql.ts'
-import { type EventParts, eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { arrayOf, boolean, bytes, float, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
+import { newsSql } from './news-sql.ts'
 import { refundSql } from './refund-sql.ts'
 
 /** What of a paid order its receiver is told. Amounts are decimal strings. */
@@ -20,11 +20,26 @@ export const paidOrderColumns = {
   paid_at: timestamp,
   action_args: orNull(bytes),
 }
+/** What of a refund its receiver is told, where the event is one. Amounts are decimal strings. */
+export const refundColumns = {
+  refund_id: orNull(uuid),
+  refunded_at: orNull(timestamp),
+  refund_points: orNull(text),
+  refund_num: orNull(text),
+  /** In all, with this one. */
+  points_refunded: orNull(text),
+  num_refunded: orNull(text),
+}
+/** These columns, of `r`, the refund. */
+export const refundColumnsSql = `r.id as refund_id, r.created_at as refunded_at, r.points::text as refund_points, r.num::text as refund_num,
+     (r.points_before + r.points)::text as points_refunded, (r.num_before + r.num)::text as num_refunded`
+
 const dueColumns = {
   ...paidOrderColumns,
+  ...refundColumns,
   event_id: uuid,
   attempt_count: int,
-  /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the arguments are erased. */
+  /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the order it tells of was refunded or its arguments are erased. */
   webhook_url: orNull(text),
   webhook_secret: orNull(bytes),
   /** While it still signs. */
@@ -35,6 +50,9 @@ const dueColumns = {
 /** A delivery whose time has come, with everything its receiver is told. */
 export type DueDelivery = RowOf<typeof dueColumns>
 
+/** Whether a receiver may still be told: of a payment not once it was given back whole, nor without its arguments. */
+const isTellableSql = `(e.type <> 'order.paid' or (o.status <> 'REFUNDED' and o.action_args_erased_at is null))`
+
 /**
  * The delivery, if its time has come, or whenever it is with `atOnce`. No row: it is settled, or put off: a job that was
  * overtaken by another one finds nothing to do. The second of grace is for times that were rounded.
@@ -43,12 +61,14 @@ export const findDue = statement(
   'delivery_due',
   { parameters: { delivery: uuid, atOnce: boolean }, columns: dueColumns },
   `select d.event_id, d.attempt_count, d.network_app_id, o.id as order_id, o.buyer_id, o.network_app_name,
-     o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
-     case when a.webhook_disabled_at is null and o.action_args_erased_at is null then a.webhook_url end as webhook_url, a.webhook_secret,
+     o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args, ${refundColumnsSql},
+     case when a.webhook_disabled_at is null and ${isTellableSql} then a.webhook_url end as webhook_url, a.webhook_secret,
      case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret, now() as now
    from webhook_deliveries d
+   join events e on e.id = d.event_id
    join orders o on o.id = d.order_id
    join network_apps a on a.id = d.network_app_id
+   left join refunds r on r.transfer_id = e.transfer_id
    where d.id = $delivery and d.status = 'PENDING' and ($atOnce or d.next_attempt_at <= now() + interval '1 second')`,
 )
 
@@ -66,8 +86,8 @@ const attempt = {
 }
 const attemptSql = `
   locked_delivery as materialized (
-    select id, order_id, network_app_id from webhook_deliveries
-    where id = $delivery and status = 'PENDING' and attempt_count = $before for update
+    select d.id, d.order_id, d.network_app_id, e.type as event_type from webhook_deliveries d join events e on e.id = d.event_id
+    where d.id = $delivery and d.status = 'PENDING' and d.attempt_count = $before for update of d
   ),
   inserted_attempt as (
     insert into webhook_attempts (delivery_id, number, started_at, duration, status_code, failure, response)
@@ -78,25 +98,13 @@ const attemptSql = `
 const settleSql = (status: DeliveryStatus) => `
   settled_delivery as (
     update webhook_deliveries d set status = '${status}', attempt_count = $before + 1, next_attempt_at = null, settled_at = now()
-    from locked_delivery where d.id = locked_delivery.id returning d.id, d.order_id, d.network_app_id
+    from locked_delivery where d.id = locked_delivery.id returning d.id, d.order_id, d.network_app_id, locked_delivery.event_type
   )`
-
-/** The events that the part `new_events (owner_id, type, order_id, delivery_id)` tells, at positions that `updated_wallets` got. */
-const tellSql = (about: Pick<EventParts, 'transfer'> = {}) =>
-  eventSql({
-    from: 'new_events join updated_wallets on updated_wallets.user_id = new_events.owner_id',
-    owner: 'new_events.owner_id',
-    sequence: 'updated_wallets.before + row_number() over (partition by new_events.owner_id order by new_events.type)',
-    type: { sql: 'new_events.type' },
-    order: 'new_events.order_id',
-    delivery: 'new_events.delivery_id',
-    ...about,
-  })
 
 /** `feeds`: whose feeds of events have grown. */
 const toldColumns = { feeds: arrayOf(uuid) }
 
-/** The receiver took it: so the order is served, even after it had been given up. */
+/** The receiver took it: so an order whose payment it was told is served, even after it had been given up. */
 export const recordDelivered = statement(
   'delivery_delivered',
   { parameters: attempt, columns: toldColumns },
@@ -104,7 +112,8 @@ export const recordDelivered = statement(
    ${settleSql('DELIVERED')},
    served_order as (
      update orders o set status = 'SUCCESS', settled_at = now() from settled_delivery
-     where o.id = settled_delivery.order_id and o.status in ('PENDING', 'FAILURE') returning o.id, o.buyer_id
+     where o.id = settled_delivery.order_id and settled_delivery.event_type = 'order.paid'
+       and o.status in ('PENDING', 'FAILURE') returning o.id, o.buyer_id
    ),
    new_events (owner_id, type, order_id, delivery_id) as (
      select buyer_id, 'order.succeeded', id, null::uuid from served_order
@@ -123,7 +132,7 @@ export const recordDelivered = statement(
      where w.user_id = counted.owner_id
      returning w.user_id, w.event_sequence - counted.n as before
    ),
-   ${tellSql()}
+   ${newsSql()}
    select array(select distinct owner_id from new_events) as feeds from settled_delivery`,
 )
 
@@ -158,15 +167,16 @@ export const recordGivenUp = statement(
      update orders o set settled_at = now(),
        action_args = case a.delivery_failure_policy when 'KEEP' then o.action_args end,
        action_args_erased_at = case when a.delivery_failure_policy = 'REFUND' and o.action_args is not null then now() end,
+       points_refunded = case a.delivery_failure_policy when 'REFUND' then o.points_paid else o.points_refunded end,
+       num_refunded = case a.delivery_failure_policy when 'REFUND' then o.num_paid else o.num_refunded end,
        status = case a.delivery_failure_policy when 'REFUND' then 'REFUNDED' else 'FAILURE' end::order_status
      from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
-     where o.id = settled_delivery.order_id and o.status = 'PENDING'
-     returning o.id, o.buyer_id, o.status, a.owner_id
+     where o.id = settled_delivery.order_id and settled_delivery.event_type = 'order.paid' and o.status = 'PENDING'
+     returning o.id, o.buyer_id, o.status, a.owner_id, o.transfer_id, o.points_paid, o.num_paid,
+       old.points_refunded as points_before, old.num_refunded as num_before
    ),
-   refunded_payment as (
-     select ended_order.id, t.id as transfer_id
-     from ended_order join transfers t on t.reference = 'order:' || ended_order.id
-     where ended_order.status = 'REFUNDED'
+   refund as materialized (
+     select *, points_paid - points_before as points, num_paid - num_before as num from ended_order where status = 'REFUNDED'
    ),
    new_events (owner_id, type, order_id, delivery_id) as (
      select buyer_id, case status when 'REFUNDED' then 'order.refunded' else 'order.failed' end, id, null::uuid
@@ -177,8 +187,13 @@ export const recordGivenUp = statement(
      select a.owner_id, 'delivery.given-up', null, settled_delivery.id
      from settled_delivery join network_apps a on a.id = settled_delivery.network_app_id
    ),
-   ${refundSql({ from: 'refunded_payment', news: 'new_events' })},
-   ${tellSql({ transfer: `case new_events.type when 'order.refunded' then (select id from inserted_transfers) end` })},
+   ${refundSql({
+     from: 'refund',
+     reference: `'order-refund:' || split.id`,
+     record: { id: 'uuidv7()', reason: `''`, refundedBy: 'null' },
+     news: 'new_events',
+   })},
+   ${newsSql({ transfer: `case new_events.type when 'order.refunded' then (select id from inserted_transfers) end` })},
    ${enqueueSql('enqueued_jobs', {
      queue: 'mail',
      from: 'ended_order',
@@ -189,8 +204,8 @@ export const recordGivenUp = statement(
 )
 
 /**
- * Sends a delivery once more, now. `subject`: the delivery as callers see it. No row: its order was refunded or its
- * arguments are erased, or its app has no webhook to call.
+ * Sends a delivery once more, now. `subject`: the delivery as callers see it. No row: it tells of a payment that was given
+ * back or whose arguments are erased, or its app has no webhook to call.
  */
 export const replayDelivery = statement(
   'delivery_replay',
@@ -199,7 +214,8 @@ export const replayDelivery = statement(
      select d.id, d.network_app_id from webhook_deliveries d
      join orders o on o.id = d.order_id
      join network_apps a on a.id = d.network_app_id
-     where d.id = $delivery and o.status <> 'REFUNDED' and o.action_args_erased_at is null and a.webhook_url is not null and a.webhook_disabled_at is null
+     join events e on e.id = d.event_id
+     where d.id = $delivery and ${isTellableSql} and a.webhook_url is not null and a.webhook_disabled_at is null
      for update of d, o
    ),
    reopened_delivery as (

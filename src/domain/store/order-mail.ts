@@ -4,7 +4,7 @@ import { addressCounts } from '../account/address-sql.ts'
 import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
 import type { OrderMailJob } from '../jobs.ts'
-import { formatAmount, fromUnits, toUnits } from '../money.ts'
+import { add, formatAmount, fromUnits, toUnits } from '../money.ts'
 import type { ComposeMail, Database, Log, Mailer, OrderFacts, OrderMessage, Split } from '../ports.ts'
 
 interface Dependencies {
@@ -36,6 +36,7 @@ const orderParts = {
 type Order = Prisma.OrderGetPayload<{ select: typeof orderParts }>
 type PaidOrder = Order & { paidAt: Date; transfer: NonNullable<Order['transfer']> }
 type Person = Order['buyer']
+type Template = OrderMailJob['template']
 
 interface Letter {
   to: Person
@@ -52,6 +53,19 @@ const factsOf = (order: PaidOrder, at = order.paidAt): OrderFacts => ({
   orderId: toId('order', order.id),
   price: formatAmount(order.price),
   at,
+})
+
+const refundParts = {
+  points: true,
+  num: true,
+  reason: true,
+  createdAt: true,
+  transferId: true,
+} satisfies Prisma.RefundSelect
+
+const returnedBy = ({ points, num }: Prisma.RefundGetPayload<{ select: typeof refundParts }>): Split => ({
+  points: formatAmount(points),
+  num: formatAmount(num),
 })
 
 const paidFor = ({ pointsPaid, numPaid }: PaidOrder): Split => ({
@@ -83,7 +97,12 @@ export function createOrderMail({ database, mailer, compose, log, verifiesAddres
   const { read } = database
   const canBeReached = (person: Person) => isAddress(person.email) && addressCounts(person, verifiesAddresses)
 
-  const letters: { [T in OrderMailJob['template']]: (order: PaidOrder) => Letter | Promise<Letter | undefined> } = {
+  const letters: {
+    [T in Template]: (
+      order: PaidOrder,
+      job: Extract<OrderMailJob, { template: T }>,
+    ) => Letter | Promise<Letter | undefined>
+  } = {
     receipt: (order) => ({
       to: order.buyer,
       message: {
@@ -110,17 +129,34 @@ export function createOrderMail({ database, mailer, compose, log, verifiesAddres
       }
     },
     'order-refunded': async (order) => {
-      const refund = await read.transfer.findUnique({ where: { reference: `order-refund:${order.id}` } })
+      const made = { orderId: order.id, transfer: { reference: `order-refund:${order.id}` } }
+      const refund = await read.refund.findFirst({ where: made, select: refundParts })
       if (!refund) return undefined
       return {
         to: order.buyer,
         message: {
           template: 'order-refunded',
           ...factsOf(order, refund.createdAt),
-          // A refund gives the buyer all of it.
-          returned: paidFor(order),
+          returned: returnedBy(refund),
           chargeId: toId('transfer', order.transfer.id),
-          refundId: toId('transfer', refund.id),
+          refundId: toId('transfer', refund.transferId),
+        },
+      }
+    },
+    refund: async (order, { refundId }) => {
+      const refund = await read.refund.findFirst({ where: { id: refundId, orderId: order.id }, select: refundParts })
+      if (!refund) return undefined
+      const returned = returnedBy(refund)
+      return {
+        to: order.buyer,
+        message: {
+          template: 'refund',
+          ...factsOf(order, refund.createdAt),
+          returned,
+          isWhole: toUnits(add(returned.points, returned.num)) === toUnits(order.price),
+          reason: refund.reason,
+          chargeId: toId('transfer', order.transfer.id),
+          refundId: toId('transfer', refund.transferId),
         },
       }
     },
@@ -132,15 +168,18 @@ export function createOrderMail({ database, mailer, compose, log, verifiesAddres
      * are passed over. Raises UNAVAILABLE when the mail did not get away: the queue tries again, and the same mail
      * carries the same id then.
      */
-    async handle({ template, orderId }: OrderMailJob): Promise<void> {
+    async handle(job: OrderMailJob): Promise<void> {
+      const { template, orderId } = job
       const order = await read.order.findUnique({ where: { id: orderId }, select: orderParts })
-      const letter = isPaid(order) ? await letters[template](order) : undefined
+      // The table above gives each template its own job; an index by a union forgets that.
+      const write = letters[template] as (order: PaidOrder, job: OrderMailJob) => Promise<Letter | undefined>
+      const letter = isPaid(order) ? await write(order, job) : undefined
       if (!letter || !canBeReached(letter.to)) {
         log.debug({ template, order: orderId }, 'A mail has nobody to go to')
         return
       }
       const { to, message } = letter
-      const id = `${template}-${message.orderId}`
+      const id = `${template}-${job.template === 'refund' ? toId('refund', job.refundId) : message.orderId}`
       const mail = { ...compose(message, to.language), id, to: { name: to.displayName, address: to.email } }
       await mailer.send({ ...mail, date: message.at }).catch(dropIfRefused(log, id))
     },

@@ -26,7 +26,7 @@ export const ORDERS_AT_ONCE = 500
 
 /** What an update of orders sets to erase their arguments: they may carry a live token, and nothing needs them any more. */
 export const eraseArgumentsSql = (order: string) =>
-  `action_args = null, action_args_erased_at = case when ${order}.action_args is not null then now() end`
+  `action_args = null, action_args_erased_at = case when ${order}.action_args is null then ${order}.action_args_erased_at else now() end`
 
 /** An order as a writing statement returns it: amounts are decimal strings. */
 const orderColumns = {
@@ -42,6 +42,8 @@ const orderColumns = {
   quotedNum: numeric,
   pointsPaid: numeric,
   numPaid: numeric,
+  pointsRefunded: numeric,
+  numRefunded: numeric,
   transferId: orNull(uuid),
   createdAt: timestamp,
   expiresAt: timestamp,
@@ -57,7 +59,7 @@ const orderSql = (from: string) => `
   ${from}.network_app_name as "networkAppName", ${from}.status::text, ${from}.action_args as "actionArgs",
   ${from}.action_args_erased_at as "actionArgsErasedAt", ${from}.price,
   ${from}.quoted_points as "quotedPoints", ${from}.quoted_num as "quotedNum", ${from}.points_paid as "pointsPaid",
-  ${from}.num_paid as "numPaid", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
+  ${from}.num_paid as "numPaid", ${from}.points_refunded as "pointsRefunded", ${from}.num_refunded as "numRefunded", ${from}.transfer_id as "transferId", ${from}.created_at as "createdAt",
   ${from}.expires_at as "expiresAt", ${from}.paid_at as "paidAt", ${from}.settled_at as "settledAt"`
 
 /** The app a caller names, by id or name, with what the caller has. No app: no row. */

@@ -6,8 +6,9 @@ export const nextStatuses: Record<OrderStatus, readonly OrderStatus[]> = {
   CREATED: ['PENDING', 'SUCCESS', 'EXPIRED', 'CANCELLED'],
   PENDING: ['SUCCESS', 'FAILURE', 'REFUNDED'],
   // A delivery that was given up can be sent again, and then the order is served after all.
-  FAILURE: ['SUCCESS'],
-  SUCCESS: [],
+  FAILURE: ['SUCCESS', 'REFUNDED'],
+  // An administrator can give the money back at any time.
+  SUCCESS: ['REFUNDED'],
   EXPIRED: [],
   CANCELLED: [],
   REFUNDED: [],

@@ -1,8 +1,9 @@
 /**
- * The parts of a writing statement that give the money of a paid order back: a transfer that mirrors the payment's, entry
- * by entry. What an owner's wallet has spent already is paid from the platform's revenue, so that the buyer gets all of
- * it and no balance falls below zero. Points go back to the grants that they came from, as far as those are still valid.
- * The feeds that tell of it lie in the same wallets and get their positions here: a statement updates a row once.
+ * The parts of a writing statement that give money of a paid order back. The shares of the platform and of the app's owner
+ * are taken back in proportion; what an owner's wallet has spent already is paid from the platform's revenue, so that the
+ * buyer gets all of it and no balance falls below zero. Points go back to the grants that they came from, as far as those
+ * are still valid. The feeds that tell of it lie in the same wallets and get their positions here: a statement updates a
+ * row once.
  */
 import { overdueSql, useGrantsSql } from '../wallet/points-sql.ts'
 import { postTransferSql } from '../wallet/post-transfer-sql.ts'
@@ -10,24 +11,50 @@ import { newTransferSql } from '../wallet/transfer-sql.ts'
 
 /** What is given back, and who is told. */
 export interface RefundParts {
-  /** The part that names the payment, as `(id, transfer_id)`, the order and its transfer; empty when nothing is given back. */
+  /**
+   * The part that names the refund: `(id, transfer_id, buyer_id, owner_id)`, the order, its charge and whose money it is;
+   * `points` and `num`, what the buyer gets; of each the amount `…_before`, given back earlier, and `…_paid`. Empty when nothing
+   * is given back.
+   */
   from: string
+  /** SQL expression: what the transfer is called, once and for all. */
+  reference: string
+  /** SQL expressions of what the record of it tells. */
+  record: { id: string; reason: string; refundedBy: string }
   /** The part whose `owner_id` names a feed once for each event in it. */
   news: string
 }
 
 /**
- * The parts that give a payment back. `updated_wallets` tells the positions before the events, `(user_id, before)`;
- * `inserted_transfers (id)` the refund.
+ * What of the refund the platform gives back: its share of all that was given back by now, less its share of what was given
+ * back before. So the rounding of parts never adds up to more or less than the whole.
  */
-export const refundSql = ({ from, news }: RefundParts) => `
+const platformShareSql = (currency: 'points' | 'num') => {
+  const shareOf = (amount: string) => `round(earned.${currency} * (${amount}) / nullif(r.${currency}_paid, 0), 18)`
+  const before = `r.${currency}_before`
+  return `coalesce(${shareOf(`${before} + r.${currency}`)} - ${shareOf(before)}, 0)`
+}
+
+/**
+ * The parts that give money back. `updated_wallets` tells the positions before the events, `(user_id, before)`;
+ * `inserted_transfers (id)` and `inserted_refunds (id)` the refund.
+ */
+export const refundSql = ({ from, reference, record, news }: RefundParts) => `
+  split as materialized (
+    select r.*, ${platformShareSql('points')} as points_share, ${platformShareSql('num')} as num_share
+    from ${from} r, lateral (
+      select coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points,
+        coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num
+      from entries where transfer_id = r.transfer_id and book = 'REVENUE'
+    ) as earned
+  ),
   changes as materialized (
     select user_id, sum(num) as num, sum(points) as points, sum(events)::int as events from (
       select owner_id as user_id, 0 as num, 0 as points, 1 as events from ${news}
       union all
-      select e.wallet_id, case e.currency when 'NUM' then -e.amount else 0 end,
-        case e.currency when 'POINTS' then -e.amount else 0 end, 0
-      from entries e join ${from} on e.transfer_id = ${from}.transfer_id where e.wallet_id is not null
+      select buyer_id, num, points, 0 from split
+      union all
+      select owner_id, num_share - num, points_share - points, 0 from split
     ) as change group by user_id
   ),
   locked_wallets as materialized (
@@ -43,21 +70,26 @@ export const refundSql = ({ from, news }: RefundParts) => `
         wallet: 'w',
         change: 'new.points - old.points',
         transfer: '(select transfer_id from new_transfer)',
-        undone: `(select transfer_id from ${from})`,
+        undone: `(select transfer_id from split)`,
       })},
       new.num - old.num - changes.num as lacking_num, new.points - old.points - changes.points as lacking_points
   ),
   ${postTransferSql({
-    from: `${from}, new_transfer`,
+    from: 'split, new_transfer',
     id: 'new_transfer.transfer_id',
-    reference: `'order-refund:' || ${from}.id`,
+    reference,
     lines: `select row_number() over (order by wallet_id, book, currency), wallet_id, book, currency, sum(amount) from (
         select user_id as wallet_id, null::book as book, 'NUM'::currency as currency, num as amount
           from updated_wallets
         union all select user_id, null, 'POINTS', points from updated_wallets
-        union all select null, e.book, e.currency, -e.amount
-          from entries e join ${from} on e.transfer_id = ${from}.transfer_id where e.book is not null
+        union all select null, 'REVENUE', 'NUM', -num_share from split
+        union all select null, 'REVENUE', 'POINTS', -points_share from split
         union all select null, 'REVENUE', 'NUM', -lacking_num from updated_wallets
         union all select null, 'REVENUE', 'POINTS', -lacking_points from updated_wallets
       ) as change group by wallet_id, book, currency having sum(amount) <> 0`,
-  })}`
+  })},
+  inserted_refunds as (
+    insert into refunds (id, order_id, transfer_id, points, num, points_before, num_before, reason, refunded_by)
+    select ${record.id}, split.id, new_transfer.transfer_id, points, num, points_before, num_before, ${record.reason}, ${record.refundedBy}
+    from split, new_transfer returning id
+  )`

@@ -18,6 +18,7 @@ import { createDeliveryService } from './delivery-service.ts'
 import { createNetworkAppService } from './network-app-service.ts'
 import { createOrderMail } from './order-mail.ts'
 import { createOrderService } from './order-service.ts'
+import { createRefundService } from './refund-service.ts'
 
 interface Dependencies {
   database: Database
@@ -55,6 +56,7 @@ export function createStoreServices(deps: Dependencies) {
       apiKeys: createApiKeyService(deps),
       networkApps: createNetworkAppService(deps),
       orders: createOrderService(deps),
+      refunds: createRefundService(deps),
       deliveries,
     },
     jobs: { mail: mail.handle, webhookDelivery: deliveries.handle, abandonedDelivery: deliveries.abandon },

@@ -1,7 +1,7 @@
 /** What a paid action would cost somebody now, what it did cost them, and why a wallet is not charged. */
 import { z } from 'zod'
 import { DomainError, type ErrorCode } from '../errors.ts'
-import { AMOUNT, type Amount, add, formatAmount, fromUnits, toUnits } from '../money.ts'
+import { AMOUNT, type Amount, add, formatAmount, fromUnits, least, toUnits } from '../money.ts'
 
 /** Decimal strings in currency units. */
 export interface Cost {
@@ -47,7 +47,6 @@ export const nothingToPay: Cost = { price: '0' }
 /** The highest total the caller agrees to; a higher one is refused. */
 export const maxCost = z.string().regex(AMOUNT, 'Expected an amount such as 0.5.').optional()
 
-const least = (a: bigint, b: bigint) => (a < b ? a : b)
 const totalOf = ({ price, gas = '0' }: Cost) => toUnits(price) + toUnits(gas)
 
 const shown = ({ price, gas = '0' }: Cost, { num, points }: Funds) => ({
@@ -123,7 +122,7 @@ export function refusalsOf(
 }
 
 /** A refusal as a dry run tells it: one problem for each message of each field. */
-function problemsOf({ code, message, details }: DomainError): Problem[] {
+export function problemsOf({ code, message, details }: DomainError): Problem[] {
   if (code !== 'VALIDATION_FAILED' || typeof details !== 'object' || Array.isArray(details)) {
     return [{ code, message, field: null }]
   }

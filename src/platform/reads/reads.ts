@@ -52,6 +52,7 @@ const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
   networkApp: 'NetworkApp',
   order: 'Order',
   event: 'Event',
+  refund: 'Refund',
   webhookDelivery: 'WebhookDelivery',
   webhookAttempt: 'WebhookAttempt',
 }

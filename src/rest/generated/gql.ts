@@ -50,6 +50,7 @@ type Documents = {
     "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestCancelOrderDocument,
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": typeof types.RestOrderDocument,
     "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestOrdersDocument,
+    "\n    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {\n      refundOrder(input: $input) {\n        refund @skip(if: $dryRun) {\n          ...RefundRecord\n        }\n        quote @include(if: $dryRun) {\n          ...RefundQuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestRefundOrderDocument,
     "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": typeof types.RestRequestPasswordResetDocument,
     "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestResetPasswordDocument,
     "\n    mutation RestChangePassword($input: ChangePasswordInput!) {\n      changePassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestChangePasswordDocument,
@@ -59,6 +60,8 @@ type Documents = {
     "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": typeof types.NetworkAppRecordFragmentDoc,
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": typeof types.OrderRecordFragmentDoc,
     "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": typeof types.QuoteRecordFragmentDoc,
+    "\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n": typeof types.RefundRecordFragmentDoc,
+    "\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n": typeof types.RefundQuoteRecordFragmentDoc,
     "\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n": typeof types.ProfileRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    pendingEmail\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    ...ProfileRecord\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": typeof types.UserRecordFragmentDoc,
     "\n    mutation RestUpdateMe($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...UserRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateMeDocument,
@@ -110,6 +113,7 @@ const documents: Documents = {
     "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestCancelOrderDocument,
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": types.RestOrderDocument,
     "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestOrdersDocument,
+    "\n    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {\n      refundOrder(input: $input) {\n        refund @skip(if: $dryRun) {\n          ...RefundRecord\n        }\n        quote @include(if: $dryRun) {\n          ...RefundQuoteRecord\n        }\n      }\n    }\n  ": types.RestRefundOrderDocument,
     "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": types.RestRequestPasswordResetDocument,
     "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestResetPasswordDocument,
     "\n    mutation RestChangePassword($input: ChangePasswordInput!) {\n      changePassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestChangePasswordDocument,
@@ -119,6 +123,8 @@ const documents: Documents = {
     "\n  fragment NetworkAppRecord on NetworkApp {\n    id\n    name\n    priceMode\n    price\n    webhookUrl\n    isActive\n    deliveryFailurePolicy\n    createdAt\n    updatedAt\n  }\n": types.NetworkAppRecordFragmentDoc,
     "\n  fragment OrderRecord on Order {\n    id\n    status\n    networkAppId\n    networkAppName\n    actionArgs\n    price\n    pointsQuoted\n    numQuoted\n    pointsPaid\n    numPaid\n    transferId\n    createdAt\n    expiresAt\n    buyer {\n      email\n    }\n  }\n": types.OrderRecordFragmentDoc,
     "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n": types.QuoteRecordFragmentDoc,
+    "\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n": types.RefundRecordFragmentDoc,
+    "\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n": types.RefundQuoteRecordFragmentDoc,
     "\n  fragment ProfileRecord on User {\n    displayName\n    description\n    profilePictureUrl\n    profilePictureThumbnailUrl\n    profileBackgroundUrl\n    profileBackgroundThumbnailUrl\n  }\n": types.ProfileRecordFragmentDoc,
     "\n  fragment UserRecord on User {\n    id\n    username\n    email\n    address\n    language\n    emailVerified\n    pendingEmail\n    assetCount\n    referralCode\n    defaultTag\n    allowC2paDownload\n    ...ProfileRecord\n    wallet {\n      address\n      num\n      points\n    }\n  }\n": types.UserRecordFragmentDoc,
     "\n    mutation RestUpdateMe($input: UpdateProfileInput!) {\n      updateProfile(input: $input) {\n        user {\n          ...UserRecord\n        }\n      }\n    }\n  ": types.RestUpdateMeDocument,
@@ -295,6 +301,10 @@ export function graphql(source: "\n    query RestOrders($limit: Int!, $offset: I
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {\n      refundOrder(input: $input) {\n        refund @skip(if: $dryRun) {\n          ...RefundRecord\n        }\n        quote @include(if: $dryRun) {\n          ...RefundQuoteRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {\n      refundOrder(input: $input) {\n        refund @skip(if: $dryRun) {\n          ...RefundRecord\n        }\n        quote @include(if: $dryRun) {\n          ...RefundQuoteRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
@@ -328,6 +338,14 @@ export function graphql(source: "\n  fragment OrderRecord on Order {\n    id\n  
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n"): (typeof documents)["\n  fragment QuoteRecord on Quote {\n    price\n    gas\n    total\n    num\n    points\n    available\n    pointsCharged\n    numCharged\n    missing\n    problems {\n      code\n      message\n      field\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n"): (typeof documents)["\n  fragment RefundRecord on Refund {\n    id\n    orderId\n    num\n    points\n    total\n    reason\n    transferId\n    createdAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n"): (typeof documents)["\n  fragment RefundQuoteRecord on RefundQuote {\n    num\n    points\n    total\n    refundable\n    problems {\n      code\n      message\n      field\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

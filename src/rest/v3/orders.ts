@@ -3,6 +3,7 @@ import { graphql } from '../generated/index.ts'
 import { pageOf, presentPage } from '../pagination.ts'
 import { presentOrder } from './present-order.ts'
 import { presentQuote } from './present-quote.ts'
+import { presentRefund, presentRefundQuote } from './present-refund.ts'
 
 const create = defineRoute({
   method: 'POST',
@@ -109,5 +110,36 @@ const list = defineRoute({
   present: ({ orders }, request) => presentPage(request, orders.totalCount, orders.nodes.map(presentOrder)),
 })
 
+const refund = defineRoute({
+  method: 'POST',
+  path: 'store/network-app-orders/:id/refunds',
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {
+      refundOrder(input: $input) {
+        refund @skip(if: $dryRun) {
+          ...RefundRecord
+        }
+        quote @include(if: $dryRun) {
+          ...RefundQuoteRecord
+        }
+      }
+    }
+  `),
+  variables: ({ params, body, dryRun }) => ({
+    input: {
+      orderId: params.id!,
+      amount: body.amount('amount'),
+      // None is told by the service, together with all else.
+      reason: body.text('reason') ?? '',
+      dryRun,
+    },
+    dryRun,
+  }),
+  status: 201,
+  present: ({ refundOrder }) => presentRefund(refundOrder.refund!),
+  presentDryRun: ({ refundOrder }, request) => presentRefundQuote(refundOrder.quote!, request),
+})
+
 /** Orders of network apps. */
-export const orderRoutes = [create, confirm, cancel, read, list]
+export const orderRoutes = [create, confirm, cancel, read, list, refund]

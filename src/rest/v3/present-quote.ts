@@ -40,11 +40,14 @@ export const presentQuote = (quote: QuoteRecordFragment, { unread }: RestRequest
   points_charged: quote.pointsCharged,
   num_charged: quote.numCharged,
   missing: quote.missing,
-  errors: [
-    ...Object.entries(unread).flatMap(([field, messages]) =>
-      messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
-    ),
-    // What could not be read counts as left out: what is said about that is of no use.
-    ...quote.problems.map(presentProblem).filter(({ field }) => field === null || !Object.hasOwn(unread, field)),
-  ],
+  errors: presentProblems(quote.problems, unread),
 })
+
+/** All that the real call would be refused for; `unread`: what could not be read of the body. */
+export const presentProblems = (problems: QuoteRecordFragment['problems'], unread: RestRequest['unread']) => [
+  ...Object.entries(unread).flatMap(([field, messages]) =>
+    messages.map((message) => ({ type: statuses.VALIDATION_FAILED.type, message, field })),
+  ),
+  // What could not be read counts as left out: what is said about that is of no use.
+  ...problems.map(presentProblem).filter(({ field }) => field === null || !Object.hasOwn(unread, field)),
+]

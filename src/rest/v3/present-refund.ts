@@ -1,0 +1,55 @@
+import type { RestRequest } from '../define-route.ts'
+import type { RefundQuoteRecordFragment, RefundRecordFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import { presentProblems } from './present-quote.ts'
+
+/** What is read of a refund. */
+export const RefundRecord = graphql(/* GraphQL */ `
+  fragment RefundRecord on Refund {
+    id
+    orderId
+    num
+    points
+    total
+    reason
+    transferId
+    createdAt
+  }
+`)
+
+/** What is read of a refund that was only tried. */
+export const RefundQuoteRecord = graphql(/* GraphQL */ `
+  fragment RefundQuoteRecord on RefundQuote {
+    num
+    points
+    total
+    refundable
+    problems {
+      code
+      message
+      field
+    }
+  }
+`)
+
+/** A refund. */
+export const presentRefund = (refund: RefundRecordFragment) => ({
+  id: refund.id,
+  order_id: refund.orderId,
+  num: refund.num,
+  points: refund.points,
+  total: refund.total,
+  reason: refund.reason,
+  transfer_id: refund.transferId,
+  created_at: refund.createdAt,
+})
+
+/** The answer to a dry run. Its errors are all that the real call would be refused for. */
+export const presentRefundQuote = (quote: RefundQuoteRecordFragment, { unread }: RestRequest) => ({
+  dry_run: true,
+  num: quote.num,
+  points: quote.points,
+  total: quote.total,
+  refundable: quote.refundable,
+  errors: presentProblems(quote.problems, unread),
+})
