@@ -258,14 +258,17 @@ describe('while a body is read', () => {
 })
 
 describe('at the GraphQL door', () => {
-  it.each(['null', '1', '"text"', 'true', '[]', '[{"query":"{ __typename }"}]'])(
-    'a body that is %s is refused as one that is no object',
-    async (raw) => {
-      const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
-      const answer = await app.rest('POST', '/graphql', { raw, headers })
-      expect(expectError(answer, 'PARSE_ERROR').status).toBe(400)
-    },
-  )
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
+
+  it.each(['null', '1', '"text"', 'true'])('a body that is %s is refused as one that is no object', async (raw) => {
+    const answer = await app.rest('POST', '/graphql', { raw, headers })
+    expect(expectError(answer, 'PARSE_ERROR').status).toBe(400)
+  })
+
+  it.each(['[]', '[{"query":"{ __typename }"}]'])('a body that is %s is refused as a batch', async (raw) => {
+    const answer = await app.rest('POST', '/graphql', { raw, headers })
+    expect(expectError(answer, 'VALIDATION_FAILED').status).toBe(400)
+  })
 
   it('an upload of a stranger is refused before a byte of it is stored', async () => {
     const request = openRequest(graphql, { headers: { ...stranger(), ...preflight, 'Content-Type': formType } })

@@ -33,7 +33,7 @@ export interface Follower {
   feed(told: FedEvent): void
   judge?(asset: AssetFacts): void
   /** Has it look again: what it waits for may have come meanwhile. */
-  ring(): void
+  notify(): void
   end(): void
 }
 
@@ -178,7 +178,7 @@ export function createEventFanout({ database, notifications, log }: Dependencies
     missed() {
       grow(feeds.keys())
       void check()
-      for (const { followers } of feeds.values()) for (const follower of followers) follower.ring()
+      for (const { followers } of feeds.values()) for (const follower of followers) follower.notify()
     },
   }
 

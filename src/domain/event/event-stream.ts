@@ -34,18 +34,18 @@ export interface Place {
   end(): void
 }
 
-/** Wakes its one waiter; a ring before the wait counts. */
-function createBell() {
-  let rung = false
+/** Wakes its one waiter; a notification before the wait counts. */
+function createSignal() {
+  let isNotified = false
   let wake = () => {}
   return {
-    ring() {
-      rung = true
+    notify() {
+      isNotified = true
       wake()
     },
     async wait() {
-      if (!rung) await new Promise<void>((resolve) => (wake = resolve))
-      rung = false
+      if (!isNotified) await new Promise<void>((resolve) => (wake = resolve))
+      isNotified = false
     },
   }
 }
@@ -61,7 +61,7 @@ export async function takePlace(
   { ownerId, assetId, wants, canSee, onEnd }: Following,
   onOverflow: 'drop' | 'end',
 ): Promise<Place> {
-  const bell = createBell()
+  const signal = createSignal()
   const waiting: FedEvent[] = []
   let latest = 0
   let hasEnded = false
@@ -72,7 +72,7 @@ export async function takePlace(
     hasEnded = true
     leave()
     onEnd()
-    bell.ring()
+    signal.notify()
   }
 
   const follower: Follower = {
@@ -86,12 +86,12 @@ export async function takePlace(
       if (canSee && !canSee(told.asset)) return end()
       if (waiting.length < MOST_WAITING) waiting.push(told)
       else if (onOverflow === 'end') return end()
-      bell.ring()
+      signal.notify()
     },
     judge(asset) {
       if (canSee && !canSee(asset)) end()
     },
-    ring: bell.ring,
+    notify: signal.notify,
     end,
   }
   const joined = await fanout.join(follower)
@@ -108,7 +108,7 @@ export async function takePlace(
     get hasEnded() {
       return hasEnded
     },
-    wait: bell.wait,
+    wait: signal.wait,
     end,
   }
 }
@@ -139,7 +139,7 @@ export async function* feedAfter(
   }
 }
 
-/** While the database is away there is nothing new; the next ring tries again. */
+/** While the database is away there is nothing new; the next notification tries again. */
 async function readAfter({ read }: Pick<Database, 'read'>, ownerId: string, sequence: number): Promise<Event[]> {
   const where = { ownerId, sequence: { gt: sequence } }
   try {

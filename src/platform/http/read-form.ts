@@ -49,6 +49,8 @@ type Parser = InstanceType<typeof Busboy>
 const notAForm = (cause: unknown) =>
   new DomainError('PARSE_ERROR', `Multipart form parse error - ${(cause as Error).message}`, { cause })
 
+const unread = () => new DomainError('PARSE_ERROR', 'The body was not read to its end.')
+
 /** Raises PARSE_ERROR. The parser lets parts without a name through. */
 function assertNamed(name: string | undefined): asserts name is string {
   if (name === undefined) throw notAForm(new Error('a part has no name'))
@@ -85,18 +87,18 @@ export function readForm(req: IncomingMessage, parts: FormParts, room = sharedBo
   let fieldBytes = 0
   let isOver = false
 
-  const letGo = () => {
+  const letGo = (reason?: unknown) => {
     isOver = true
     forget()
     body.release()
     req.off('data', take).off('end', end)
     parser.destroy()
     // The parser does not take its files along: whoever reads one would wait for ever.
-    for (const stream of streams) stream.destroy(new DomainError('PARSE_ERROR', 'The body was not read to its end.'))
+    for (const stream of streams) stream.destroy(reason instanceof Error ? reason : unread())
   }
   const fail = (error: unknown) => {
     if (isOver) return
-    letGo()
+    letGo(error)
     // What the takers opened is closed before anybody hears of it.
     void Promise.allSettled(takers).then(() => reject(error))
   }

@@ -1,0 +1,187 @@
+/**
+ * GraphQL multipart requests are read as the field's package reads them, body by body: a client knows the specification, not our reader.
+ * What it does with a body before anybody may send one is another matter (docs/decisions/013-request-bodies.md).
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { processRequest, Upload as ReferenceUpload } from 'graphql-upload-ts'
+import { describe, expect, it } from 'vitest'
+import { createUploads, Upload } from '../../src/domain/asset/uploads.ts'
+import { DomainError } from '../../src/domain/errors.ts'
+import { silentMeter } from '../../src/domain/telemetry.ts'
+import { readUploadForm } from '../../src/graphql/read-upload-form.ts'
+import { readForm } from '../../src/platform/http/read-form.ts'
+import { readText } from '../../src/platform/http/read-text.ts'
+import { createUploadFolder } from '../../src/platform/http/upload-folder.ts'
+import { atEnd } from '../support/at-end.ts'
+import { formType, part, partHead } from '../support/form-parts.ts'
+import { send } from '../support/http-client.ts'
+import { listen } from '../support/listen.ts'
+
+const MAX_FILE_BYTES = 1_000
+const MAX_BYTES = 1_000
+const dir = await mkdtemp(join(tmpdir(), 'annal-multipart-'))
+atEnd(() => rm(dir, { recursive: true }))
+const uploads = createUploads({ folder: createUploadFolder({ dir }), megabytesPerUser: 1, meter: silentMeter })
+
+/** What a reader makes of a body: the operation, with each file told in its place. */
+type Read = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
+
+/** The same value with every file of the class told by `tell`. */
+async function withFiles<File>(
+  value: unknown,
+  isFile: (value: unknown) => value is File,
+  tell: (file: File) => Promise<string>,
+): Promise<unknown> {
+  if (isFile(value)) return tell(value)
+  if (Array.isArray(value)) return Promise.all(value.map((each) => withFiles(each, isFile, tell)))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(async ([name, each]) => [name, await withFiles(each, isFile, tell)])
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+const ours: Read = async (req) => {
+  const intake = uploads.open({ kind: 'system' })
+  const options = { readText, readForm, maxBytes: MAX_BYTES, maxFileBytes: MAX_FILE_BYTES }
+  const form = readUploadForm(req, options, intake)
+  try {
+    return await withFiles(
+      await form.params,
+      (value) => value instanceof Upload,
+      async (upload) => {
+        const { filename, mimeType, open } = await upload.file()
+        return `${filename} (${mimeType}): ${await text(open())}`
+      },
+    )
+  } finally {
+    form.cancel()
+    await intake.close()
+  }
+}
+
+const reference: Read = async (req, res) =>
+  withFiles(
+    await processRequest(req, res, { maxFieldSize: MAX_BYTES, maxFileSize: MAX_FILE_BYTES, maxFiles: 4 }),
+    (value) => value instanceof ReferenceUpload,
+    async ({ promise }) => {
+      const { filename, mimetype, createReadStream } = await promise
+      return `${filename} (${mimetype}): ${await text(createReadStream())}`
+    },
+  )
+
+/** The HTTP status of a refusal that a reader raises. */
+function statusOf(error: unknown): number {
+  if (error instanceof DomainError) return error.code === 'PAYLOAD_TOO_LARGE' ? 413 : 400
+  return (error as { status?: number }).status ?? 400
+}
+
+async function serve(read: Read): Promise<string> {
+  const server = createServer((req, res) => {
+    read(req, res).then(
+      (told) => res.end(JSON.stringify(told)),
+      (error) => res.end(JSON.stringify({ refused: statusOf(error) })),
+    )
+  })
+  return `http://127.0.0.1:${await listen(server, atEnd)}`
+}
+const [oursUrl, referenceUrl] = [await serve(ours), await serve(reference)]
+
+const END = '--an-end-of-parts--\r\n'
+const file = (name: string, content = 'content', filename = 'a.png', type?: string) =>
+  `${partHead(name, filename, type)}${content}\r\n`
+const operations = (variables: unknown) => part('operations', JSON.stringify({ query: '{ me { id } }', variables }))
+const map = (value: unknown) => part('map', JSON.stringify(value))
+const one = operations({ file: null }) + map({ 0: ['variables.file'] })
+
+const bodies: Record<string, string> = {
+  'a file': one + file('0') + END,
+  'an empty file': one + file('0', '') + END,
+  'a file whose name is not ASCII': one + file('0', 'content', 'größe 圖.png') + END,
+  'a file of another type': one + file('0', '{}', 'a.json', 'application/json') + END,
+  'a file that looks like the end of a part': one + file('0', 'a\r\n--an-end-of-part\r\n\r\nb') + END,
+  'a file that is nearly too large': one + file('0', 'x'.repeat(MAX_FILE_BYTES - 1)) + END,
+  'a file that is too large': one + file('0', 'x'.repeat(MAX_FILE_BYTES + 1)) + END,
+  'files of a list':
+    operations({ files: [null, null] }) +
+    map({ a: ['variables.files.0'], b: ['variables.files.1'] }) +
+    file('a', '1') +
+    file('b', '2') +
+    END,
+  'files in another order than the map has':
+    operations({ files: [null, null] }) +
+    map({ a: ['variables.files.0'], b: ['variables.files.1'] }) +
+    file('b', '2') +
+    file('a', '1') +
+    END,
+  'a file in two places':
+    operations({ a: null, b: { c: null } }) + map({ 0: ['variables.a', 'variables.b.c'] }) + file('0') + END,
+  'a file that nobody named': one + file('other') + file('0') + END,
+  'more files than are taken':
+    operations({ files: Array(5).fill(null) }) +
+    map(Object.fromEntries(Array.from({ length: 5 }, (_, at) => [at, [`variables.files.${at}`]]))) +
+    END,
+  'variables beside the file':
+    operations({ file: null, text: 'größe', list: [1, { a: null }] }) +
+    map({ 0: ['variables.file'] }) +
+    file('0') +
+    END,
+  'a missing file': one + END,
+  'a body that breaks off in the file': `${one}${partHead('0', 'a.png')}cont`,
+  'a body that breaks off before the file': one,
+  'a map before the operations': map({ 0: ['variables.file'] }) + operations({ file: null }) + file('0') + END,
+  'a file before the map': operations({ file: null }) + file('0') + map({ 0: ['variables.file'] }) + END,
+  'no operations': map({ 0: ['variables.file'] }) + file('0') + END,
+  'no map': operations({ file: null }) + END,
+  'operations that are no JSON': part('operations', '{') + map({ 0: ['variables.file'] }) + file('0') + END,
+  'operations that are no object': part('operations', '1') + map({ 0: ['variables.file'] }) + file('0') + END,
+  'operations that are null': part('operations', 'null') + map({ 0: ['variables.file'] }) + file('0') + END,
+  'a map that is no JSON': operations({ file: null }) + part('map', '{') + file('0') + END,
+  'a map that is a list': operations({ file: null }) + map([['variables.file']]) + file('0') + END,
+  'a map that is null': operations({ file: null }) + map(null) + file('0') + END,
+  'a map whose entry is no list': operations({ file: null }) + map({ 0: 'variables.file' }) + file('0') + END,
+  'a map whose place is no text': operations({ file: null }) + map({ 0: [1] }) + file('0') + END,
+  'a map to a place that is not there':
+    operations({ file: null }) + map({ 0: ['variables.other.deep'] }) + file('0') + END,
+  'a map to a place that holds something':
+    operations({ file: 'text' }) + map({ 0: ['variables.file'] }) + file('0') + END,
+  'a map to a place of the prototype':
+    operations({ file: null }) + map({ 0: ['variables.__proto__.file'] }) + file('0') + END,
+  'a field that is too large':
+    operations({ file: null, text: 'x'.repeat(MAX_BYTES) }) + map({ 0: ['variables.file'] }) + file('0') + END,
+}
+
+const told = async (url: string, body: string) =>
+  JSON.parse((await send(url, { raw: Buffer.from(body), headers: { 'content-type': formType } })).text)
+
+describe('a GraphQL multipart request', () => {
+  it.each(Object.entries(bodies))('with %s is read as the specification’s package reads it', async (_, body) => {
+    expect(await told(oursUrl, body)).toEqual(await told(referenceUrl, body))
+  })
+})
+
+describe('on purpose, ours refuses', () => {
+  it.each(
+    Object.entries({
+      'a list of operations, since batches are not taken':
+        part('operations', JSON.stringify([{ query: '{ me { id } }', variables: { file: null } }])) +
+        map({ 0: ['0.variables.file'] }) +
+        file('0') +
+        END,
+      'a file that is no variable':
+        part('operations', JSON.stringify({ query: '{ me { id } }', extensions: { file: null } })) +
+        map({ 0: ['extensions.file'] }) +
+        file('0') +
+        END,
+      'a map that names no file': operations({ file: null }) + map({}) + END,
+      'a file that has no place': operations({ file: null }) + map({ 0: [] }) + file('0') + END,
+    }),
+  )('%s', async (_, body) => {
+    expect([await told(oursUrl, body), await told(referenceUrl, body)]).toEqual([
+      { refused: 400 },
+      expect.not.objectContaining({ refused: 400 }),
+    ])
+  })
+})
