@@ -124,6 +124,12 @@ export type NetworkApp = Prisma.NetworkAppModel
  */
 export type Order = Prisma.OrderModel
 /**
+ * Model Refund
+ * Money of an order that was given back. Never updated or deleted (trigger), except that the deletion of the buyer's account
+ * erases the reason.
+ */
+export type Refund = Prisma.RefundModel
+/**
  * Model Event
  * Something that happened to what a person owns: the outbox, written by the statement that made it happen. Its id is
  * the id webhooks carry. Never updated or deleted (trigger).

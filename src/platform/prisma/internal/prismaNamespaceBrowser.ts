@@ -67,6 +67,7 @@ export const ModelName = {
   Entry: 'Entry',
   NetworkApp: 'NetworkApp',
   Order: 'Order',
+  Refund: 'Refund',
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
@@ -343,6 +344,8 @@ export const OrderScalarFieldEnum = {
   quotedNum: 'quotedNum',
   pointsPaid: 'pointsPaid',
   numPaid: 'numPaid',
+  pointsRefunded: 'pointsRefunded',
+  numRefunded: 'numRefunded',
   transferId: 'transferId',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
@@ -351,6 +354,22 @@ export const OrderScalarFieldEnum = {
 } as const
 
 export type OrderScalarFieldEnum = (typeof OrderScalarFieldEnum)[keyof typeof OrderScalarFieldEnum]
+
+
+export const RefundScalarFieldEnum = {
+  id: 'id',
+  orderId: 'orderId',
+  transferId: 'transferId',
+  points: 'points',
+  num: 'num',
+  pointsBefore: 'pointsBefore',
+  numBefore: 'numBefore',
+  reason: 'reason',
+  refundedBy: 'refundedBy',
+  createdAt: 'createdAt'
+} as const
+
+export type RefundScalarFieldEnum = (typeof RefundScalarFieldEnum)[keyof typeof RefundScalarFieldEnum]
 
 
 export const EventScalarFieldEnum = {

@@ -32,6 +32,8 @@ export type OrderAvgAggregateOutputType = {
   quotedNum: runtime.Decimal | null
   pointsPaid: runtime.Decimal | null
   numPaid: runtime.Decimal | null
+  pointsRefunded: runtime.Decimal | null
+  numRefunded: runtime.Decimal | null
 }
 
 export type OrderSumAggregateOutputType = {
@@ -40,6 +42,8 @@ export type OrderSumAggregateOutputType = {
   quotedNum: runtime.Decimal | null
   pointsPaid: runtime.Decimal | null
   numPaid: runtime.Decimal | null
+  pointsRefunded: runtime.Decimal | null
+  numRefunded: runtime.Decimal | null
 }
 
 export type OrderMinAggregateOutputType = {
@@ -55,6 +59,8 @@ export type OrderMinAggregateOutputType = {
   quotedNum: runtime.Decimal | null
   pointsPaid: runtime.Decimal | null
   numPaid: runtime.Decimal | null
+  pointsRefunded: runtime.Decimal | null
+  numRefunded: runtime.Decimal | null
   transferId: string | null
   createdAt: Date | null
   expiresAt: Date | null
@@ -75,6 +81,8 @@ export type OrderMaxAggregateOutputType = {
   quotedNum: runtime.Decimal | null
   pointsPaid: runtime.Decimal | null
   numPaid: runtime.Decimal | null
+  pointsRefunded: runtime.Decimal | null
+  numRefunded: runtime.Decimal | null
   transferId: string | null
   createdAt: Date | null
   expiresAt: Date | null
@@ -95,6 +103,8 @@ export type OrderCountAggregateOutputType = {
   quotedNum: number
   pointsPaid: number
   numPaid: number
+  pointsRefunded: number
+  numRefunded: number
   transferId: number
   createdAt: number
   expiresAt: number
@@ -110,6 +120,8 @@ export type OrderAvgAggregateInputType = {
   quotedNum?: true
   pointsPaid?: true
   numPaid?: true
+  pointsRefunded?: true
+  numRefunded?: true
 }
 
 export type OrderSumAggregateInputType = {
@@ -118,6 +130,8 @@ export type OrderSumAggregateInputType = {
   quotedNum?: true
   pointsPaid?: true
   numPaid?: true
+  pointsRefunded?: true
+  numRefunded?: true
 }
 
 export type OrderMinAggregateInputType = {
@@ -133,6 +147,8 @@ export type OrderMinAggregateInputType = {
   quotedNum?: true
   pointsPaid?: true
   numPaid?: true
+  pointsRefunded?: true
+  numRefunded?: true
   transferId?: true
   createdAt?: true
   expiresAt?: true
@@ -153,6 +169,8 @@ export type OrderMaxAggregateInputType = {
   quotedNum?: true
   pointsPaid?: true
   numPaid?: true
+  pointsRefunded?: true
+  numRefunded?: true
   transferId?: true
   createdAt?: true
   expiresAt?: true
@@ -173,6 +191,8 @@ export type OrderCountAggregateInputType = {
   quotedNum?: true
   pointsPaid?: true
   numPaid?: true
+  pointsRefunded?: true
+  numRefunded?: true
   transferId?: true
   createdAt?: true
   expiresAt?: true
@@ -280,6 +300,8 @@ export type OrderGroupByOutputType = {
   quotedNum: runtime.Decimal
   pointsPaid: runtime.Decimal
   numPaid: runtime.Decimal
+  pointsRefunded: runtime.Decimal
+  numRefunded: runtime.Decimal
   transferId: string | null
   createdAt: Date
   expiresAt: Date
@@ -323,6 +345,8 @@ export type OrderWhereInput = {
   quotedNum?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.UuidNullableFilter<"Order"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Order"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Order"> | Date | string
@@ -331,6 +355,7 @@ export type OrderWhereInput = {
   buyer?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   networkApp?: Prisma.XOR<Prisma.NetworkAppScalarRelationFilter, Prisma.NetworkAppWhereInput>
   transfer?: Prisma.XOR<Prisma.TransferNullableScalarRelationFilter, Prisma.TransferWhereInput> | null
+  refunds?: Prisma.RefundListRelationFilter
   deliveries?: Prisma.WebhookDeliveryListRelationFilter
   events?: Prisma.EventListRelationFilter
 }
@@ -348,6 +373,8 @@ export type OrderOrderByWithRelationInput = {
   quotedNum?: Prisma.SortOrder
   pointsPaid?: Prisma.SortOrder
   numPaid?: Prisma.SortOrder
+  pointsRefunded?: Prisma.SortOrder
+  numRefunded?: Prisma.SortOrder
   transferId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -356,6 +383,7 @@ export type OrderOrderByWithRelationInput = {
   buyer?: Prisma.UserOrderByWithRelationInput
   networkApp?: Prisma.NetworkAppOrderByWithRelationInput
   transfer?: Prisma.TransferOrderByWithRelationInput
+  refunds?: Prisma.RefundOrderByRelationAggregateInput
   deliveries?: Prisma.WebhookDeliveryOrderByRelationAggregateInput
   events?: Prisma.EventOrderByRelationAggregateInput
 }
@@ -377,6 +405,8 @@ export type OrderWhereUniqueInput = Prisma.AtLeast<{
   quotedNum?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Order"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Order"> | Date | string
   paidAt?: Prisma.DateTimeNullableFilter<"Order"> | Date | string | null
@@ -384,6 +414,7 @@ export type OrderWhereUniqueInput = Prisma.AtLeast<{
   buyer?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   networkApp?: Prisma.XOR<Prisma.NetworkAppScalarRelationFilter, Prisma.NetworkAppWhereInput>
   transfer?: Prisma.XOR<Prisma.TransferNullableScalarRelationFilter, Prisma.TransferWhereInput> | null
+  refunds?: Prisma.RefundListRelationFilter
   deliveries?: Prisma.WebhookDeliveryListRelationFilter
   events?: Prisma.EventListRelationFilter
 }, "id" | "transferId">
@@ -401,6 +432,8 @@ export type OrderOrderByWithAggregationInput = {
   quotedNum?: Prisma.SortOrder
   pointsPaid?: Prisma.SortOrder
   numPaid?: Prisma.SortOrder
+  pointsRefunded?: Prisma.SortOrder
+  numRefunded?: Prisma.SortOrder
   transferId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -429,6 +462,8 @@ export type OrderScalarWhereWithAggregatesInput = {
   quotedNum?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalWithAggregatesFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.UuidNullableWithAggregatesFilter<"Order"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Order"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Order"> | Date | string
@@ -447,6 +482,8 @@ export type OrderCreateInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
@@ -454,6 +491,7 @@ export type OrderCreateInput = {
   buyer: Prisma.UserCreateNestedOneWithoutOrdersInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutOrdersInput
   transfer?: Prisma.TransferCreateNestedOneWithoutOrderInput
+  refunds?: Prisma.RefundCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutOrderInput
   events?: Prisma.EventCreateNestedManyWithoutOrderInput
 }
@@ -471,11 +509,14 @@ export type OrderUncheckedCreateInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
+  refunds?: Prisma.RefundUncheckedCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutOrderInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOrderInput
 }
@@ -491,6 +532,8 @@ export type OrderUpdateInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -498,6 +541,7 @@ export type OrderUpdateInput = {
   buyer?: Prisma.UserUpdateOneRequiredWithoutOrdersNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutOrdersNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutOrderNestedInput
+  refunds?: Prisma.RefundUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUpdateManyWithoutOrderNestedInput
 }
@@ -515,11 +559,14 @@ export type OrderUncheckedUpdateInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refunds?: Prisma.RefundUncheckedUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOrderNestedInput
 }
@@ -537,6 +584,8 @@ export type OrderCreateManyInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -555,6 +604,8 @@ export type OrderUpdateManyMutationInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -574,6 +625,8 @@ export type OrderUncheckedUpdateManyInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -609,6 +662,8 @@ export type OrderCountOrderByAggregateInput = {
   quotedNum?: Prisma.SortOrder
   pointsPaid?: Prisma.SortOrder
   numPaid?: Prisma.SortOrder
+  pointsRefunded?: Prisma.SortOrder
+  numRefunded?: Prisma.SortOrder
   transferId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -622,6 +677,8 @@ export type OrderAvgOrderByAggregateInput = {
   quotedNum?: Prisma.SortOrder
   pointsPaid?: Prisma.SortOrder
   numPaid?: Prisma.SortOrder
+  pointsRefunded?: Prisma.SortOrder
+  numRefunded?: Prisma.SortOrder
 }
 
 export type OrderMaxOrderByAggregateInput = {
@@ -637,6 +694,8 @@ export type OrderMaxOrderByAggregateInput = {
   quotedNum?: Prisma.SortOrder
   pointsPaid?: Prisma.SortOrder
   numPaid?: Prisma.SortOrder
+  pointsRefunded?: Prisma.SortOrder
+  numRefunded?: Prisma.SortOrder
   transferId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -657,6 +716,8 @@ export type OrderMinOrderByAggregateInput = {
   quotedNum?: Prisma.SortOrder
   pointsPaid?: Prisma.SortOrder
   numPaid?: Prisma.SortOrder
+  pointsRefunded?: Prisma.SortOrder
+  numRefunded?: Prisma.SortOrder
   transferId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
@@ -670,6 +731,8 @@ export type OrderSumOrderByAggregateInput = {
   quotedNum?: Prisma.SortOrder
   pointsPaid?: Prisma.SortOrder
   numPaid?: Prisma.SortOrder
+  pointsRefunded?: Prisma.SortOrder
+  numRefunded?: Prisma.SortOrder
 }
 
 export type OrderScalarRelationFilter = {
@@ -797,6 +860,20 @@ export type EnumOrderStatusFieldUpdateOperationsInput = {
   set?: $Enums.OrderStatus
 }
 
+export type OrderCreateNestedOneWithoutRefundsInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutRefundsInput, Prisma.OrderUncheckedCreateWithoutRefundsInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutRefundsInput
+  connect?: Prisma.OrderWhereUniqueInput
+}
+
+export type OrderUpdateOneRequiredWithoutRefundsNestedInput = {
+  create?: Prisma.XOR<Prisma.OrderCreateWithoutRefundsInput, Prisma.OrderUncheckedCreateWithoutRefundsInput>
+  connectOrCreate?: Prisma.OrderCreateOrConnectWithoutRefundsInput
+  upsert?: Prisma.OrderUpsertWithoutRefundsInput
+  connect?: Prisma.OrderWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.OrderUpdateToOneWithWhereWithoutRefundsInput, Prisma.OrderUpdateWithoutRefundsInput>, Prisma.OrderUncheckedUpdateWithoutRefundsInput>
+}
+
 export type OrderCreateNestedOneWithoutEventsInput = {
   create?: Prisma.XOR<Prisma.OrderCreateWithoutEventsInput, Prisma.OrderUncheckedCreateWithoutEventsInput>
   connectOrCreate?: Prisma.OrderCreateOrConnectWithoutEventsInput
@@ -838,12 +915,15 @@ export type OrderCreateWithoutBuyerInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutOrdersInput
   transfer?: Prisma.TransferCreateNestedOneWithoutOrderInput
+  refunds?: Prisma.RefundCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutOrderInput
   events?: Prisma.EventCreateNestedManyWithoutOrderInput
 }
@@ -860,11 +940,14 @@ export type OrderUncheckedCreateWithoutBuyerInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
+  refunds?: Prisma.RefundUncheckedCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutOrderInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOrderInput
 }
@@ -911,6 +994,8 @@ export type OrderScalarWhereInput = {
   quotedNum?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFilter<"Order"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.UuidNullableFilter<"Order"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Order"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Order"> | Date | string
@@ -929,12 +1014,15 @@ export type OrderCreateWithoutTransferInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
   buyer: Prisma.UserCreateNestedOneWithoutOrdersInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutOrdersInput
+  refunds?: Prisma.RefundCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutOrderInput
   events?: Prisma.EventCreateNestedManyWithoutOrderInput
 }
@@ -952,10 +1040,13 @@ export type OrderUncheckedCreateWithoutTransferInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
+  refunds?: Prisma.RefundUncheckedCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutOrderInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOrderInput
 }
@@ -987,12 +1078,15 @@ export type OrderUpdateWithoutTransferInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   buyer?: Prisma.UserUpdateOneRequiredWithoutOrdersNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutOrdersNestedInput
+  refunds?: Prisma.RefundUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUpdateManyWithoutOrderNestedInput
 }
@@ -1010,10 +1104,13 @@ export type OrderUncheckedUpdateWithoutTransferInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refunds?: Prisma.RefundUncheckedUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOrderNestedInput
 }
@@ -1029,12 +1126,15 @@ export type OrderCreateWithoutNetworkAppInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
   buyer: Prisma.UserCreateNestedOneWithoutOrdersInput
   transfer?: Prisma.TransferCreateNestedOneWithoutOrderInput
+  refunds?: Prisma.RefundCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutOrderInput
   events?: Prisma.EventCreateNestedManyWithoutOrderInput
 }
@@ -1051,11 +1151,14 @@ export type OrderUncheckedCreateWithoutNetworkAppInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
+  refunds?: Prisma.RefundUncheckedCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutOrderInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOrderInput
 }
@@ -1086,6 +1189,118 @@ export type OrderUpdateManyWithWhereWithoutNetworkAppInput = {
   data: Prisma.XOR<Prisma.OrderUpdateManyMutationInput, Prisma.OrderUncheckedUpdateManyWithoutNetworkAppInput>
 }
 
+export type OrderCreateWithoutRefundsInput = {
+  id?: string
+  networkAppName: string
+  status?: $Enums.OrderStatus
+  actionArgs?: runtime.Bytes | null
+  actionArgsErasedAt?: Date | string | null
+  price: runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedPoints: runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  expiresAt: Date | string
+  paidAt?: Date | string | null
+  settledAt?: Date | string | null
+  buyer: Prisma.UserCreateNestedOneWithoutOrdersInput
+  networkApp: Prisma.NetworkAppCreateNestedOneWithoutOrdersInput
+  transfer?: Prisma.TransferCreateNestedOneWithoutOrderInput
+  deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutOrderInput
+  events?: Prisma.EventCreateNestedManyWithoutOrderInput
+}
+
+export type OrderUncheckedCreateWithoutRefundsInput = {
+  id?: string
+  buyerId: string
+  networkAppId: string
+  networkAppName: string
+  status?: $Enums.OrderStatus
+  actionArgs?: runtime.Bytes | null
+  actionArgsErasedAt?: Date | string | null
+  price: runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedPoints: runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  transferId?: string | null
+  createdAt?: Date | string
+  expiresAt: Date | string
+  paidAt?: Date | string | null
+  settledAt?: Date | string | null
+  deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutOrderInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutOrderInput
+}
+
+export type OrderCreateOrConnectWithoutRefundsInput = {
+  where: Prisma.OrderWhereUniqueInput
+  create: Prisma.XOR<Prisma.OrderCreateWithoutRefundsInput, Prisma.OrderUncheckedCreateWithoutRefundsInput>
+}
+
+export type OrderUpsertWithoutRefundsInput = {
+  update: Prisma.XOR<Prisma.OrderUpdateWithoutRefundsInput, Prisma.OrderUncheckedUpdateWithoutRefundsInput>
+  create: Prisma.XOR<Prisma.OrderCreateWithoutRefundsInput, Prisma.OrderUncheckedCreateWithoutRefundsInput>
+  where?: Prisma.OrderWhereInput
+}
+
+export type OrderUpdateToOneWithWhereWithoutRefundsInput = {
+  where?: Prisma.OrderWhereInput
+  data: Prisma.XOR<Prisma.OrderUpdateWithoutRefundsInput, Prisma.OrderUncheckedUpdateWithoutRefundsInput>
+}
+
+export type OrderUpdateWithoutRefundsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  networkAppName?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.EnumOrderStatusFieldUpdateOperationsInput | $Enums.OrderStatus
+  actionArgs?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  actionArgsErasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedPoints?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  buyer?: Prisma.UserUpdateOneRequiredWithoutOrdersNestedInput
+  networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutOrdersNestedInput
+  transfer?: Prisma.TransferUpdateOneWithoutOrderNestedInput
+  deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutOrderNestedInput
+  events?: Prisma.EventUpdateManyWithoutOrderNestedInput
+}
+
+export type OrderUncheckedUpdateWithoutRefundsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  buyerId?: Prisma.StringFieldUpdateOperationsInput | string
+  networkAppId?: Prisma.StringFieldUpdateOperationsInput | string
+  networkAppName?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.EnumOrderStatusFieldUpdateOperationsInput | $Enums.OrderStatus
+  actionArgs?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  actionArgsErasedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  price?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedPoints?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutOrderNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutOrderNestedInput
+}
+
 export type OrderCreateWithoutEventsInput = {
   id?: string
   networkAppName: string
@@ -1097,6 +1312,8 @@ export type OrderCreateWithoutEventsInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
@@ -1104,6 +1321,7 @@ export type OrderCreateWithoutEventsInput = {
   buyer: Prisma.UserCreateNestedOneWithoutOrdersInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutOrdersInput
   transfer?: Prisma.TransferCreateNestedOneWithoutOrderInput
+  refunds?: Prisma.RefundCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryCreateNestedManyWithoutOrderInput
 }
 
@@ -1120,11 +1338,14 @@ export type OrderUncheckedCreateWithoutEventsInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
+  refunds?: Prisma.RefundUncheckedCreateNestedManyWithoutOrderInput
   deliveries?: Prisma.WebhookDeliveryUncheckedCreateNestedManyWithoutOrderInput
 }
 
@@ -1155,6 +1376,8 @@ export type OrderUpdateWithoutEventsInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1162,6 +1385,7 @@ export type OrderUpdateWithoutEventsInput = {
   buyer?: Prisma.UserUpdateOneRequiredWithoutOrdersNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutOrdersNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutOrderNestedInput
+  refunds?: Prisma.RefundUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutOrderNestedInput
 }
 
@@ -1178,11 +1402,14 @@ export type OrderUncheckedUpdateWithoutEventsInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refunds?: Prisma.RefundUncheckedUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutOrderNestedInput
 }
 
@@ -1197,6 +1424,8 @@ export type OrderCreateWithoutDeliveriesInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
@@ -1204,6 +1433,7 @@ export type OrderCreateWithoutDeliveriesInput = {
   buyer: Prisma.UserCreateNestedOneWithoutOrdersInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutOrdersInput
   transfer?: Prisma.TransferCreateNestedOneWithoutOrderInput
+  refunds?: Prisma.RefundCreateNestedManyWithoutOrderInput
   events?: Prisma.EventCreateNestedManyWithoutOrderInput
 }
 
@@ -1220,11 +1450,14 @@ export type OrderUncheckedCreateWithoutDeliveriesInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
   paidAt?: Date | string | null
   settledAt?: Date | string | null
+  refunds?: Prisma.RefundUncheckedCreateNestedManyWithoutOrderInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOrderInput
 }
 
@@ -1255,6 +1488,8 @@ export type OrderUpdateWithoutDeliveriesInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1262,6 +1497,7 @@ export type OrderUpdateWithoutDeliveriesInput = {
   buyer?: Prisma.UserUpdateOneRequiredWithoutOrdersNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutOrdersNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutOrderNestedInput
+  refunds?: Prisma.RefundUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUpdateManyWithoutOrderNestedInput
 }
 
@@ -1278,11 +1514,14 @@ export type OrderUncheckedUpdateWithoutDeliveriesInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refunds?: Prisma.RefundUncheckedUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOrderNestedInput
 }
 
@@ -1298,6 +1537,8 @@ export type OrderCreateManyBuyerInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -1316,12 +1557,15 @@ export type OrderUpdateWithoutBuyerInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutOrdersNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutOrderNestedInput
+  refunds?: Prisma.RefundUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUpdateManyWithoutOrderNestedInput
 }
@@ -1338,11 +1582,14 @@ export type OrderUncheckedUpdateWithoutBuyerInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refunds?: Prisma.RefundUncheckedUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOrderNestedInput
 }
@@ -1359,6 +1606,8 @@ export type OrderUncheckedUpdateManyWithoutBuyerInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1378,6 +1627,8 @@ export type OrderCreateManyNetworkAppInput = {
   quotedNum: runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: string | null
   createdAt?: Date | string
   expiresAt: Date | string
@@ -1396,12 +1647,15 @@ export type OrderUpdateWithoutNetworkAppInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   buyer?: Prisma.UserUpdateOneRequiredWithoutOrdersNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutOrderNestedInput
+  refunds?: Prisma.RefundUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUpdateManyWithoutOrderNestedInput
 }
@@ -1418,11 +1672,14 @@ export type OrderUncheckedUpdateWithoutNetworkAppInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   paidAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  refunds?: Prisma.RefundUncheckedUpdateManyWithoutOrderNestedInput
   deliveries?: Prisma.WebhookDeliveryUncheckedUpdateManyWithoutOrderNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOrderNestedInput
 }
@@ -1439,6 +1696,8 @@ export type OrderUncheckedUpdateManyWithoutNetworkAppInput = {
   quotedNum?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   pointsPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   numPaid?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  pointsRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  numRefunded?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1452,11 +1711,13 @@ export type OrderUncheckedUpdateManyWithoutNetworkAppInput = {
  */
 
 export type OrderCountOutputType = {
+  refunds: number
   deliveries: number
   events: number
 }
 
 export type OrderCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  refunds?: boolean | OrderCountOutputTypeCountRefundsArgs
   deliveries?: boolean | OrderCountOutputTypeCountDeliveriesArgs
   events?: boolean | OrderCountOutputTypeCountEventsArgs
 }
@@ -1469,6 +1730,13 @@ export type OrderCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extens
    * Select specific fields to fetch from the OrderCountOutputType
    */
   select?: Prisma.OrderCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * OrderCountOutputType without action
+ */
+export type OrderCountOutputTypeCountRefundsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RefundWhereInput
 }
 
 /**
@@ -1499,6 +1767,8 @@ export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   quotedNum?: boolean
   pointsPaid?: boolean
   numPaid?: boolean
+  pointsRefunded?: boolean
+  numRefunded?: boolean
   transferId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -1507,6 +1777,7 @@ export type OrderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   buyer?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
   transfer?: boolean | Prisma.Order$transferArgs<ExtArgs>
+  refunds?: boolean | Prisma.Order$refundsArgs<ExtArgs>
   deliveries?: boolean | Prisma.Order$deliveriesArgs<ExtArgs>
   events?: boolean | Prisma.Order$eventsArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
@@ -1525,6 +1796,8 @@ export type OrderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   quotedNum?: boolean
   pointsPaid?: boolean
   numPaid?: boolean
+  pointsRefunded?: boolean
+  numRefunded?: boolean
   transferId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -1548,6 +1821,8 @@ export type OrderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   quotedNum?: boolean
   pointsPaid?: boolean
   numPaid?: boolean
+  pointsRefunded?: boolean
+  numRefunded?: boolean
   transferId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -1571,6 +1846,8 @@ export type OrderSelectScalar = {
   quotedNum?: boolean
   pointsPaid?: boolean
   numPaid?: boolean
+  pointsRefunded?: boolean
+  numRefunded?: boolean
   transferId?: boolean
   createdAt?: boolean
   expiresAt?: boolean
@@ -1578,11 +1855,12 @@ export type OrderSelectScalar = {
   settledAt?: boolean
 }
 
-export type OrderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "buyerId" | "networkAppId" | "networkAppName" | "status" | "actionArgs" | "actionArgsErasedAt" | "price" | "quotedPoints" | "quotedNum" | "pointsPaid" | "numPaid" | "transferId" | "createdAt" | "expiresAt" | "paidAt" | "settledAt", ExtArgs["result"]["order"]>
+export type OrderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "buyerId" | "networkAppId" | "networkAppName" | "status" | "actionArgs" | "actionArgsErasedAt" | "price" | "quotedPoints" | "quotedNum" | "pointsPaid" | "numPaid" | "pointsRefunded" | "numRefunded" | "transferId" | "createdAt" | "expiresAt" | "paidAt" | "settledAt", ExtArgs["result"]["order"]>
 export type OrderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   buyer?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
   transfer?: boolean | Prisma.Order$transferArgs<ExtArgs>
+  refunds?: boolean | Prisma.Order$refundsArgs<ExtArgs>
   deliveries?: boolean | Prisma.Order$deliveriesArgs<ExtArgs>
   events?: boolean | Prisma.Order$eventsArgs<ExtArgs>
   _count?: boolean | Prisma.OrderCountOutputTypeDefaultArgs<ExtArgs>
@@ -1604,6 +1882,7 @@ export type $OrderPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     buyer: Prisma.$UserPayload<ExtArgs>
     networkApp: Prisma.$NetworkAppPayload<ExtArgs>
     transfer: Prisma.$TransferPayload<ExtArgs> | null
+    refunds: Prisma.$RefundPayload<ExtArgs>[]
     deliveries: Prisma.$WebhookDeliveryPayload<ExtArgs>[]
     events: Prisma.$EventPayload<ExtArgs>[]
   }
@@ -1629,6 +1908,11 @@ export type $OrderPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     quotedNum: runtime.Decimal
     pointsPaid: runtime.Decimal
     numPaid: runtime.Decimal
+    /**
+     * What its refunds gave back of that, all together; never more (CHECK).
+     */
+    pointsRefunded: runtime.Decimal
+    numRefunded: runtime.Decimal
     /**
      * The charge.
      */
@@ -2040,6 +2324,7 @@ export interface Prisma__OrderClient<T, Null = never, ExtArgs extends runtime.Ty
   buyer<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   networkApp<T extends Prisma.NetworkAppDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.NetworkAppDefaultArgs<ExtArgs>>): Prisma.Prisma__NetworkAppClient<runtime.Types.Result.GetResult<Prisma.$NetworkAppPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   transfer<T extends Prisma.Order$transferArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$transferArgs<ExtArgs>>): Prisma.Prisma__TransferClient<runtime.Types.Result.GetResult<Prisma.$TransferPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  refunds<T extends Prisma.Order$refundsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$refundsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RefundPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deliveries<T extends Prisma.Order$deliveriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$deliveriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookDeliveryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   events<T extends Prisma.Order$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Order$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2083,6 +2368,8 @@ export interface OrderFieldRefs {
   readonly quotedNum: Prisma.FieldRef<"Order", 'Decimal'>
   readonly pointsPaid: Prisma.FieldRef<"Order", 'Decimal'>
   readonly numPaid: Prisma.FieldRef<"Order", 'Decimal'>
+  readonly pointsRefunded: Prisma.FieldRef<"Order", 'Decimal'>
+  readonly numRefunded: Prisma.FieldRef<"Order", 'Decimal'>
   readonly transferId: Prisma.FieldRef<"Order", 'String'>
   readonly createdAt: Prisma.FieldRef<"Order", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Order", 'DateTime'>
@@ -2505,6 +2792,30 @@ export type Order$transferArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   include?: Prisma.TransferInclude<ExtArgs> | null
   where?: Prisma.TransferWhereInput
+}
+
+/**
+ * Order.refunds
+ */
+export type Order$refundsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Refund
+   */
+  select?: Prisma.RefundSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Refund
+   */
+  omit?: Prisma.RefundOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RefundInclude<ExtArgs> | null
+  where?: Prisma.RefundWhereInput
+  orderBy?: Prisma.RefundOrderByWithRelationInput | Prisma.RefundOrderByWithRelationInput[]
+  cursor?: Prisma.RefundWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RefundScalarFieldEnum | Prisma.RefundScalarFieldEnum[]
 }
 
 /**

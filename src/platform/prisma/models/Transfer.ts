@@ -169,6 +169,7 @@ export type TransferWhereInput = {
   entries?: Prisma.EntryListRelationFilter
   events?: Prisma.EventListRelationFilter
   order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
+  refund?: Prisma.XOR<Prisma.RefundNullableScalarRelationFilter, Prisma.RefundWhereInput> | null
   grantUses?: Prisma.GrantUseListRelationFilter
 }
 
@@ -179,6 +180,7 @@ export type TransferOrderByWithRelationInput = {
   entries?: Prisma.EntryOrderByRelationAggregateInput
   events?: Prisma.EventOrderByRelationAggregateInput
   order?: Prisma.OrderOrderByWithRelationInput
+  refund?: Prisma.RefundOrderByWithRelationInput
   grantUses?: Prisma.GrantUseOrderByRelationAggregateInput
 }
 
@@ -192,6 +194,7 @@ export type TransferWhereUniqueInput = Prisma.AtLeast<{
   entries?: Prisma.EntryListRelationFilter
   events?: Prisma.EventListRelationFilter
   order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
+  refund?: Prisma.XOR<Prisma.RefundNullableScalarRelationFilter, Prisma.RefundWhereInput> | null
   grantUses?: Prisma.GrantUseListRelationFilter
 }, "id" | "reference">
 
@@ -220,6 +223,7 @@ export type TransferCreateInput = {
   entries?: Prisma.EntryCreateNestedManyWithoutTransferInput
   events?: Prisma.EventCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseCreateNestedManyWithoutTransferInput
 }
 
@@ -230,6 +234,7 @@ export type TransferUncheckedCreateInput = {
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutTransferInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderUncheckedCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundUncheckedCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseUncheckedCreateNestedManyWithoutTransferInput
 }
 
@@ -240,6 +245,7 @@ export type TransferUpdateInput = {
   entries?: Prisma.EntryUpdateManyWithoutTransferNestedInput
   events?: Prisma.EventUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUpdateManyWithoutTransferNestedInput
 }
 
@@ -250,6 +256,7 @@ export type TransferUncheckedUpdateInput = {
   entries?: Prisma.EntryUncheckedUpdateManyWithoutTransferNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUncheckedUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUncheckedUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUncheckedUpdateManyWithoutTransferNestedInput
 }
 
@@ -329,6 +336,20 @@ export type TransferUpdateOneWithoutOrderNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TransferUpdateToOneWithWhereWithoutOrderInput, Prisma.TransferUpdateWithoutOrderInput>, Prisma.TransferUncheckedUpdateWithoutOrderInput>
 }
 
+export type TransferCreateNestedOneWithoutRefundInput = {
+  create?: Prisma.XOR<Prisma.TransferCreateWithoutRefundInput, Prisma.TransferUncheckedCreateWithoutRefundInput>
+  connectOrCreate?: Prisma.TransferCreateOrConnectWithoutRefundInput
+  connect?: Prisma.TransferWhereUniqueInput
+}
+
+export type TransferUpdateOneRequiredWithoutRefundNestedInput = {
+  create?: Prisma.XOR<Prisma.TransferCreateWithoutRefundInput, Prisma.TransferUncheckedCreateWithoutRefundInput>
+  connectOrCreate?: Prisma.TransferCreateOrConnectWithoutRefundInput
+  upsert?: Prisma.TransferUpsertWithoutRefundInput
+  connect?: Prisma.TransferWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TransferUpdateToOneWithWhereWithoutRefundInput, Prisma.TransferUpdateWithoutRefundInput>, Prisma.TransferUncheckedUpdateWithoutRefundInput>
+}
+
 export type TransferCreateNestedOneWithoutEventsInput = {
   create?: Prisma.XOR<Prisma.TransferCreateWithoutEventsInput, Prisma.TransferUncheckedCreateWithoutEventsInput>
   connectOrCreate?: Prisma.TransferCreateOrConnectWithoutEventsInput
@@ -365,6 +386,7 @@ export type TransferCreateWithoutEntriesInput = {
   createdAt?: Date | string
   events?: Prisma.EventCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseCreateNestedManyWithoutTransferInput
 }
 
@@ -374,6 +396,7 @@ export type TransferUncheckedCreateWithoutEntriesInput = {
   createdAt?: Date | string
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderUncheckedCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundUncheckedCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseUncheckedCreateNestedManyWithoutTransferInput
 }
 
@@ -399,6 +422,7 @@ export type TransferUpdateWithoutEntriesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.EventUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUpdateManyWithoutTransferNestedInput
 }
 
@@ -408,6 +432,7 @@ export type TransferUncheckedUpdateWithoutEntriesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.EventUncheckedUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUncheckedUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUncheckedUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUncheckedUpdateManyWithoutTransferNestedInput
 }
 
@@ -417,6 +442,7 @@ export type TransferCreateWithoutOrderInput = {
   createdAt?: Date | string
   entries?: Prisma.EntryCreateNestedManyWithoutTransferInput
   events?: Prisma.EventCreateNestedManyWithoutTransferInput
+  refund?: Prisma.RefundCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseCreateNestedManyWithoutTransferInput
 }
 
@@ -426,6 +452,7 @@ export type TransferUncheckedCreateWithoutOrderInput = {
   createdAt?: Date | string
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutTransferInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTransferInput
+  refund?: Prisma.RefundUncheckedCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseUncheckedCreateNestedManyWithoutTransferInput
 }
 
@@ -451,6 +478,7 @@ export type TransferUpdateWithoutOrderInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   entries?: Prisma.EntryUpdateManyWithoutTransferNestedInput
   events?: Prisma.EventUpdateManyWithoutTransferNestedInput
+  refund?: Prisma.RefundUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUpdateManyWithoutTransferNestedInput
 }
 
@@ -460,6 +488,63 @@ export type TransferUncheckedUpdateWithoutOrderInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   entries?: Prisma.EntryUncheckedUpdateManyWithoutTransferNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutTransferNestedInput
+  refund?: Prisma.RefundUncheckedUpdateOneWithoutTransferNestedInput
+  grantUses?: Prisma.GrantUseUncheckedUpdateManyWithoutTransferNestedInput
+}
+
+export type TransferCreateWithoutRefundInput = {
+  id?: string
+  reference: string
+  createdAt?: Date | string
+  entries?: Prisma.EntryCreateNestedManyWithoutTransferInput
+  events?: Prisma.EventCreateNestedManyWithoutTransferInput
+  order?: Prisma.OrderCreateNestedOneWithoutTransferInput
+  grantUses?: Prisma.GrantUseCreateNestedManyWithoutTransferInput
+}
+
+export type TransferUncheckedCreateWithoutRefundInput = {
+  id?: string
+  reference: string
+  createdAt?: Date | string
+  entries?: Prisma.EntryUncheckedCreateNestedManyWithoutTransferInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutTransferInput
+  order?: Prisma.OrderUncheckedCreateNestedOneWithoutTransferInput
+  grantUses?: Prisma.GrantUseUncheckedCreateNestedManyWithoutTransferInput
+}
+
+export type TransferCreateOrConnectWithoutRefundInput = {
+  where: Prisma.TransferWhereUniqueInput
+  create: Prisma.XOR<Prisma.TransferCreateWithoutRefundInput, Prisma.TransferUncheckedCreateWithoutRefundInput>
+}
+
+export type TransferUpsertWithoutRefundInput = {
+  update: Prisma.XOR<Prisma.TransferUpdateWithoutRefundInput, Prisma.TransferUncheckedUpdateWithoutRefundInput>
+  create: Prisma.XOR<Prisma.TransferCreateWithoutRefundInput, Prisma.TransferUncheckedCreateWithoutRefundInput>
+  where?: Prisma.TransferWhereInput
+}
+
+export type TransferUpdateToOneWithWhereWithoutRefundInput = {
+  where?: Prisma.TransferWhereInput
+  data: Prisma.XOR<Prisma.TransferUpdateWithoutRefundInput, Prisma.TransferUncheckedUpdateWithoutRefundInput>
+}
+
+export type TransferUpdateWithoutRefundInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  entries?: Prisma.EntryUpdateManyWithoutTransferNestedInput
+  events?: Prisma.EventUpdateManyWithoutTransferNestedInput
+  order?: Prisma.OrderUpdateOneWithoutTransferNestedInput
+  grantUses?: Prisma.GrantUseUpdateManyWithoutTransferNestedInput
+}
+
+export type TransferUncheckedUpdateWithoutRefundInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  entries?: Prisma.EntryUncheckedUpdateManyWithoutTransferNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutTransferNestedInput
+  order?: Prisma.OrderUncheckedUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUncheckedUpdateManyWithoutTransferNestedInput
 }
 
@@ -469,6 +554,7 @@ export type TransferCreateWithoutEventsInput = {
   createdAt?: Date | string
   entries?: Prisma.EntryCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseCreateNestedManyWithoutTransferInput
 }
 
@@ -478,6 +564,7 @@ export type TransferUncheckedCreateWithoutEventsInput = {
   createdAt?: Date | string
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderUncheckedCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundUncheckedCreateNestedOneWithoutTransferInput
   grantUses?: Prisma.GrantUseUncheckedCreateNestedManyWithoutTransferInput
 }
 
@@ -503,6 +590,7 @@ export type TransferUpdateWithoutEventsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   entries?: Prisma.EntryUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUpdateManyWithoutTransferNestedInput
 }
 
@@ -512,6 +600,7 @@ export type TransferUncheckedUpdateWithoutEventsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   entries?: Prisma.EntryUncheckedUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUncheckedUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUncheckedUpdateOneWithoutTransferNestedInput
   grantUses?: Prisma.GrantUseUncheckedUpdateManyWithoutTransferNestedInput
 }
 
@@ -522,6 +611,7 @@ export type TransferCreateWithoutGrantUsesInput = {
   entries?: Prisma.EntryCreateNestedManyWithoutTransferInput
   events?: Prisma.EventCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundCreateNestedOneWithoutTransferInput
 }
 
 export type TransferUncheckedCreateWithoutGrantUsesInput = {
@@ -531,6 +621,7 @@ export type TransferUncheckedCreateWithoutGrantUsesInput = {
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutTransferInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTransferInput
   order?: Prisma.OrderUncheckedCreateNestedOneWithoutTransferInput
+  refund?: Prisma.RefundUncheckedCreateNestedOneWithoutTransferInput
 }
 
 export type TransferCreateOrConnectWithoutGrantUsesInput = {
@@ -556,6 +647,7 @@ export type TransferUpdateWithoutGrantUsesInput = {
   entries?: Prisma.EntryUpdateManyWithoutTransferNestedInput
   events?: Prisma.EventUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUpdateOneWithoutTransferNestedInput
 }
 
 export type TransferUncheckedUpdateWithoutGrantUsesInput = {
@@ -565,6 +657,7 @@ export type TransferUncheckedUpdateWithoutGrantUsesInput = {
   entries?: Prisma.EntryUncheckedUpdateManyWithoutTransferNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutTransferNestedInput
   order?: Prisma.OrderUncheckedUpdateOneWithoutTransferNestedInput
+  refund?: Prisma.RefundUncheckedUpdateOneWithoutTransferNestedInput
 }
 
 
@@ -623,6 +716,7 @@ export type TransferSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   entries?: boolean | Prisma.Transfer$entriesArgs<ExtArgs>
   events?: boolean | Prisma.Transfer$eventsArgs<ExtArgs>
   order?: boolean | Prisma.Transfer$orderArgs<ExtArgs>
+  refund?: boolean | Prisma.Transfer$refundArgs<ExtArgs>
   grantUses?: boolean | Prisma.Transfer$grantUsesArgs<ExtArgs>
   _count?: boolean | Prisma.TransferCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["transfer"]>
@@ -650,6 +744,7 @@ export type TransferInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   entries?: boolean | Prisma.Transfer$entriesArgs<ExtArgs>
   events?: boolean | Prisma.Transfer$eventsArgs<ExtArgs>
   order?: boolean | Prisma.Transfer$orderArgs<ExtArgs>
+  refund?: boolean | Prisma.Transfer$refundArgs<ExtArgs>
   grantUses?: boolean | Prisma.Transfer$grantUsesArgs<ExtArgs>
   _count?: boolean | Prisma.TransferCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -662,13 +757,14 @@ export type $TransferPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     entries: Prisma.$EntryPayload<ExtArgs>[]
     events: Prisma.$EventPayload<ExtArgs>[]
     order: Prisma.$OrderPayload<ExtArgs> | null
+    refund: Prisma.$RefundPayload<ExtArgs> | null
     grantUses: Prisma.$GrantUsePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     /**
-     * `sign-up:<user>`, `commit:<commit>`, `refund:<commit>`, `order:<order>`, `order-refund:<order>`,
-     * `deposit:<transaction>:<position>`, `grant:<grant>`, `grant-expiry:<grant>`
+     * `sign-up:<user>`, `commit:<commit>`, `refund:<commit>`, `order:<order>`, `order-refund:<order>` (its webhook was given up),
+     * `order-refund:<order>:<refund>` (by an administrator), `deposit:<transaction>:<position>`, `grant:<grant>`, `grant-expiry:<grant>`
      */
     reference: string
     createdAt: Date
@@ -1069,6 +1165,7 @@ export interface Prisma__TransferClient<T, Null = never, ExtArgs extends runtime
   entries<T extends Prisma.Transfer$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Transfer$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   events<T extends Prisma.Transfer$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Transfer$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   order<T extends Prisma.Transfer$orderArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Transfer$orderArgs<ExtArgs>>): Prisma.Prisma__OrderClient<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  refund<T extends Prisma.Transfer$refundArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Transfer$refundArgs<ExtArgs>>): Prisma.Prisma__RefundClient<runtime.Types.Result.GetResult<Prisma.$RefundPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   grantUses<T extends Prisma.Transfer$grantUsesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Transfer$grantUsesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantUsePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1559,6 +1656,25 @@ export type Transfer$orderArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   include?: Prisma.OrderInclude<ExtArgs> | null
   where?: Prisma.OrderWhereInput
+}
+
+/**
+ * Transfer.refund
+ */
+export type Transfer$refundArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Refund
+   */
+  select?: Prisma.RefundSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Refund
+   */
+  omit?: Prisma.RefundOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RefundInclude<ExtArgs> | null
+  where?: Prisma.RefundWhereInput
 }
 
 /**
