@@ -9,6 +9,7 @@ import { createGateway } from './files/gateway.ts'
 import { createAdmit } from './graphql/large-answers.ts'
 import { schema } from './graphql/schema.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
+import { apiDocsPage, apiDocsScript, apiDocsStyle } from './pages/api-docs.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
 import { homePage } from './pages/home.ts'
 import { createPasswordResetPage } from './pages/password-reset.ts'
@@ -107,6 +108,7 @@ export function createApp(deps: Dependencies): App {
         homePage: homePage(publicUrl),
         homeRefusal: ({ code }, req) =>
           refusalPage(code, statuses[code].status, req.headers['accept-language'] ?? '', false),
+        docs: { page: apiDocsPage, style: apiDocsStyle, script: apiDocsScript },
         publicDocuments: new Set(Object.values(linkConfig.actionNids)),
         links,
         gateway: createGateway({ contentStore }),

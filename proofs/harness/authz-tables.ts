@@ -21,6 +21,7 @@ const directRoutes = [
     degraded: async () => [],
     version: '0',
     homePage: '',
+    docs: { page: { headers: {}, html: '' }, style: '', script: '' },
     homeRefusal: () => ({}) as never,
     publicDocuments: new Set(),
     links: { verify: () => false },

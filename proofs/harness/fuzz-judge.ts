@@ -1,6 +1,7 @@
 /** What every answer must be, whatever was asked. */
 import { errorCodes } from '../../src/domain/errors.ts'
 import { statuses } from '../../src/rest/status.ts'
+import { complaintOfDescription } from '../../test/support/described.ts'
 import type { FuzzRequest } from './fuzz-requests.ts'
 
 export interface FuzzAnswer {
@@ -9,6 +10,8 @@ export interface FuzzAnswer {
   /** Its Content-Type. */
   type: string
   text: string
+  /** Left out of what was sent as bare bytes, which has no address. */
+  headers?: Headers
 }
 
 /** What only our insides would say. */
@@ -47,11 +50,13 @@ function graphqlComplaint(body: { errors?: { message?: unknown; extensions?: { c
 
 /** What is wrong with an answer, in a sentence; undefined when nothing is. */
 export function complaintOf(request: Pick<FuzzRequest, 'path' | 'method'>, answer: FuzzAnswer): string | undefined {
-  const { status, type, text } = answer
+  const { status, type, text, headers } = answer
   if (status === 0) return `there was no answer: ${text}`
   if (status >= 500) return `the status is ${status}`
   const inside = status >= 400 || /"errors":\[/.test(text) ? INSIDES.exec(text)?.[0] : undefined
   if (inside) return `the answer tells of our insides: ${inside}`
+  const undescribed = headers && complaintOfDescription({ ...request, status, headers, text })
+  if (undescribed) return undescribed
   if (request.method === 'HEAD' || type.startsWith('text/event-stream')) return undefined
   const isGraphQL = request.path.split('?')[0] === '/graphql'
   if (!type.includes('json'))

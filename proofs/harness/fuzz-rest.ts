@@ -38,8 +38,8 @@ const readings = {
   upload: undefined,
 } as const
 
-/** What a route reads of a request. */
-function noteReadings(route: Route) {
+/** What a route reads of a request to make its variables. */
+export function noteReadings(route: Route) {
   const fields = new Set<string>()
   const files = new Set<string>(route.files)
   const query = new Set<string>(['dry_run'])

@@ -13,5 +13,5 @@ const STREAM = 50
 /** Never raises: no answer is told as the status 0. */
 export async function sendFuzz(url: string, message: Message): Promise<FuzzAnswer> {
   const { status, headers, text } = await trySend(url, message, { agent, patience: PATIENCE, streamFor: STREAM })
-  return { status, type: headers.get('content-type') ?? '', text }
+  return { status, type: headers.get('content-type') ?? '', text, headers }
 }

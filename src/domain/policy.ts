@@ -42,6 +42,9 @@ const open: ReadonlySet<Action> = new Set<Action>([
   'session:create',
 ])
 
+/** Whether somebody who is not signed in may try it. */
+export const isForEverybody = (action: Action) => open.has(action)
+
 /** Whether this actor runs the store. */
 export const canAdminister = (actor: Actor) =>
   actor.kind === 'system' || (actor.kind === 'user' && actor.role === 'ADMIN')
@@ -51,7 +54,7 @@ export const canAdminister = (actor: Actor) =>
  * Raises NOT_AUTHENTICATED, PERMISSION_DENIED.
  */
 export function assertMay(actor: Actor, action: Action): void {
-  if (actor.kind === 'system' || open.has(action)) return
+  if (actor.kind === 'system' || isForEverybody(action)) return
   if (actor.kind === 'anonymous') throw notAuthenticated()
   if (action === 'store:administer' && actor.role !== 'ADMIN') {
     throw new DomainError('PERMISSION_DENIED', 'Only an administrator may do this.')

@@ -15,7 +15,7 @@ export const homePage = (publicUrl: string): string =>
 <dt>GraphQL</dt>
 <dd><code>POST ${publicUrl}/graphql</code></dd>
 <dt>REST</dt>
-<dd><code>${publicUrl}/api/v3/</code></dd>
+<dd><code>${publicUrl}/api/v3/</code>: <a href="/api/v3/docs">described, to read and to try</a>, and as <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
 <dt>Files</dt>
 <dd><code>${publicUrl}/ipfs/&lt;nid&gt;</code>, also with <code>?format=raw</code> and <code>?format=car</code>.</dd>
 <dt>Health</dt>

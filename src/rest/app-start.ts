@@ -1,7 +1,9 @@
 /** What old apps ask for when they start, of things that Annal does not have: they stop when it fails. */
+import { z } from 'zod'
 import { assertMay } from '../domain/policy.ts'
-import type { DirectRequest, DirectRoute } from './define-route.ts'
+import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
+import { always } from './values.ts'
 
 const sendJson = ({ req, res }: DirectRequest, body: object) => {
   res.writeHead(200, { ...corsHeaders, 'Content-Type': 'application/json', 'Cache-Control': 'private, no-cache' })
@@ -12,32 +14,79 @@ const emptyPage = { count: 0, next: null, previous: null, results: [] }
 /** No version of an app is ever too old. */
 const appInfo = { latest_app_version: '0.0.0', update_urgency: 'low' }
 
-const get = (path: string, reason: string, handle: (request: DirectRequest) => void): DirectRoute => ({
+const appInfoRecord = z
+  .object({
+    latest_app_version: z.literal(appInfo.latest_app_version),
+    update_urgency: z.literal(appInfo.update_urgency),
+  })
+  .meta({ id: 'AppInfo', description: 'No version of an app is ever too old.' })
+
+const emptyPageRecord = z
+  .object({ count: always(0), next: always(null), previous: always(null), results: z.array(z.unknown()).max(0) })
+  .meta({ id: 'EmptyPage', description: 'A page of a list that is always empty.' })
+
+const describe = (
+  operationId: string,
+  summary: string,
+  access: DirectDescription['access'],
+  schema: z.ZodType,
+): DirectDescription => ({
+  ...{ operationId, summary, access, tag: 'Earlier apps', deprecated: true },
+  answers: { 200: { description: 'The same for everybody.', mediaType: 'application/json', schema } },
+})
+
+const get = (
+  path: string,
+  reason: string,
+  description: DirectDescription,
+  handle: (request: DirectRequest) => void,
+): DirectRoute => ({
   method: 'GET',
   path,
   reason,
+  description,
   handle: async (request) => handle(request),
 })
 
+/** Constants for apps, by the names of their operations. */
+const appInfos = { getAppInfo: '/api/v3/app-info', getServicesAppInfo: '/api/v3/services/app-info' }
 /** Lists of a marketplace, which anybody may open. */
-const openLists = ['/api/v3/series', '/api/v3/products', '/api/v3/store/products']
+const openLists = {
+  listSeries: '/api/v3/series',
+  listProducts: '/api/v3/products',
+  listStoreProducts: '/api/v3/store/products',
+}
 /** Lists of one's own. The phone app still asks for its transactions at the version before. */
-const ownLists = ['/api/v3/contacts', '/api/v3/inbox', '/api/v3/transactions', '/api/v2/transactions']
+const ownLists = {
+  listContacts: '/api/v3/contacts',
+  listInbox: '/api/v3/inbox',
+  listTransactions: '/api/v3/transactions',
+  listTransactionsOfVersion2: '/api/v2/transactions',
+}
 
 /** Constants and empty lists. */
 export const appStartRoutes: DirectRoute[] = [
-  ...['/api/v3/app-info', '/api/v3/services/app-info'].map((path) =>
-    get(path, 'Tells apps whether to update themselves: a constant.', (request) => sendJson(request, appInfo)),
-  ),
-  ...openLists.map((path) =>
-    get(path, 'Old apps open this list at their start; Annal has no such thing, so it is empty.', (request) =>
-      sendJson(request, emptyPage),
+  ...Object.entries(appInfos).map(([operationId, path]) =>
+    get(
+      path,
+      'Tells apps whether to update themselves: a constant.',
+      describe(operationId, 'Whether an app has to update itself', 'everybody', appInfoRecord),
+      (request) => sendJson(request, appInfo),
     ),
   ),
-  ...ownLists.map((path) =>
+  ...Object.entries(openLists).map(([operationId, path]) =>
+    get(
+      path,
+      'Old apps open this list at their start; Annal has no such thing, so it is empty.',
+      describe(operationId, `The empty list ${path}`, 'everybody', emptyPageRecord),
+      (request) => sendJson(request, emptyPage),
+    ),
+  ),
+  ...Object.entries(ownLists).map(([operationId, path]) =>
     get(
       path,
       'Old apps open this list of theirs at their start; Annal has no such thing, so it is empty.',
+      describe(operationId, `The empty list ${path}`, 'user', emptyPageRecord),
       (request) => {
         assertMay(request.context.actor, 'account:read')
         sendJson(request, emptyPage)

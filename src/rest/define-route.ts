@@ -2,12 +2,15 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
+import type { z } from 'zod'
 import type { Context } from '../context.ts'
-import type { FieldErrors } from '../domain/errors.ts'
+import type { ErrorCode, FieldErrors } from '../domain/errors.ts'
 import type { Action } from '../domain/policy.ts'
 import type { PageAnswer } from '../pages/page.ts'
 import type { Fields } from './fields.ts'
+import type { Tag } from './openapi/tags.ts'
 import type { Refusal } from './status.ts'
+import type { Quote } from './v3/quote.ts'
 
 /** What a route is asked by; HEAD goes by GET. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -34,13 +37,42 @@ export interface Admission {
   declaredBytes: number
 }
 
+/** What the description of the interface tells of a route; what it does tells the rest. */
+export interface Description {
+  /** Never changed: generated clients name their functions by it. */
+  operationId: string
+  tag: Tag
+  /** A few words, without a full stop. */
+  summary: string
+  /** What there is to know besides, as Markdown. */
+  description?: string
+  /** Parameters of the path; each has a description. */
+  params?: z.ZodObject
+  /** Parameters of the query that are read. */
+  query?: z.ZodObject
+  /** Refusals of its own, besides those that follow from what the route is. */
+  errors?: readonly ErrorCode[]
+  /** For callers that exist already, and for nobody new. */
+  deprecated?: boolean
+}
+
 /** A route that executes an operation. */
-export interface Route<Data = unknown, Variables extends Record<string, unknown> = Record<string, unknown>> {
+export interface Route<
+  Data = unknown,
+  Variables extends Record<string, unknown> = Record<string, unknown>,
+  Body extends z.ZodType = z.ZodType,
+> extends Description {
   method: Method
   /** Below `/api/v3`, without a trailing slash; `auth/…` answers without the prefix, too. */
   path: string
   /** Asked of the policy before a body is read. */
   action: Action
+  /** Whether a trusted service has to speak for the caller, or may. */
+  apiKey?: 'needed' | 'possible'
+  /** Headers that are read, besides those that every route of its kind reads. */
+  headers?: z.ZodObject
+  /** Fields of the body that are read. It describes and checks nothing: services tell what is wrong. */
+  body?: z.ZodObject
   /** Asked next, also before a body is read: limits, and what can be refused without it. */
   admit?: (context: Context, request: Admission) => Promise<void>
   /** Names of the body's fields in which a file is taken. */
@@ -53,11 +85,32 @@ export interface Route<Data = unknown, Variables extends Record<string, unknown>
   variables: (request: RestRequest) => Variables
   /** 200 when left out; 204 sends no body. */
   status?: number
-  present: (data: Data, request: RestRequest) => unknown
+  /** What is answered; with 204 `nothing`. */
+  answer: Body
+  present: (data: Data, request: RestRequest) => z.output<Body>
   /** Answers `?dry_run=true` with 200; a route without it refuses to be tried. */
-  presentDryRun?: (data: Data, request: RestRequest) => unknown
+  presentDryRun?: (data: Data, request: RestRequest) => Quote
   /** The version of what is answered. */
   etag?: (data: Data) => string | undefined
+}
+
+/** An answer of a direct route that is no refusal. */
+export interface DirectAnswer {
+  /** A sentence. */
+  description: string
+  /** What it is; without one it has no body. */
+  mediaType?: string
+  schema?: z.ZodType
+  /** Whether it has an `ETag`. */
+  isVersioned?: boolean
+}
+
+/** What the description of the interface tells of a direct route. */
+export interface DirectDescription extends Description {
+  access: 'everybody' | 'user'
+  headers?: z.ZodObject
+  /** By status. */
+  answers: Record<number, DirectAnswer>
 }
 
 /** A request as a direct route gets it: nothing of its body is read. */
@@ -74,6 +127,8 @@ export interface DirectRoute {
   method: Method
   path: string
   reason: string
+  /** Left out of pages, which are for people, and of further addresses of what is described already. */
+  description?: DirectDescription
   /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
   isOpenToStaleTokens?: boolean
   /** How a refusal is told that comes before the route is asked; as JSON where this is left out. */
@@ -81,6 +136,7 @@ export interface DirectRoute {
   handle: (input: DirectRequest) => Promise<void>
 }
 
-/** Ties the operation's types to variables and presenter; then the table holds them as one kind. */
-export const defineRoute = <Data, Variables extends Record<string, unknown>>(route: Route<Data, Variables>): Route =>
-  route as unknown as Route
+/** Ties the operation's types to variables and presenter, and the presenter to the answer; then the table holds them as one kind. */
+export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
+  route: Route<Data, Variables, Body>,
+): Route => route as unknown as Route

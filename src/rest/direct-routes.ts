@@ -1,9 +1,11 @@
 /** What cannot be an operation, with the reason for each. */
+import { z } from 'zod'
 import { notFound } from '../domain/errors.ts'
 import { appStartRoutes } from './app-start.ts'
-import type { DirectRequest, DirectRoute } from './define-route.ts'
-import { streamEvents } from './event-stream.ts'
-import { sendExport } from './export.ts'
+import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
+import { createDocsRoutes, type DocsPage } from './docs.ts'
+import { streamDescription, streamEvents } from './event-stream.ts'
+import { exportDescription, sendExport } from './export.ts'
 import { pictureRoutes } from './send-picture.ts'
 
 /** What direct routes need of the process. */
@@ -14,7 +16,8 @@ export interface DirectParts {
   degraded(): Promise<string[]>
   version: string
   homePage: string
-  /** Instead of the home page. */
+  docs: DocsPage
+  /** Instead of the home page, and of the one that shows the description. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
   /** Nids of documents that everybody may read: the descriptions of actions. */
   publicDocuments: ReadonlySet<string>
@@ -31,35 +34,116 @@ export interface DirectParts {
   }
 }
 
+const json = (description: string, schema: z.ZodType) => ({ description, mediaType: 'application/json', schema })
+
+const probeDescription = (
+  operationId: string,
+  summary: string,
+  answers: DirectDescription['answers'],
+): DirectDescription => ({ operationId, summary, tag: 'Service', access: 'everybody', answers })
+
+const missing = z.array(z.string()).describe('The parts that are away.')
+const probes = {
+  healthz: probeDescription('getHealth', 'Whether the process lives', {
+    200: json('It does.', z.object({ status: z.literal('ok') }).meta({ id: 'Health', description: 'It lives.' })),
+  }),
+  readyz: probeDescription('getReadiness', 'Whether requests can be served', {
+    200: json(
+      'They can; `degraded`: most of them.',
+      z
+        .object({ status: z.enum(['ok', 'degraded']), missing: missing.optional() })
+        .meta({ id: 'Readiness', description: 'Requests can be served.' }),
+    ),
+    503: json(
+      'They cannot.',
+      z
+        .object({ status: z.enum(['unavailable', 'starting', 'stopping']), missing: missing.optional() })
+        .meta({ id: 'Unreadiness', description: 'Requests cannot be served.' }),
+    ),
+  }),
+  version: probeDescription('getVersion', 'Which version is running', {
+    200: json(
+      'The version.',
+      z
+        .object({ version: z.string().describe('As the package has it.') })
+        .meta({ id: 'Version', description: 'What is running.' }),
+    ),
+  }),
+}
+
+const fileDescription: DirectDescription = {
+  operationId: 'getFile',
+  tag: 'Files',
+  summary: 'Read a file',
+  description:
+    'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a trustless gateway, so that a stranger can check what they got.',
+  access: 'everybody',
+  params: z.object({ cid: z.string().describe('The nid of an asset, or the CID of a tree.') }),
+  query: z.object({
+    format: z
+      .enum(['raw', 'car'])
+      .optional()
+      .describe('`raw`: the one block; `car`: all blocks as a CAR. Else the bytes as they are.'),
+    download: z.enum(['true']).optional().describe('Has browsers save the file instead of showing it.'),
+    expires: z.string().optional().describe('Part of an address that is good for whoever has it.'),
+    signature: z.string().optional().describe('Part of an address that is good for whoever has it.'),
+  }),
+  headers: z.object({
+    Range: z.string().optional().describe('One range of bytes, as in `bytes=0-1023`.'),
+    'If-None-Match': z.string().optional().describe('The `ETag` one has: when it is the same, the answer is 304.'),
+  }),
+  answers: {
+    200: { description: 'The file.', mediaType: '*/*', isVersioned: true },
+    206: { description: 'The range.', mediaType: '*/*', isVersioned: true },
+    304: { description: 'It is as you have it.', isVersioned: true },
+    416: { description: 'The range is not one of the file.', isVersioned: true },
+  },
+}
+
 /** All direct routes but the pages with forms. */
 export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
-  const get = (path: string, reason: string, handle: DirectRoute['handle']): DirectRoute => ({
+  const get = (
+    path: string,
+    reason: string,
+    handle: DirectRoute['handle'],
+    description?: DirectDescription,
+  ): DirectRoute => ({
     method: 'GET',
     path,
     reason,
+    description,
     handle,
   })
 
-  const probe = (path: string, reason: string, answer: () => Promise<{ status: number; body: object }>) =>
-    get(path, reason, async ({ res }) => {
-      const { status, body } = await answer()
-      res
-        .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
-        .end(JSON.stringify(body))
-    })
+  const probe = (
+    name: keyof typeof probes,
+    reason: string,
+    answer: () => Promise<{ status: number; body: object }>,
+  ): DirectRoute =>
+    get(
+      `/${name}`,
+      reason,
+      async ({ res }) => {
+        const { status, body } = await answer()
+        res
+          .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+          .end(JSON.stringify(body))
+      },
+      probes[name],
+    )
 
   return [
-    probe('/healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.', async () => ({
+    probe('healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.', async () => ({
       status: 200,
       body: { status: 'ok' },
     })),
-    probe('/readyz', 'Asked by balancers: tells whether requests can be served.', async () => {
+    probe('readyz', 'Asked by balancers: tells whether requests can be served.', async () => {
       const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
       if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
       // Every gateway shares the part that is away: a 503 would take all of them out, with all that works without it.
       return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
     }),
-    probe('/version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
+    probe('version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
     {
       ...get('/', 'A page for people.', async ({ res }) => {
         const policy =
@@ -75,14 +159,20 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       '/api/v3/events/stream',
       'Server-sent events: an answer that goes on for as long as somebody reads.',
       streamEvents,
+      streamDescription,
     ),
     // The phone app knows this family without the prefix.
-    ...['/api/v3/auth/users/me/export', '/auth/users/me/export'].map((path) =>
-      get(path, 'A document of any size, streamed.', sendExport),
-    ),
+    get('/api/v3/auth/users/me/export', 'A document of any size, streamed.', sendExport, exportDescription),
+    get('/auth/users/me/export', 'The same for the phone app.', sendExport),
+    ...createDocsRoutes(parts.docs, parts.homeRefusal),
     ...appStartRoutes,
     ...pictureRoutes,
-    get('/ipfs/:cid', 'Bytes of a file, with ranges, streamed.', (request) => sendFile(parts, request)),
+    get(
+      '/ipfs/:cid',
+      'Bytes of a file, with ranges, streamed.',
+      (request) => sendFile(parts, request),
+      fileDescription,
+    ),
   ]
 }
 

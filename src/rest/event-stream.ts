@@ -1,13 +1,34 @@
 /** The feed as server-sent events: what was missed since `Last-Event-ID`, then each event as it happens. */
 import type { ServerResponse } from 'node:http'
+import { z } from 'zod'
 import { assertMay } from '../domain/policy.ts'
-import type { DirectRequest } from './define-route.ts'
+import type { DirectDescription, DirectRequest } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 import { presentEvent } from './v3/present-event.ts'
 
 /** Milliseconds: proxies and receivers take a connection that says nothing for a dead one. */
 const HEARTBEAT_MS = 10_000
 const COMMENT = ':\n\n'
+
+/** What is told of the stream. */
+export const streamDescription: DirectDescription = {
+  operationId: 'streamEvents',
+  tag: 'Events',
+  summary: 'Follow one’s feed as server-sent events',
+  description:
+    'What was missed since `Last-Event-ID`, then each event as it happens, until the session ends. `id` is the event’s identifier, `event` its type, and `data` the event as JSON, as the feed has it.',
+  access: 'user',
+  headers: z.object({
+    'Last-Event-ID': z
+      .string()
+      .optional()
+      .describe('Identifier of the last event that came; without one, from now on.'),
+  }),
+  query: z.object({
+    last_event_id: z.string().optional().describe('The same for clients that cannot set the header.'),
+  }),
+  answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream' } },
+}
 
 /** Until a slow reader has room again, or has left. */
 const hasRoom = (res: ServerResponse) =>

@@ -33,7 +33,8 @@ export class RouteRefused extends Error {
   }
 }
 
-const operationOf = ({ operation }: Route) => {
+/** The operation of a route. Raises an Error when its document has none. */
+export const operationOf = ({ operation }: Route) => {
   const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
   if (!definition) throw new Error('A route needs a document with one operation.')
   return definition

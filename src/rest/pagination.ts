@@ -36,7 +36,7 @@ export function linksOf(request: RestRequest, count: number, length: number, max
 }
 
 /** A page as old callers read it; `count` is of all pages. */
-export const presentPage = (request: RestRequest, count: number, results: unknown[], max = MAX_LIMIT) => ({
+export const presentPage = <Item>(request: RestRequest, count: number, results: Item[], max = MAX_LIMIT) => ({
   count,
   ...linksOf(request, count, results.length, max),
   results,

@@ -1,5 +1,6 @@
 /** Pictures on profiles. A new picture has a new address; a deleted one is gone from copies within minutes. */
-import type { DirectRequest, DirectRoute } from './define-route.ts'
+import { z } from 'zod'
+import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 
 const send =
@@ -17,9 +18,27 @@ const send =
     res.end(req.method === 'HEAD' ? undefined : bytes)
   }
 
+const describe = (operationId: string, summary: string): DirectDescription => ({
+  ...{ operationId, summary, tag: 'Files', access: 'everybody' },
+  params: z.object({ id: z.string().describe('As the address in a profile has it.') }),
+  answers: { 200: { description: 'The picture.', mediaType: 'image/webp' } },
+})
+
 const reason = 'Bytes of a picture.'
 /** A profile's picture, and its thumbnail, for everybody. */
 export const pictureRoutes: DirectRoute[] = [
-  { method: 'GET', path: '/pictures/:id', reason, handle: send(false) },
-  { method: 'GET', path: '/pictures/:id/thumbnail', reason, handle: send(true) },
+  {
+    method: 'GET',
+    path: '/pictures/:id',
+    reason,
+    description: describe('getPicture', 'Read a picture of a profile'),
+    handle: send(false),
+  },
+  {
+    method: 'GET',
+    path: '/pictures/:id/thumbnail',
+    reason,
+    description: describe('getPictureThumbnail', 'Read a small picture of a profile'),
+    handle: send(true),
+  },
 ]

@@ -100,7 +100,7 @@ const rules: Record<string, Rule> = {
     local:
       /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|telemetry|asset\/(metadata|uploads))\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
-    packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|node:.+)$/,
+    packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },
@@ -157,6 +157,10 @@ const exceptions: Record<string, { may: RegExp; because: string }> = {
   'graphql/builder.ts': { may: prismaTypes, because: 'Pothos reads the data model.' },
   'chain/compile.ts': { may: /^solc$/, because: 'A build step.' },
   'rest/codegen.ts': { may: /^@graphql-codegen\/cli$/, because: 'A build step.' },
+  'rest/print-openapi.ts': {
+    may: /^(\.\.\/package\.json|graphql\/schema\.ts)$/,
+    because: 'A build step, which tells the version and reads the descriptions of the GraphQL schema.',
+  },
   'platform/database/configured-database.ts': {
     may: /^config\.ts$/,
     because: 'For commands of their own, which read the configuration as main does.',
@@ -169,6 +173,7 @@ const buildSteps = [
   'platform/database/new-migration.ts',
   'platform/database/schema-engine.ts',
   'rest/codegen.ts',
+  'rest/print-openapi.ts',
 ]
 
 /** `@scope/name/part` is of the package `@scope/name`. */

@@ -138,8 +138,8 @@ export const permission: Mutant[] = [
       [
         'permission.undecided-route',
         'Nothing is served of which nobody said who may have it.',
-        `    probe('/version',`,
-        `    probe('/versions', 'The same.', async () => ({ status: 200, body: {} })),\n    probe('/version',`,
+        `    probe('version',`,
+        `    get('/versions', 'The same.', async ({ res }) => void res.end()),\n    probe('version',`,
       ],
     ],
   ),

@@ -1,5 +1,6 @@
-/** Requests to the REST door, encoded as old callers do. */
+/** Requests to the REST door, encoded as old callers do. Every answer has to be as the description of the interface has it. */
 import { globalAgent } from 'node:http'
+import { assertDescribed } from './described.ts'
 import { type Answer, type Message, send } from './http-client.ts'
 import type { TestActor } from './user.ts'
 
@@ -12,7 +13,11 @@ export type Rest = (method: string, path: string, options?: RestOptions) => Prom
 /** `path` is below `/api/v3/`, or from the root when it starts with a slash. */
 export const createRest =
   (url: string, defaults: Pick<RestOptions, 'actor'> = {}): Rest =>
-  (method, path, { actor = defaults.actor, ...message } = {}) => {
+  async (method, path, { actor = defaults.actor, ...message } = {}) => {
     const { pathname, search } = new URL(path.startsWith('/') ? path : `/api/v3/${path}`, url)
-    return send(url, { ...message, method, path: pathname + search, token: actor?.token }, { agent: globalAgent })
+    const address = pathname + search
+    const answer = await send(url, { ...message, method, path: address, token: actor?.token }, { agent: globalAgent })
+    const { status, headers, text } = answer
+    assertDescribed({ method, path: address, status, headers, text })
+    return answer
   }

@@ -1,12 +1,44 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
 import { presentPage } from '../pagination.ts'
-import { presentMe, presentUser } from './present-user.ts'
+import { givenText, nothing, same } from '../values.ts'
+import { meRecord, presentMe, presentUser, userRecord } from './present-user.ts'
+
+const newUserRecord = z
+  .object({
+    id: same('User.id', z.string()),
+    username: same('User.username', z.string()),
+    email: z.string().describe('The address as it is kept; not verified yet.'),
+  })
+  .meta({ id: 'NewUser', description: 'The account that was made.' })
+
+const tokenRecord = z
+  .object({ auth_token: same('SignInPayload.token', z.string()) })
+  .meta({ id: 'Token', description: 'What a session is asked with.' })
+
+const userPage = pageRecord('Users', userRecord)
 
 const signUp = defineRoute({
   method: 'POST',
   path: 'auth/users',
+  operationId: 'signUp',
+  tag: 'Account',
+  summary: 'Sign up',
+  description: 'Makes an account with a wallet and a few points. A mail asks to verify the address.',
+  apiKey: 'possible',
+  errors: ['DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
+  body: z
+    .object({
+      username: same('SignUpInput.username', z.string().max(21)),
+      email: same('SignUpInput.email', z.string().max(254).meta({ format: 'email' })),
+      password: same('SignUpInput.password', z.string().min(8).max(32).meta({ format: 'password' })),
+      language: same('SignUpInput.language', givenText(16)).optional(),
+      referral_code: same('SignUpInput.referralCode', givenText(64)).optional(),
+    })
+    .meta({ id: 'SignUp', description: 'A new account.' }),
   action: 'account:create',
   admit: ({ services, actor }) => services.accounts.admitSignUp(actor),
   operation: graphql(/* GraphQL */ `
@@ -30,6 +62,7 @@ const signUp = defineRoute({
     },
   }),
   status: 201,
+  answer: newUserRecord,
   present: ({ signUp: { user, email } }) => ({ id: user.id, username: user.username, email }),
 })
 
@@ -48,6 +81,21 @@ function deviceOf(body: Fields): string | undefined {
 const login = defineRoute({
   method: 'POST',
   path: 'auth/token/login',
+  operationId: 'signIn',
+  tag: 'Sessions',
+  summary: 'Sign in',
+  description: 'Begins a session. Send its token as `Authorization: Bearer <token>` (or `token <token>`) from then on.',
+  errors: ['EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
+  body: z
+    .object({
+      email: same('SignInInput.email', givenText(254)),
+      password: same('SignInInput.password', givenText(256).meta({ format: 'password' })),
+      device: z
+        .string()
+        .optional()
+        .describe('What the session is called in the list of sessions; else the User-Agent.'),
+    })
+    .meta({ id: 'SignIn', description: 'Credentials.' }),
   action: 'session:create',
   admit: ({ services, actor }) => services.accounts.admitSignIn(actor),
   operation: graphql(/* GraphQL */ `
@@ -64,12 +112,17 @@ const login = defineRoute({
       name: sessionName(deviceOf(body) || header('user-agent')),
     },
   }),
+  answer: tokenRecord,
   present: ({ signIn }) => ({ auth_token: signIn.token }),
 })
 
 const logout = defineRoute({
   method: 'POST',
   path: 'auth/token/logout',
+  operationId: 'signOut',
+  tag: 'Sessions',
+  summary: 'Sign out',
+  description: 'Ends the session whose token was sent.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestLogout {
@@ -78,6 +131,7 @@ const logout = defineRoute({
   `),
   variables: () => ({}),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
@@ -92,15 +146,24 @@ const meOperation = graphql(/* GraphQL */ `
 const me = defineRoute({
   method: 'GET',
   path: 'auth/users/me',
+  operationId: 'getMe',
+  tag: 'Account',
+  summary: 'Read one’s own account',
   action: 'account:read',
   operation: meOperation,
   variables: () => ({}),
+  answer: meRecord,
   present: ({ me }) => presentMe(me),
 })
 
 const deleteMe = defineRoute({
   method: 'DELETE',
   path: 'auth/users/me',
+  operationId: 'deleteMe',
+  tag: 'Account',
+  summary: 'Delete one’s own account',
+  description: 'What was registered stays on the chain; the person, their files and what they said are erased.',
+  errors: ['CONFLICT'],
   action: 'account:delete',
   operation: graphql(/* GraphQL */ `
     mutation RestDeleteMe {
@@ -111,15 +174,23 @@ const deleteMe = defineRoute({
   `),
   variables: () => ({}),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
 const listUsers = defineRoute({
   method: 'GET',
   path: 'auth/users',
+  operationId: 'listUsers',
+  tag: 'Account',
+  summary: 'Read one’s own account as a list',
+  description: 'Nobody but the caller stands in it.',
+  deprecated: true,
+  query: pageQuery({}),
   action: 'account:read',
   operation: meOperation,
   variables: () => ({}),
+  answer: userPage,
   // Old callers ask for the list to learn of themselves; nobody else stands in it.
   present: ({ me }, request) => presentPage(request, 1, [presentUser(me)]),
 })

@@ -1,7 +1,11 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import type { ApiKeyRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
+import { givenText, moment, nothing, same } from '../values.ts'
+import { apiKeyParam } from './params.ts'
 
 /** What is read of an API key. */
 export const ApiKeyRecord = graphql(/* GraphQL */ `
@@ -14,7 +18,27 @@ export const ApiKeyRecord = graphql(/* GraphQL */ `
   }
 `)
 
-const presentApiKey = ({ id, name, prefix, createdAt, revokedAt }: ApiKeyRecordFragment) => ({
+const apiKeyRecord = z
+  .object({
+    id: same('ApiKey.id', z.string()),
+    name: same('ApiKey.name', z.string()),
+    prefix: same('ApiKey.prefix', z.string()),
+    created_at: same('ApiKey.createdAt', moment),
+    revoked_at: same('ApiKey.revokedAt', moment.nullable()),
+  })
+  .meta({ id: 'ApiKey', description: 'A key of a trusted service, without its secret.' })
+
+const newApiKeyRecord = apiKeyRecord
+  .extend({ key: same('IssueApiKeyPayload.key', z.string()) })
+  .meta({ id: 'NewApiKey', description: 'An API key and its secret, shown this once.' })
+
+const presentApiKey = ({
+  id,
+  name,
+  prefix,
+  createdAt,
+  revokedAt,
+}: ApiKeyRecordFragment): z.output<typeof apiKeyRecord> => ({
   id,
   name,
   prefix,
@@ -25,6 +49,14 @@ const presentApiKey = ({ id, name, prefix, createdAt, revokedAt }: ApiKeyRecordF
 const issue = defineRoute({
   method: 'POST',
   path: 'store/api-keys',
+  operationId: 'issueApiKey',
+  tag: 'Store',
+  summary: 'Issue an API key',
+  description: 'The key is shown in this answer only.',
+  errors: ['IDEMPOTENCY_KEY_REUSED'],
+  body: z
+    .object({ name: same('IssueApiKeyInput.name', givenText(100)) })
+    .meta({ id: 'IssueApiKey', description: 'The trusted service that gets the key.' }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestIssueApiKey($input: IssueApiKeyInput!) {
@@ -38,12 +70,17 @@ const issue = defineRoute({
   `),
   variables: ({ body }) => ({ input: { name: body.text('name') ?? '' } }),
   status: 201,
+  answer: newApiKeyRecord,
   present: ({ issueApiKey: { apiKey, key } }) => ({ ...presentApiKey(apiKey), key }),
 })
 
 const list = defineRoute({
   method: 'GET',
   path: 'store/api-keys',
+  operationId: 'listApiKeys',
+  tag: 'Store',
+  summary: 'List API keys',
+  query: pageQuery({}),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     query RestApiKeys($limit: Int!, $offset: Int!) {
@@ -56,12 +93,17 @@ const list = defineRoute({
     }
   `),
   variables: (request) => pageOf(request),
+  answer: pageRecord('ApiKeys', apiKeyRecord),
   present: ({ apiKeys }, request) => presentPage(request, apiKeys.totalCount, apiKeys.nodes.map(presentApiKey)),
 })
 
 const revoke = defineRoute({
   method: 'DELETE',
   path: 'store/api-keys/:id',
+  operationId: 'revokeApiKey',
+  tag: 'Store',
+  summary: 'Revoke an API key',
+  params: apiKeyParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {
@@ -74,6 +116,7 @@ const revoke = defineRoute({
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 

@@ -1,7 +1,24 @@
 /** What callers read of assets by POST: it changes nothing, and costs nothing. */
+import { z } from 'zod'
 import { validationFailed } from '../../domain/errors.ts'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { anyObject, givenList, givenText, url } from '../values.ts'
+import { nidParam } from './params.ts'
+
+const givenTree = z
+  .object({
+    assetTreeCid: z.string().describe('As a commit names it.'),
+    timestampCreated: z.union([z.number(), z.string()]).describe('When it was committed, in seconds since 1970.'),
+  })
+  .meta({ id: 'AssetTreeAtTime', description: 'An asset tree and the time of its commit.' })
+
+const mergedTrees = z
+  .object({
+    mergedAssetTree: anyObject.describe('The newest value of every key.'),
+    assetTrees: z.array(anyObject).describe('The trees, in the order of the request.'),
+  })
+  .meta({ id: 'MergedAssetTrees', description: 'Asset trees, and what they say together.' })
 
 const invalidTree = () =>
   validationFailed({ trees: ['Expected a list of {"assetTreeCid": "…", "timestampCreated": 0}.'] })
@@ -27,6 +44,15 @@ function treeOf(value: unknown) {
 const mergeTrees = defineRoute({
   method: 'POST',
   path: 'assets/merge-trees',
+  operationId: 'mergeAssetTrees',
+  tag: 'Assets',
+  summary: 'Merge asset trees',
+  description:
+    'The newest value of every top-level key of these trees. The body is a list; it changes and costs nothing.',
+  errors: ['NOT_FOUND'],
+  body: z
+    .object({ trees: givenList(givenTree).describe('The trees of commits, with their times.') })
+    .meta({ id: 'MergeAssetTrees', description: 'The trees to merge.' }),
   action: 'asset:read',
   listAs: 'trees',
   operation: graphql(/* GraphQL */ `
@@ -38,12 +64,25 @@ const mergeTrees = defineRoute({
     }
   `),
   variables: ({ body }) => ({ trees: (body.list('trees') ?? []).map(treeOf) }),
+  answer: mergedTrees,
   present: ({ mergedAssetTree: { mergedAssetTree, assetTrees } }) => ({ mergedAssetTree, assetTrees }),
 })
 
 const download = defineRoute({
   method: 'POST',
   path: 'assets/:nid/download',
+  operationId: 'downloadAsset',
+  tag: 'Assets',
+  summary: 'Ask where a file can be downloaded',
+  description: 'The address of a private file is good for a while and for whoever has it.',
+  params: nidParam,
+  body: z
+    .object({
+      field: givenText()
+        .optional()
+        .describe('`asset_file_thumbnail` for the small picture of an image; else the file itself.'),
+    })
+    .meta({ id: 'DownloadAsset', description: 'What to download.' }),
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
     query RestDownload($id: ID!) {
@@ -54,6 +93,9 @@ const download = defineRoute({
     }
   `),
   variables: ({ params }) => ({ id: params.nid! }),
+  answer: z
+    .object({ url: url.describe('Where it is.') })
+    .meta({ id: 'Download', description: 'Where a file can be downloaded.' }),
   // Of what has no thumbnail the file itself.
   present: ({ asset }, { body }) => ({
     url: (body.text('field') === 'asset_file_thumbnail' && asset!.thumbnailUrl) || asset!.assetFileUrl,

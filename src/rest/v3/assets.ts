@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import {
   type GivenValues,
   type MetadataField,
@@ -7,19 +8,39 @@ import {
   type RegistrationName,
   registrationFields,
 } from '../../domain/asset/metadata.ts'
-import { defineRoute, type RestRequest } from '../define-route.ts'
+import { type Description, defineRoute, type RestRequest } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { pageLinks, pageQuery, pageRecord } from '../page-record.ts'
 import { linksOf, pageOf, presentPage } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
-import { presentAsset } from './present-asset.ts'
-import { presentCommit } from './present-commit.ts'
+import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
+import { nidParam } from './params.ts'
+import { assetRecord, presentAsset } from './present-asset.ts'
+import { commitRecord, presentCommit } from './present-commit.ts'
 import { presentQuote } from './present-quote.ts'
 
 /** What a body gives of these fields. */
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
   ofEach<{ [Key in Name]: GivenValues[Key] | undefined }>(fields, ({ kind, column }) => body[kind](column))
+
+/** These fields as a body has them, under the names of REST. */
+const ofColumns = (fields: Record<string, MetadataField>) =>
+  Object.fromEntries(Object.values(fields).map((field) => [field.column, givenMetadata(field).optional()]))
+
+/** What POST and PATCH take alike. */
+const metadataBody = {
+  ...ofColumns(metadataFields),
+  nit_commit_custom: same('UpdateAssetMetadataInput.nitCommitCustom', givenObject).optional(),
+  commit_message: same('UpdateAssetMetadataInput.commitMessage', givenText(1_000)).optional(),
+  max_cost: same('UpdateAssetMetadataInput.maxCost', givenAmount).optional(),
+}
+
+const registrationDescription =
+  'The first commit is written with it. It costs as much as an update; the answer does not wait for the chain. Retry with the same `Idempotency-Key`: it is charged once.'
+const updateDescription =
+  'Writes one commit and charges for it; a request that changes nothing answers 200 and costs nothing. `nit_commit_custom` is merged by its top-level keys, and `null` removes one.'
 
 /** What POST and PATCH read alike. */
 const metadataFrom = ({ body, dryRun }: RestRequest) => ({
@@ -41,6 +62,25 @@ const expectedHead = (request: RestRequest) =>
 const register = defineRoute({
   method: 'POST',
   path: 'assets',
+  operationId: 'registerAsset',
+  tag: 'Assets',
+  summary: 'Register a file',
+  description: registrationDescription,
+  errors: [
+    'ASSET_COMMIT_INSUFFICIENT_FUND',
+    'CONFLICT',
+    'DUPLICATE_ASSET',
+    'INSUFFICIENT_STORAGE',
+    'PRICE_EXCEEDS_MAX_COST',
+  ],
+  body: z
+    .object({
+      asset_file: same('RegisterAssetInput.assetFile', givenFile),
+      asset_file_mime_type: same('RegisterAssetInput.assetFileMimeType', givenText(255)).optional(),
+      ...metadataBody,
+      ...ofColumns(registrationFields),
+    })
+    .meta({ id: 'RegisterAsset', description: 'A file and what is said of it.' }),
   action: 'asset:register',
   admit: ({ services, actor, idempotency }, request) => services.assets.admitRegistration(actor, idempotency, request),
   files: ['asset_file'],
@@ -66,6 +106,7 @@ const register = defineRoute({
     dryRun: request.dryRun,
   }),
   status: 201,
+  answer: assetRecord,
   present: ({ registerAsset }) => presentAsset(registerAsset.asset!),
   presentDryRun: ({ registerAsset }, request) => presentQuote(registerAsset.quote!, request),
   etag: ({ registerAsset }) => versionOf(registerAsset.asset!),
@@ -74,6 +115,19 @@ const register = defineRoute({
 const update = defineRoute({
   method: 'PATCH',
   path: 'assets/:nid',
+  operationId: 'updateAsset',
+  tag: 'Assets',
+  summary: 'Change what is said of an asset',
+  description: updateDescription,
+  params: nidParam,
+  headers: z.object({
+    'If-Match': z
+      .string()
+      .optional()
+      .describe('The `ETag` of the asset as you know it: when it has changed since, the answer is 409 `conflict`.'),
+  }),
+  errors: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT', 'PRICE_EXCEEDS_MAX_COST'],
+  body: z.object(metadataBody).meta({ id: 'UpdateAsset', description: 'Only what is given changes.' }),
   action: 'asset:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {
@@ -91,6 +145,7 @@ const update = defineRoute({
     input: { ...metadataFrom(request), id: request.params.nid!, expectedHead: expectedHead(request) },
     dryRun: request.dryRun,
   }),
+  answer: assetRecord,
   present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
   presentDryRun: ({ updateAssetMetadata }, request) => presentQuote(updateAssetMetadata.quote!, request),
   etag: ({ updateAssetMetadata }) => versionOf(updateAssetMetadata.asset),
@@ -99,6 +154,11 @@ const update = defineRoute({
 const read = defineRoute({
   method: 'GET',
   path: 'assets/:nid',
+  operationId: 'getAsset',
+  tag: 'Assets',
+  summary: 'Read an asset',
+  description: 'One’s own, or a public one.',
+  params: nidParam,
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
     query RestAsset($id: ID!) {
@@ -108,6 +168,7 @@ const read = defineRoute({
     }
   `),
   variables: ({ params }) => ({ id: params.nid! }),
+  answer: assetRecord,
   present: ({ asset }) => presentAsset(asset!),
   etag: ({ asset }) => versionOf(asset!),
 })
@@ -115,6 +176,17 @@ const read = defineRoute({
 const list = defineRoute({
   method: 'GET',
   path: 'assets',
+  operationId: 'listAssets',
+  tag: 'Assets',
+  summary: 'List assets',
+  description:
+    'Signed in, one’s own; else the public ones; newest first. `owner` lists those of somebody that one may see.',
+  query: pageQuery({
+    owner: same('AssetFilter.owner', z.string()).optional(),
+    proof_hash: same('AssetFilter.proofHash', z.string()).optional(),
+    tag: same('AssetFilter.tag', z.string()).optional(),
+    is_original_owner: same('AssetFilter.isOriginalOwner', z.boolean()).optional(),
+  }),
   action: 'asset:read',
   operation: graphql(/* GraphQL */ `
     query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {
@@ -135,12 +207,19 @@ const list = defineRoute({
       isOriginalOwner: queryFlag(request.query, 'is_original_owner'),
     },
   }),
+  answer: pageRecord('Assets', assetRecord),
   present: ({ assets }, request) => presentPage(request, assets.totalCount, assets.nodes.map(presentAsset)),
 })
 
 const remove = defineRoute({
   method: 'DELETE',
   path: 'assets/:nid',
+  operationId: 'deleteAsset',
+  tag: 'Assets',
+  summary: 'Delete an asset',
+  description: 'Its file and what is said of it are erased; what is on the chain stays there.',
+  params: nidParam,
+  errors: ['ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT'],
   action: 'asset:delete',
   operation: graphql(/* GraphQL */ `
     mutation RestDeleteAsset($input: DeleteAssetInput!) {
@@ -151,6 +230,7 @@ const remove = defineRoute({
   `),
   variables: ({ params }) => ({ input: { id: params.nid! } }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
@@ -166,13 +246,25 @@ const historyOperation = graphql(/* GraphQL */ `
   }
 `)
 
-const historyRoute = (path: string, nidOf: (request: RestRequest) => string) =>
+const historyRecord = z
+  .object({ ...nidParam.shape, ...pageLinks, commits: z.array(commitRecord) })
+  .meta({ id: 'History', description: 'Commits of an asset, oldest first. Reading it costs nothing.' })
+
+const historyRoute = (
+  path: string,
+  description: Pick<Description, 'operationId' | 'summary' | 'params' | 'query'>,
+  nidOf: (request: RestRequest) => string,
+) =>
   defineRoute({
     method: 'GET',
     path,
+    tag: 'Assets',
+    ...description,
+    errors: ['NOT_FOUND'],
     action: 'asset:read',
     operation: historyOperation,
     variables: (request) => ({ id: nidOf(request), ...pageOf(request) }),
+    answer: historyRecord,
     present: ({ asset }, request) => {
       const { nid, commitCount, history } = asset!
       const links = linksOf(request, commitCount, history.length)
@@ -187,6 +279,23 @@ export const assetRoutes = [
   read,
   list,
   remove,
-  historyRoute('assets/:nid/history', ({ params }) => params.nid!),
-  historyRoute('history', ({ query }) => query.get('nid') ?? ''),
+  historyRoute(
+    'assets/:nid/history',
+    {
+      operationId: 'getAssetHistory',
+      summary: 'Read the history of an asset',
+      params: nidParam,
+      query: pageQuery({}),
+    },
+    ({ params }) => params.nid!,
+  ),
+  historyRoute(
+    'history',
+    {
+      operationId: 'getHistory',
+      summary: 'Read the history of an asset by a query',
+      query: pageQuery(nidParam.shape),
+    },
+    ({ query }) => query.get('nid') ?? '',
+  ),
 ]

@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import { validationFailed } from '../../domain/errors.ts'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { anyObject } from '../values.ts'
 
 /** Characters of JSON text; what apps send of a device is a few hundred. */
 const MAX_LENGTH = 10_000
@@ -8,6 +10,12 @@ const MAX_LENGTH = 10_000
 const register = defineRoute({
   method: 'POST',
   path: 'auth/devices',
+  operationId: 'registerDevice',
+  tag: 'Earlier apps',
+  summary: 'Tell of a device',
+  description: 'Nothing is pushed to devices, so nothing of it is kept.',
+  deprecated: true,
+  body: z.looseObject({}).meta({ id: 'RegisterDevice', description: 'Whatever is known of the device.' }),
   action: 'account:read',
   operation: graphql(/* GraphQL */ `
     query RestDevice {
@@ -23,6 +31,7 @@ const register = defineRoute({
     return {}
   },
   status: 201,
+  answer: anyObject.meta({ id: 'Device', description: 'What was sent.' }),
   // The phone app stops at its start without an answer. Nothing is pushed to devices, so nothing of them is kept.
   present: (_, { body }) => body.all(),
 })

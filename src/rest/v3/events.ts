@@ -1,11 +1,29 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { pageQuery } from '../page-record.ts'
 import { MAX_LARGE_LIMIT, pageOf } from '../pagination.ts'
-import { presentEvent } from './present-event.ts'
+import { url } from '../values.ts'
+import { eventRecord, presentEvent } from './present-event.ts'
+
+const feedPage = z
+  .object({
+    next: url.nullable().describe('Where the next page is; null when there is no more for now.'),
+    results: z.array(eventRecord),
+  })
+  .meta({ id: 'PageOfEvents', description: 'A page of a feed.' })
 
 const list = defineRoute({
   method: 'GET',
   path: 'events',
+  operationId: 'listEvents',
+  tag: 'Events',
+  summary: 'Read one’s feed page by page',
+  description: 'Oldest first. Keep the identifier of the last event, and ask for what came after it.',
+  query: z.object({
+    after: z.string().optional().describe('Identifier of an event of the feed: only what came after it.'),
+    limit: pageQuery({}, MAX_LARGE_LIMIT).shape.limit,
+  }),
   action: 'event:read',
   operation: graphql(/* GraphQL */ `
     query RestEvents($limit: Int!, $after: String) {
@@ -24,6 +42,7 @@ const list = defineRoute({
     limit: pageOf(request, MAX_LARGE_LIMIT).limit,
     after: request.query.get('after') || null,
   }),
+  answer: feedPage,
   present: ({ events: { nodes, pageInfo } }, request) => {
     const query = new URLSearchParams({
       after: pageInfo.endCursor ?? '',

@@ -1,6 +1,20 @@
+import { z } from 'zod'
 import { validationFailed } from '../../domain/errors.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { amount, givenAmount, givenText, moment, same } from '../values.ts'
+
+const grantRecord = z
+  .object({
+    id: same('PointGrant.id', z.string()),
+    user_id: z.string().describe('Identifier of who got them.'),
+    amount: same('PointGrant.amount', amount),
+    reason: same('PointGrant.reason', z.string()),
+    expires_at: same('PointGrant.expiresAt', moment.nullable()),
+    expired_at: same('PointGrant.expiredAt', moment.nullable()),
+    created_at: same('PointGrant.createdAt', moment),
+  })
+  .meta({ id: 'PointGrant', description: 'Points that an administrator gave somebody.' })
 
 /** Raises VALIDATION_FAILED. */
 function momentFrom({ body }: RestRequest, name: string): Date | undefined {
@@ -16,6 +30,18 @@ function momentFrom({ body }: RestRequest, name: string): Date | undefined {
 const grant = defineRoute({
   method: 'POST',
   path: 'store/point-grants',
+  operationId: 'grantPoints',
+  tag: 'Store',
+  summary: 'Give somebody points',
+  errors: ['NOT_FOUND'],
+  body: z
+    .object({
+      user_id: same('GrantPointsInput.userId', givenText(254)),
+      amount: same('GrantPointsInput.amount', givenAmount),
+      reason: same('GrantPointsInput.reason', givenText(500)),
+      expires_at: same('GrantPointsInput.expiresAt', z.iso.datetime({ offset: true })).optional(),
+    })
+    .meta({ id: 'GrantPoints', description: 'Whom, how much, why, and until when.' }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestGrantPoints($input: GrantPointsInput!) {
@@ -44,6 +70,7 @@ const grant = defineRoute({
     },
   }),
   status: 201,
+  answer: grantRecord,
   present: ({ grantPoints: { grant } }) => ({
     id: grant.id,
     user_id: grant.user.id,

@@ -1,9 +1,22 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { nothing, same } from '../values.ts'
 
 const changeEmail = defineRoute({
   method: 'POST',
   path: 'auth/users/set_email',
+  operationId: 'changeEmail',
+  tag: 'Account',
+  summary: 'Change one’s e-mail address',
+  description: 'An address that is verified stands until the new one is verified, too.',
+  errors: ['DUPLICATE_EMAIL'],
+  body: z
+    .object({
+      current_password: same('ChangeEmailInput.currentPassword', z.string().meta({ format: 'password' })),
+      new_email: same('ChangeEmailInput.newEmail', z.string().max(254).meta({ format: 'email' })),
+    })
+    .meta({ id: 'ChangeEmail', description: 'The password and the new address.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestChangeEmail($input: ChangeEmailInput!) {
@@ -18,12 +31,23 @@ const changeEmail = defineRoute({
     input: { currentPassword: body.text('current_password') ?? '', newEmail: body.text('new_email') ?? '' },
   }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
 const changeUsername = defineRoute({
   method: 'POST',
   path: 'auth/users/set_username',
+  operationId: 'changeUsername',
+  tag: 'Account',
+  summary: 'Change one’s username',
+  errors: ['DUPLICATE_USERNAME'],
+  body: z
+    .object({
+      current_password: same('ChangeUsernameInput.currentPassword', z.string().meta({ format: 'password' })),
+      new_username: same('ChangeUsernameInput.newUsername', z.string().max(21)),
+    })
+    .meta({ id: 'ChangeUsername', description: 'The password and the new username.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestChangeUsername($input: ChangeUsernameInput!) {
@@ -38,12 +62,23 @@ const changeUsername = defineRoute({
     input: { currentPassword: body.text('current_password') ?? '', newUsername: body.text('new_username') ?? '' },
   }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
 const verify = defineRoute({
   method: 'POST',
   path: 'auth/users/activation',
+  operationId: 'verifyEmail',
+  tag: 'Account',
+  summary: 'Verify an e-mail address with the link of a mail',
+  errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
+  body: z
+    .object({
+      uid: same('VerifyEmailInput.uid', z.string()),
+      token: same('VerifyEmailInput.token', z.string()),
+    })
+    .meta({ id: 'VerifyEmail', description: 'What the link says.' }),
   action: 'email:verify',
   operation: graphql(/* GraphQL */ `
     mutation RestVerifyEmail($input: VerifyEmailInput!) {
@@ -56,12 +91,21 @@ const verify = defineRoute({
   `),
   variables: ({ body }) => ({ input: { uid: body.text('uid') ?? '', token: body.text('token') ?? '' } }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
 const requestVerification = defineRoute({
   method: 'POST',
   path: 'auth/users/resend_activation',
+  operationId: 'requestEmailVerification',
+  tag: 'Account',
+  summary: 'Ask for another link to verify an e-mail address',
+  description: 'Signed in, for one’s own address; else for the one that is sent.',
+  errors: ['NOT_AUTHENTICATED'],
+  body: z
+    .object({ email: same('RequestEmailVerificationInput.email', z.string().max(254)).optional() })
+    .meta({ id: 'RequestEmailVerification', description: 'Which address.' }),
   action: 'email:verify',
   admit: ({ services, actor }) => services.identities.admitVerificationRequest(actor),
   operation: graphql(/* GraphQL */ `
@@ -73,6 +117,7 @@ const requestVerification = defineRoute({
   `),
   variables: ({ body }) => ({ input: { email: body.text('email') } }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 

@@ -1,7 +1,19 @@
+import { z } from 'zod'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
-import { presentNetworkApp } from './present-network-app.ts'
+import { givenAmount, givenText, nothing, same } from '../values.ts'
+import { networkAppParam } from './params.ts'
+import {
+  deliveryFailurePolicy,
+  networkAppRecord,
+  networkAppWithSecret,
+  presentNetworkApp,
+  priceMode,
+} from './present-network-app.ts'
+
+const givenWebhook = givenText(2048).nullable()
 
 const policyFrom = ({ body }: RestRequest) =>
   body.choice('delivery_failure_policy', { keep: 'KEEP', refund: 'REFUND' } as const)
@@ -9,6 +21,20 @@ const policyFrom = ({ body }: RestRequest) =>
 const create = defineRoute({
   method: 'POST',
   path: 'store/network-apps',
+  operationId: 'createNetworkApp',
+  tag: 'Store',
+  summary: 'Register a network app',
+  description: 'Its sales are yours. The secret of its webhook is shown in this answer only.',
+  errors: ['IDEMPOTENCY_KEY_REUSED'],
+  body: z
+    .object({
+      name: same('CreateNetworkAppInput.name', givenText(100)),
+      price_mode: same('NetworkApp.priceMode', priceMode).optional(),
+      price: same('CreateNetworkAppInput.price', givenAmount),
+      webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
+      delivery_failure_policy: same('NetworkApp.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+    })
+    .meta({ id: 'CreateNetworkApp', description: 'A paid action to sell.' }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {
@@ -30,6 +56,7 @@ const create = defineRoute({
     },
   }),
   status: 201,
+  answer: networkAppWithSecret,
   present: ({ createNetworkApp: { networkApp, webhookSecret } }) => ({
     ...presentNetworkApp(networkApp),
     webhook_secret: webhookSecret,
@@ -39,6 +66,11 @@ const create = defineRoute({
 const list = defineRoute({
   method: 'GET',
   path: 'store/network-apps',
+  operationId: 'listNetworkApps',
+  tag: 'Store',
+  summary: 'List network apps',
+  description: 'Administrators see those that are sold no more, too.',
+  query: pageQuery({ name: same('NetworkAppFilter.name', z.string()).optional() }),
   action: 'store:read',
   operation: graphql(/* GraphQL */ `
     query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {
@@ -51,6 +83,7 @@ const list = defineRoute({
     }
   `),
   variables: (request) => ({ ...pageOf(request), filter: { name: request.query.get('name') } }),
+  answer: pageRecord('NetworkApps', networkAppRecord),
   present: ({ networkApps }, request) =>
     presentPage(request, networkApps.totalCount, networkApps.nodes.map(presentNetworkApp)),
 })
@@ -58,6 +91,10 @@ const list = defineRoute({
 const read = defineRoute({
   method: 'GET',
   path: 'store/network-apps/:id',
+  operationId: 'getNetworkApp',
+  tag: 'Store',
+  summary: 'Read a network app',
+  params: networkAppParam,
   action: 'store:read',
   operation: graphql(/* GraphQL */ `
     query RestNetworkApp($id: ID!) {
@@ -67,12 +104,28 @@ const read = defineRoute({
     }
   `),
   variables: ({ params }) => ({ id: params.id! }),
+  answer: networkAppRecord,
   present: ({ networkApp }) => presentNetworkApp(networkApp!),
 })
 
 const update = defineRoute({
   method: 'PATCH',
   path: 'store/network-apps/:id',
+  operationId: 'updateNetworkApp',
+  tag: 'Store',
+  summary: 'Change a network app',
+  params: networkAppParam,
+  body: z
+    .object({
+      name: same('UpdateNetworkAppInput.name', givenText(100)).optional(),
+      price: same('UpdateNetworkAppInput.price', givenAmount).optional(),
+      webhook_url: same('UpdateNetworkAppInput.webhookUrl', givenWebhook).optional(),
+      delivery_failure_policy: same('UpdateNetworkAppInput.deliveryFailurePolicy', deliveryFailurePolicy).optional(),
+    })
+    .meta({
+      id: 'UpdateNetworkApp',
+      description: 'Only what is given changes; null or empty text removes the webhook.',
+    }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateNetworkApp($input: UpdateNetworkAppInput!) {
@@ -92,12 +145,18 @@ const update = defineRoute({
       deliveryFailurePolicy: policyFrom(request),
     },
   }),
+  answer: networkAppRecord,
   present: ({ updateNetworkApp }) => presentNetworkApp(updateNetworkApp.networkApp),
 })
 
 const deactivate = defineRoute({
   method: 'DELETE',
   path: 'store/network-apps/:id',
+  operationId: 'deactivateNetworkApp',
+  tag: 'Store',
+  summary: 'Take a network app out of sale',
+  description: 'Orders that were made stay as they are.',
+  params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestDeactivateNetworkApp($input: DeactivateNetworkAppInput!) {
@@ -110,12 +169,18 @@ const deactivate = defineRoute({
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
 const rotateSecret = defineRoute({
   method: 'POST',
   path: 'store/network-apps/:id/rotate-secret',
+  operationId: 'rotateWebhookSecret',
+  tag: 'Store',
+  summary: 'Sign the calls of a network app with a new secret',
+  description: 'It is shown in this answer only.',
+  params: networkAppParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRotateWebhookSecret($input: RotateWebhookSecretInput!) {
@@ -128,6 +193,7 @@ const rotateSecret = defineRoute({
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
+  answer: networkAppWithSecret,
   present: ({ rotateWebhookSecret: { networkApp, webhookSecret } }) => ({
     ...presentNetworkApp(networkApp),
     webhook_secret: webhookSecret,

@@ -1,13 +1,36 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
-import { presentOrder } from './present-order.ts'
+import { givenAmount, givenObject, givenText, same } from '../values.ts'
+import { orderParam } from './params.ts'
+import { orderRecord, presentOrder } from './present-order.ts'
 import { presentQuote } from './present-quote.ts'
 import { presentRefund, presentRefundQuote } from './present-refund.ts'
 
 const create = defineRoute({
   method: 'POST',
   path: 'store/network-app-orders',
+  operationId: 'createOrder',
+  tag: 'Orders',
+  summary: 'Order an action of a network app',
+  description: 'Nothing is charged before it is confirmed, which has to be done within 15 minutes.',
+  apiKey: 'needed',
+  errors: [
+    'CONFLICT',
+    'INSUFFICIENT_FUND',
+    'INVALID_NETWORK_APP_NAME',
+    'PRICE_EXCEEDS_MAX_COST',
+    'TOO_MANY_OPEN_ORDERS',
+  ],
+  body: z
+    .object({
+      network_app: same('CreateOrderInput.networkApp', givenText(100)),
+      action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
+      max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
+    })
+    .meta({ id: 'CreateOrder', description: 'What to buy.' }),
   action: 'order:create',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateOrder($input: CreateOrderInput!, $dryRun: Boolean!) {
@@ -32,6 +55,7 @@ const create = defineRoute({
     dryRun,
   }),
   status: 201,
+  answer: orderRecord,
   present: ({ createOrder }) => presentOrder(createOrder.order!),
   presentDryRun: ({ createOrder }, request) => presentQuote(createOrder.quote!, request),
 })
@@ -39,6 +63,16 @@ const create = defineRoute({
 const confirm = defineRoute({
   method: 'POST',
   path: 'store/network-app-orders/:id/confirm',
+  operationId: 'confirmOrder',
+  tag: 'Orders',
+  summary: 'Pay for an order',
+  description: 'Charges the wallet once, however often it is asked for: a paid order is answered as it is.',
+  apiKey: 'needed',
+  params: orderParam,
+  errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'ORDER_EXPIRED', 'PRICE_EXCEEDS_MAX_COST', 'UNABLE_TO_CONFIRM_ORDER'],
+  body: z
+    .object({ max_cost: same('ConfirmOrderInput.maxCost', givenAmount).optional() })
+    .meta({ id: 'ConfirmOrder', description: 'What it may cost.' }),
   action: 'order:pay',
   operation: graphql(/* GraphQL */ `
     mutation RestConfirmOrder($input: ConfirmOrderInput!, $dryRun: Boolean!) {
@@ -56,6 +90,7 @@ const confirm = defineRoute({
     input: { id: params.id!, maxCost: body.amount('max_cost'), dryRun },
     dryRun,
   }),
+  answer: orderRecord,
   present: ({ confirmOrder }) => presentOrder(confirmOrder.order),
   presentDryRun: ({ confirmOrder }, request) => presentQuote(confirmOrder.quote!, request),
 })
@@ -63,6 +98,11 @@ const confirm = defineRoute({
 const cancel = defineRoute({
   method: 'POST',
   path: 'store/network-app-orders/:id/cancel',
+  operationId: 'cancelOrder',
+  tag: 'Orders',
+  summary: 'Withdraw an order that is not paid',
+  params: orderParam,
+  errors: ['CONFLICT', 'ORDER_EXPIRED', 'UNABLE_TO_CANCEL_ORDER'],
   action: 'order:cancel',
   operation: graphql(/* GraphQL */ `
     mutation RestCancelOrder($input: CancelOrderInput!) {
@@ -74,12 +114,17 @@ const cancel = defineRoute({
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
+  answer: orderRecord,
   present: ({ cancelOrder }) => presentOrder(cancelOrder.order),
 })
 
 const read = defineRoute({
   method: 'GET',
   path: 'store/network-app-orders/:id',
+  operationId: 'getOrder',
+  tag: 'Orders',
+  summary: 'Read an order',
+  params: orderParam,
   action: 'order:read',
   operation: graphql(/* GraphQL */ `
     query RestOrder($id: ID!) {
@@ -89,12 +134,17 @@ const read = defineRoute({
     }
   `),
   variables: ({ params }) => ({ id: params.id! }),
+  answer: orderRecord,
   present: ({ order }) => presentOrder(order!),
 })
 
 const list = defineRoute({
   method: 'GET',
   path: 'store/network-app-orders',
+  operationId: 'listOrders',
+  tag: 'Orders',
+  summary: 'List one’s orders, newest first',
+  query: pageQuery({}),
   action: 'order:read',
   operation: graphql(/* GraphQL */ `
     query RestOrders($limit: Int!, $offset: Int!) {
@@ -107,6 +157,7 @@ const list = defineRoute({
     }
   `),
   variables: pageOf,
+  answer: pageRecord('Orders', orderRecord),
   present: ({ orders }, request) => presentPage(request, orders.totalCount, orders.nodes.map(presentOrder)),
 })
 

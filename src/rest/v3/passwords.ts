@@ -1,9 +1,18 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { nothing, same } from '../values.ts'
 
 const requestReset = defineRoute({
   method: 'POST',
   path: 'auth/users/reset_password',
+  operationId: 'requestPasswordReset',
+  tag: 'Account',
+  summary: 'Ask for a link to set another password',
+  description: 'The answer is the same whether or not an account has the address.',
+  body: z
+    .object({ email: same('RequestPasswordResetInput.email', z.string().max(254).meta({ format: 'email' })) })
+    .meta({ id: 'RequestPasswordReset', description: 'Whose password is forgotten.' }),
   action: 'password:reset',
   admit: ({ services, actor }) => services.passwords.admitResetRequest(actor),
   operation: graphql(/* GraphQL */ `
@@ -15,12 +24,25 @@ const requestReset = defineRoute({
   `),
   variables: ({ body }) => ({ input: { email: body.text('email') ?? '' } }),
   status: 201,
+  answer: z.object({}).meta({ id: 'Accepted', description: 'It is under way; there is nothing to tell.' }),
   present: () => ({}),
 })
 
 const reset = defineRoute({
   method: 'POST',
   path: 'auth/users/reset_password_confirm',
+  operationId: 'resetPassword',
+  tag: 'Account',
+  summary: 'Set another password with the link of a mail',
+  description: 'Ends every session of the account.',
+  errors: ['INVALID_TOKEN'],
+  body: z
+    .object({
+      uid: same('ResetPasswordInput.uid', z.string()),
+      token: same('ResetPasswordInput.token', z.string()),
+      new_password: same('ResetPasswordInput.newPassword', z.string().min(8).max(32).meta({ format: 'password' })),
+    })
+    .meta({ id: 'ResetPassword', description: 'What the link says, and the new password.' }),
   action: 'password:reset',
   operation: graphql(/* GraphQL */ `
     mutation RestResetPassword($input: ResetPasswordInput!) {
@@ -39,12 +61,22 @@ const reset = defineRoute({
     },
   }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
 const change = defineRoute({
   method: 'POST',
   path: 'auth/users/set_password',
+  operationId: 'changePassword',
+  tag: 'Account',
+  summary: 'Change one’s password',
+  body: z
+    .object({
+      current_password: same('ChangePasswordInput.currentPassword', z.string().meta({ format: 'password' })),
+      new_password: same('ChangePasswordInput.newPassword', z.string().min(8).max(32).meta({ format: 'password' })),
+    })
+    .meta({ id: 'ChangePassword', description: 'The present password and the new one.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestChangePassword($input: ChangePasswordInput!) {
@@ -59,6 +91,7 @@ const change = defineRoute({
     input: { currentPassword: body.text('current_password') ?? '', newPassword: body.text('new_password') ?? '' },
   }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 

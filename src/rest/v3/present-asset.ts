@@ -1,5 +1,8 @@
+import { z } from 'zod'
+import { metadataFields } from '../../domain/asset/metadata.ts'
 import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { always, anyObject, metadataFlag, metadataText, moment, same, url } from '../values.ts'
 
 /** What is read of an asset. */
 export const AssetRecord = graphql(/* GraphQL */ `
@@ -44,6 +47,72 @@ export const AssetRecord = graphql(/* GraphQL */ `
   }
 `)
 
+const creatorAddresses = z.object({ asset_wallet_address: same('User.address', z.string()) })
+
+/** Of a workflow and a marketplace that Annal does not have; old readers touch them unguarded. */
+const absent = z.object({
+  post_creation_workflow_id: always(''),
+  mint_workflow_id: always(null),
+  nft_token_id: always(null),
+  nft_token_uri: always(''),
+  nft_chain_id: always(null),
+  nft_blockchain_name: always(''),
+  nft_contract_address: always(null),
+  source_type: always('original'),
+  source_transaction: always(null),
+  supporting_file: always(null),
+})
+
+/** An asset as it is answered. */
+export const assetRecord = z
+  .object({
+    id: z.string().describe('The nid: the CIDv1 of the file’s bytes.'),
+    cid: z.string().describe('The same as `id`.'),
+    uuid: same('Asset.uuid', z.string()),
+    type: z.enum(['image', 'video', 'audio', 'file']).describe('What kind of file it is, by its MIME type.'),
+    asset_file_name: same('Asset.assetFileName', z.string()),
+    asset_file_mime_type: same('Asset.assetFileMimeType', z.string()),
+    asset_file_size: z.number().int().describe('Size of the file in bytes.'),
+    asset_file: same('Asset.assetFileUrl', url),
+    asset_file_thumbnail: url
+      .nullable()
+      .describe('Where a small picture of an image is; until it is made, where the image is. Null for other files.'),
+    sharable_copy: url.describe('The same as `asset_file`.'),
+    proof_hash: same('Asset.proofHash', z.string()),
+    caption: metadataText(metadataFields.caption),
+    headline: metadataText(metadataFields.headline),
+    alt_text: metadataText(metadataFields.altText),
+    tag: metadataText(metadataFields.tag),
+    public_access: metadataFlag(metadataFields.publicAccess),
+    uploaded_at: same('Asset.uploadedAt', moment),
+    updated_at: same('Asset.updatedAt', moment),
+    owner: z.string().optional().describe('E-mail address of the owner; told to the owner alone.'),
+    owner_name: z.string().describe('Username of the owner.'),
+    owner_profile_display_name: z.string().describe('Display name of the owner.'),
+    owner_addresses: creatorAddresses,
+    creator_name: z.string().describe('Username of who registered it.'),
+    creator_profile_display_name: z.string().describe('Display name of who registered it.'),
+    creator_addresses: creatorAddresses,
+    is_original_owner: same('Asset.isOriginalOwner', z.boolean()),
+    information: z.unknown().describe('What `meta` says; an empty object when there is none.'),
+    parsed_meta: z.unknown().describe('What `meta` says; null when there is none.'),
+    signature: z.array(z.unknown()).describe('The list that `signature` says; empty when there is none.'),
+    signed_metadata: z.string().describe('The metadata that was signed, as it was sent; empty when there is none.'),
+    digital_source_type: z.string().nullable().describe('The custom field `digitalSourceType`, when it is text.'),
+    parent_asset_cid: z.string().nullable().describe('The custom field `parentAssetCid`, when it is text.'),
+    nit_commit_custom: anyObject.optional().describe('Custom fields of the asset tree; left out when there are none.'),
+    integrity_info: z
+      .array(
+        z.object({
+          search_id: z.string().describe('Hash of the chain transaction that carries the registration.'),
+          explorer_url: url.nullable().describe('Where a person can look at it, if an explorer is known.'),
+        }),
+      )
+      .describe('Empty until the registration is on its way to the chain.'),
+    ...absent.shape,
+  })
+  .meta({ id: 'Asset', description: 'A registered file with its metadata.' })
+
 /** What JSON text says; undefined when there is none. */
 function parsed(text: string | null): unknown {
   try {
@@ -56,15 +125,14 @@ function parsed(text: string | null): unknown {
 const listOf = (value: unknown) => (Array.isArray(value) ? value : [])
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
-const kinds = new Set(['image', 'video', 'audio'])
-const kindOf = (mimeType: string) => [mimeType.split('/')[0]!.toLowerCase()].find((kind) => kinds.has(kind)) ?? 'file'
+const kinds = ['image', 'video', 'audio'] as const
+const kindOf = (mimeType: string) => kinds.find((kind) => kind === mimeType.split('/')[0]!.toLowerCase()) ?? 'file'
 
 /** Readers show it wherever they show an image: until it is made the image stands in for it. */
 const thumbnailOf = ({ thumbnailUrl, assetFileUrl, assetFileMimeType }: AssetRecordFragment) =>
   thumbnailUrl ?? (kindOf(assetFileMimeType) === 'image' ? assetFileUrl : null)
 
-/** Fields of a workflow and a marketplace that Annal does not have; old readers touch them unguarded. */
-const untouched = {
+const untouched: z.output<typeof absent> = {
   post_creation_workflow_id: '',
   mint_workflow_id: null,
   nft_token_id: null,
@@ -78,7 +146,7 @@ const untouched = {
 }
 
 /** An asset as old callers read it. */
-export function presentAsset(asset: AssetRecordFragment) {
+export function presentAsset(asset: AssetRecordFragment): z.output<typeof assetRecord> {
   const meta = parsed(asset.meta)
   const custom = asset.nitCommitCustom as Record<string, unknown>
   return {
@@ -100,7 +168,7 @@ export function presentAsset(asset: AssetRecordFragment) {
     public_access: asset.publicAccess,
     uploaded_at: asset.uploadedAt,
     updated_at: asset.updatedAt,
-    ...(asset.isOwn && { owner: asset.owner.email }),
+    ...(asset.isOwn && { owner: asset.owner.email! }),
     owner_name: asset.owner.username,
     owner_profile_display_name: asset.owner.displayName,
     owner_addresses: { asset_wallet_address: asset.owner.address },

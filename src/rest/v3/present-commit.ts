@@ -1,5 +1,8 @@
+import { z } from 'zod'
 import type { CommitRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { lowerCase } from '../lower-case.ts'
+import { same, url } from '../values.ts'
 
 /** What is read of a commit. */
 export const CommitRecord = graphql(/* GraphQL */ `
@@ -21,10 +24,36 @@ export const CommitRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** A commit as it is answered. */
+export const commitRecord = z
+  .object({
+    transaction: same('Commit.transactionHash', z.string().nullable()),
+    txHash: z.string().nullable().describe('The same as `transaction`.'),
+    assetTreeCid: same('Commit.treeCid', z.string()),
+    assetTreeSha256: same('Commit.treeSha256', z.string()),
+    assetTreeSignature: same('Commit.treeSignature', z.string().nullable()),
+    author: same('Commit.author', z.string()),
+    committer: same('Commit.committer', z.string()),
+    provider: same('Commit.provider', z.string()),
+    timestampCreated: z.number().int().describe('When it was accepted, in seconds since 1970.'),
+    action: same('Commit.action', z.string()),
+    actionName: same('Commit.actionName', z.string()),
+    actionNid: z.string().describe('The same as `action`.'),
+    actionResult: same('Commit.actionResult', url),
+    abstract: z.string().describe('The same as `commitMessage`.'),
+    commitMessage: same('Commit.message', z.string()),
+    changes: same('Commit.changes', z.record(z.string(), z.unknown())),
+    status: same('Commit.status', z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])),
+  })
+  .meta({
+    id: 'Commit',
+    description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
+  })
+
 const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
 
 /** A commit as old callers read it; some of it under two names. */
-export const presentCommit = (commit: CommitRecordFragment) => ({
+export const presentCommit = (commit: CommitRecordFragment): z.output<typeof commitRecord> => ({
   transaction: commit.transactionHash,
   txHash: commit.transactionHash,
   assetTreeCid: commit.treeCid,
@@ -41,5 +70,5 @@ export const presentCommit = (commit: CommitRecordFragment) => ({
   abstract: commit.message,
   commitMessage: commit.message,
   changes: commit.changes,
-  status: commit.status.toLowerCase(),
+  status: lowerCase(commit.status),
 })

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { graphql } from '../generated/index.ts'
+import { anyObject, moment, same } from '../values.ts'
 
 /** What is read of an event. */
 export const EventRecord = graphql(/* GraphQL */ `
@@ -15,6 +17,21 @@ export const EventRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** An event as it is answered. */
+export const eventRecord = z
+  .object({
+    id: same('Event.id', z.string()),
+    sequence: same('Event.sequence', z.number().int()),
+    type: same('Event.type', z.string()),
+    created_at: same('Event.createdAt', moment),
+    order_id: same('Event.orderId', z.string().nullable()),
+    commit_id: same('Event.commitId', z.string().nullable()),
+    delivery_id: same('Event.deliveryId', z.string().nullable()),
+    transfer_id: same('Event.transferId', z.string().nullable()),
+    data: same('Event.data', anyObject.nullable()),
+  })
+  .meta({ id: 'Event', description: 'Something that happened to what is one’s own.' })
+
 interface EventFacts {
   id: string
   sequence: number
@@ -29,7 +46,7 @@ interface EventFacts {
 }
 
 /** An event as the list and the stream tell it. */
-export const presentEvent = (event: EventFacts) => ({
+export const presentEvent = (event: EventFacts): z.output<typeof eventRecord> => ({
   id: event.id,
   sequence: event.sequence,
   type: event.type,

@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import type { OrderRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { always, amount, anyObject, moment, same } from '../values.ts'
 
 /** What is read of an order. */
 export const OrderRecord = graphql(/* GraphQL */ `
@@ -23,8 +25,44 @@ export const OrderRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** An order as it is answered. */
+export const orderRecord = z
+  .object({
+    id: same('Order.id', z.string()),
+    status: z
+      .enum(['created', 'pending', 'success', 'failure'])
+      .describe(
+        '`created`: to be confirmed before it expires. `pending`: paid, the webhook not delivered yet. `success`: paid, and the webhook delivered if there is one. `failure`: it ended without the paid action: expired, cancelled, refunded, or its webhook given up.',
+      ),
+    network_app_id: same('Order.networkAppId', z.string()),
+    network_app_name: same('Order.networkAppName', z.string()),
+    action: z.string().describe('The same as `network_app_name`.'),
+    action_args: anyObject.describe(
+      'Arguments for the webhook, as they were sent; an empty object when there were none.',
+    ),
+    price: same('Order.price', amount),
+    fee: z.literal('0').describe('Nothing is added to the price.'),
+    num_charged: same('Order.numQuoted', amount),
+    points_charged: same('Order.pointsQuoted', amount),
+    num_paid: same('Order.numPaid', amount),
+    points_paid: same('Order.pointsPaid', amount),
+    total_cost: amount.describe('The same as `price`.'),
+    quantity: z.literal(1).describe('An order is of one action.'),
+    fund_crypto_transaction_id: always(null),
+    fund_tx_hash: always(null),
+    payment_crypto_transaction_id: same('Order.transferId', z.string().nullable()),
+    payment_tx_hash: z.string().nullable().describe('The same as `payment_crypto_transaction_id`.'),
+    workflow_id: always(null),
+    owner: z.string().describe('E-mail address of the buyer.'),
+    created_at: same('Order.createdAt', moment),
+    expired_at: same('Order.expiresAt', moment),
+  })
+  .meta({ id: 'Order', description: 'One purchase of a network app. Only its buyer sees it.' })
+
+type OrderAnswer = z.output<typeof orderRecord>
+
 /** Old callers know four statuses: whatever ended without the paid action is a failure to them. */
-const statuses: Record<OrderRecordFragment['status'], string> = {
+const statuses: Record<OrderRecordFragment['status'], OrderAnswer['status']> = {
   CREATED: 'created',
   PENDING: 'pending',
   SUCCESS: 'success',
@@ -35,7 +73,7 @@ const statuses: Record<OrderRecordFragment['status'], string> = {
 }
 
 /** An order as old callers read it, who know four statuses. */
-export const presentOrder = (order: OrderRecordFragment) => ({
+export const presentOrder = (order: OrderRecordFragment): OrderAnswer => ({
   id: order.id,
   status: statuses[order.status],
   network_app_id: order.networkAppId,
@@ -58,7 +96,8 @@ export const presentOrder = (order: OrderRecordFragment) => ({
   payment_crypto_transaction_id: order.transferId,
   payment_tx_hash: order.transferId,
   workflow_id: null,
-  owner: order.buyer.email,
+  // Told to the buyer alone, who is the only one to see the order.
+  owner: order.buyer.email!,
   created_at: order.createdAt,
   expired_at: order.expiresAt,
 })

@@ -2,6 +2,7 @@ import type { RestRequest } from '../define-route.ts'
 import type { QuoteRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { snakeCase, statuses } from '../status.ts'
+import type { Quote } from './quote.ts'
 
 /** What is read of a quote. */
 export const QuoteRecord = graphql(/* GraphQL */ `
@@ -30,7 +31,7 @@ const presentProblem = ({ code, message, field }: QuoteRecordFragment['problems'
 })
 
 /** The answer to a dry run. Its errors are all that the real call would be refused for. */
-export const presentQuote = (quote: QuoteRecordFragment, { unread }: RestRequest) => ({
+export const presentQuote = (quote: QuoteRecordFragment, { unread }: RestRequest): Quote => ({
   dry_run: true,
   price: quote.price,
   gas: quote.gas,

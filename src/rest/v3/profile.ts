@@ -1,10 +1,22 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { presentMe, presentProfile } from './present-user.ts'
+import { givenFlag, givenPicture, givenText, same } from '../values.ts'
+import { meRecord, presentMe, presentProfile, profileRecord } from './present-user.ts'
 
 const updateMe = defineRoute({
   method: 'PATCH',
   path: 'auth/users/me',
+  operationId: 'updateMe',
+  tag: 'Account',
+  summary: 'Change settings of one’s own account',
+  body: z
+    .object({
+      language: same('UpdateProfileInput.language', givenText(16)).optional(),
+      default_tag: same('UpdateProfileInput.defaultTag', givenText(100)).optional(),
+      allow_c2pa_download: same('UpdateProfileInput.allowC2paDownload', givenFlag).optional(),
+    })
+    .meta({ id: 'UpdateMe', description: 'Only what is given changes.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateMe($input: UpdateProfileInput!) {
@@ -22,12 +34,24 @@ const updateMe = defineRoute({
       allowC2paDownload: body.flag('allow_c2pa_download'),
     },
   }),
+  answer: meRecord,
   present: ({ updateProfile: { user } }) => presentMe(user),
 })
 
 const updateProfile = defineRoute({
   method: 'PATCH',
   path: 'auth/users/profile',
+  operationId: 'updateProfile',
+  tag: 'Account',
+  summary: 'Change one’s profile and its pictures',
+  body: z
+    .object({
+      display_name: same('UpdateProfileInput.displayName', givenText(100)).optional(),
+      description: same('UpdateProfileInput.description', givenText(1000)).optional(),
+      profile_picture: same('UpdateProfileInput.profilePicture', givenPicture).optional(),
+      profile_background: same('UpdateProfileInput.profileBackground', givenPicture).optional(),
+    })
+    .meta({ id: 'UpdateProfile', description: 'Only what is given changes.' }),
   action: 'account:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateProfile($input: UpdateProfileInput!) {
@@ -48,12 +72,16 @@ const updateProfile = defineRoute({
       profileBackground: body.uploadOrNull('profile_background'),
     },
   }),
+  answer: profileRecord,
   present: ({ updateProfile: { user } }) => presentProfile(user),
 })
 
 const readProfile = defineRoute({
   method: 'GET',
   path: 'auth/users/profile',
+  operationId: 'getProfile',
+  tag: 'Account',
+  summary: 'Read one’s profile',
   action: 'account:read',
   operation: graphql(/* GraphQL */ `
     query RestProfile {
@@ -63,6 +91,7 @@ const readProfile = defineRoute({
     }
   `),
   variables: () => ({}),
+  answer: profileRecord,
   present: ({ me }) => presentProfile(me),
 })
 

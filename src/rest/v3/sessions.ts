@@ -1,10 +1,32 @@
+import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
+import { moment, nothing, same } from '../values.ts'
+import { sessionParam } from './params.ts'
+
+const sessionPage = pageRecord(
+  'Sessions',
+  z
+    .object({
+      id: same('Session.id', z.string()),
+      name: same('Session.name', z.string()),
+      created_at: same('Session.createdAt', moment),
+      last_used_at: same('Session.lastUsedAt', moment.nullable()),
+      expires_at: same('Session.expiresAt', moment.nullable()),
+      is_current: same('Session.isCurrent', z.boolean()),
+    })
+    .meta({ id: 'Session', description: 'A device on which somebody is signed in.' }),
+)
 
 const list = defineRoute({
   method: 'GET',
   path: 'auth/sessions',
+  operationId: 'listSessions',
+  tag: 'Sessions',
+  summary: 'List the devices on which one is signed in',
+  query: pageQuery({}),
   action: 'session:read',
   operation: graphql(/* GraphQL */ `
     query RestSessions($limit: Int!, $offset: Int!) {
@@ -22,6 +44,7 @@ const list = defineRoute({
     }
   `),
   variables: pageOf,
+  answer: sessionPage,
   present: ({ sessions: { totalCount, nodes } }, request) =>
     presentPage(
       request,
@@ -40,6 +63,10 @@ const list = defineRoute({
 const revoke = defineRoute({
   method: 'DELETE',
   path: 'auth/sessions/:id',
+  operationId: 'revokeSession',
+  tag: 'Sessions',
+  summary: 'End a session',
+  params: sessionParam,
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeSession($input: RevokeSessionInput!) {
@@ -50,6 +77,7 @@ const revoke = defineRoute({
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 
@@ -57,6 +85,9 @@ const revoke = defineRoute({
 const revokeOthers = defineRoute({
   method: 'POST',
   path: 'auth/sessions/revoke-others',
+  operationId: 'revokeOtherSessions',
+  tag: 'Sessions',
+  summary: 'End every session but this one',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeOtherSessions {
@@ -69,6 +100,7 @@ const revokeOthers = defineRoute({
   `),
   variables: () => ({}),
   status: 204,
+  answer: nothing,
   present: () => undefined,
 })
 

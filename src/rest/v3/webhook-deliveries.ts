@@ -1,7 +1,12 @@
+import { z } from 'zod'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import type { DeliveryStatus, WebhookDeliveryRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { lowerCase } from '../lower-case.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
 import { MAX_LARGE_LIMIT, pageOf, presentPage } from '../pagination.ts'
+import { moment, same } from '../values.ts'
+import { deliveryParam } from './params.ts'
 
 /** What is read of a delivery. */
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
@@ -26,12 +31,40 @@ export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   }
 `)
 
-const presentDelivery = (delivery: WebhookDeliveryRecordFragment) => ({
+const deliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
+
+const attemptRecord = z
+  .object({
+    number: same('WebhookAttempt.number', z.number().int()),
+    started_at: same('WebhookAttempt.startedAt', moment),
+    duration_ms: same('WebhookAttempt.duration', z.number().int()),
+    status_code: same('WebhookAttempt.statusCode', z.number().int().nullable()),
+    failure: same('WebhookAttempt.failure', z.string().nullable()),
+    response: same('WebhookAttempt.response', z.string()),
+  })
+  .meta({ id: 'WebhookAttempt', description: 'One call of a receiver and what came of it.' })
+
+const deliveryRecord = z
+  .object({
+    id: same('WebhookDelivery.id', z.string()),
+    event_id: same('WebhookDelivery.eventId', z.string()),
+    order_id: same('WebhookDelivery.orderId', z.string()),
+    network_app_id: same('WebhookDelivery.networkAppId', z.string()),
+    status: same('WebhookDelivery.status', deliveryStatus),
+    attempt_count: same('WebhookDelivery.attemptCount', z.number().int()),
+    next_attempt_at: same('WebhookDelivery.nextAttemptAt', moment.nullable()),
+    created_at: same('WebhookDelivery.createdAt', moment),
+    settled_at: same('WebhookDelivery.settledAt', moment.nullable()),
+    attempts: same('WebhookDelivery.attempts', z.array(attemptRecord)),
+  })
+  .meta({ id: 'WebhookDelivery', description: 'One event on its way to the webhook of a network app.' })
+
+const presentDelivery = (delivery: WebhookDeliveryRecordFragment): z.output<typeof deliveryRecord> => ({
   id: delivery.id,
   event_id: delivery.eventId,
   order_id: delivery.orderId,
   network_app_id: delivery.networkAppId,
-  status: delivery.status.toLowerCase(),
+  status: lowerCase(delivery.status),
   attempt_count: delivery.attemptCount,
   next_attempt_at: delivery.nextAttemptAt,
   created_at: delivery.createdAt,
@@ -52,6 +85,17 @@ const statusFrom = ({ query }: RestRequest) => (query.get('status')?.toUpperCase
 const list = defineRoute({
   method: 'GET',
   path: 'store/webhook-deliveries',
+  operationId: 'listWebhookDeliveries',
+  tag: 'Store',
+  summary: 'List webhook deliveries, newest first',
+  query: pageQuery(
+    {
+      network_app_id: same('WebhookDeliveryFilter.networkAppId', z.string()).optional(),
+      order_id: same('WebhookDeliveryFilter.orderId', z.string()).optional(),
+      status: same('WebhookDeliveryFilter.status', deliveryStatus).optional(),
+    },
+    MAX_LARGE_LIMIT,
+  ),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {
@@ -71,6 +115,7 @@ const list = defineRoute({
       status: statusFrom(request),
     },
   }),
+  answer: pageRecord('WebhookDeliveries', deliveryRecord),
   present: ({ webhookDeliveries }, request) =>
     presentPage(request, webhookDeliveries.totalCount, webhookDeliveries.nodes.map(presentDelivery), MAX_LARGE_LIMIT),
 })
@@ -78,6 +123,10 @@ const list = defineRoute({
 const read = defineRoute({
   method: 'GET',
   path: 'store/webhook-deliveries/:id',
+  operationId: 'getWebhookDelivery',
+  tag: 'Store',
+  summary: 'Read a webhook delivery',
+  params: deliveryParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     query RestWebhookDelivery($id: ID!) {
@@ -87,12 +136,18 @@ const read = defineRoute({
     }
   `),
   variables: ({ params }) => ({ id: params.id! }),
+  answer: deliveryRecord,
   present: ({ webhookDelivery }) => presentDelivery(webhookDelivery!),
 })
 
 const replay = defineRoute({
   method: 'POST',
   path: 'store/webhook-deliveries/:id/replay',
+  operationId: 'replayWebhookDelivery',
+  tag: 'Store',
+  summary: 'Send a webhook delivery once more',
+  description: 'With the same `webhook-id`, so that a receiver that has it already takes no notice.',
+  params: deliveryParam,
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {
@@ -104,6 +159,7 @@ const replay = defineRoute({
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
+  answer: deliveryRecord,
   present: ({ replayWebhookDelivery }) => presentDelivery(replayWebhookDelivery.webhookDelivery),
 })
 

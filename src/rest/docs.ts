@@ -1,0 +1,105 @@
+/** The description of this interface, as a document for programs and as a page for people. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { z } from 'zod'
+import type { DirectRoute } from './define-route.ts'
+import { corsHeaders } from './rest-handler.ts'
+
+/** What the page consists of. */
+export interface DocsPage {
+  page: { headers: Record<string, string>; html: string }
+  style: string
+  script: string
+}
+
+const openApi = z
+  .looseObject({ openapi: z.string().describe('The version of OpenAPI.') })
+  .meta({ id: 'Description', description: 'A description of this interface.' })
+
+interface StaticFile {
+  bytes: Buffer
+  zipped: Buffer
+  etag: string
+}
+
+const zip = promisify(gzip)
+
+async function prepare(bytes: Buffer): Promise<StaticFile> {
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+  return { bytes, zipped: await zip(bytes), etag }
+}
+
+/** A file is read when somebody first wants it, and stays. */
+function once(load: () => Promise<Buffer>): () => Promise<StaticFile> {
+  let file: Promise<StaticFile> | undefined
+  return () => {
+    file ??= load().then(prepare)
+    return file
+  }
+}
+
+const fromPackage = (specifier: string) =>
+  once(() => readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${specifier}`))))
+const fromText = (text: string) => once(async () => Buffer.from(text))
+
+function send(req: IncomingMessage, res: ServerResponse, { bytes, zipped, etag }: StaticFile, headers: object): void {
+  const isZipped = /\bgzip\b/.test(String(req.headers['accept-encoding'] ?? ''))
+  const common = { ...headers, ETag: etag, Vary: 'Accept-Encoding', 'Cache-Control': 'public, no-cache' }
+  if (req.headers['if-none-match']?.includes(etag)) {
+    res.writeHead(304, common).end()
+    return
+  }
+  const body = isZipped ? zipped : bytes
+  res.writeHead(200, { ...common, ...(isZipped && { 'Content-Encoding': 'gzip' }), 'Content-Length': body.length })
+  res.end(req.method === 'HEAD' ? undefined : body)
+}
+
+/** The document, the page, and the files of the page. `presentRefusal`: how the page tells that it is refused. */
+export function createDocsRoutes(
+  { page, style, script }: DocsPage,
+  presentRefusal: NonNullable<DirectRoute['presentRefusal']>,
+): DirectRoute[] {
+  const file = (
+    path: string,
+    reason: string,
+    type: string,
+    load: () => Promise<StaticFile>,
+    headers: object = {},
+  ): DirectRoute => ({
+    ...{ method: 'GET', path, reason, isOpenToStaleTokens: true },
+    handle: async ({ req, res }) => send(req, res, await load(), { 'Content-Type': type, ...headers }),
+  })
+  const document = once(() => readFile(new URL('generated/openapi.json', import.meta.url)))
+  const part = 'A file of the page that shows the description.'
+
+  return [
+    {
+      ...file('/api/v3/openapi.json', 'The description of these routes.', 'application/json', document, corsHeaders),
+      description: {
+        ...{ operationId: 'getDescription', tag: 'Service', access: 'everybody' },
+        summary: 'Read this document',
+        answers: {
+          200: { description: 'OpenAPI 3.1.', mediaType: 'application/json', schema: openApi, isVersioned: true },
+          304: { description: 'It is as you have it.', isVersioned: true },
+        },
+      },
+    },
+    {
+      ...file('/api/v3/docs', 'A page for people.', 'text/html; charset=utf-8', fromText(page.html), page.headers),
+      presentRefusal,
+    },
+    file('/api/v3/docs/page.css', part, 'text/css; charset=utf-8', fromText(style)),
+    file('/api/v3/docs/page.js', part, 'text/javascript; charset=utf-8', fromText(script)),
+    file('/api/v3/docs/swagger-ui.css', part, 'text/css; charset=utf-8', fromPackage('swagger-ui.css')),
+    file(
+      '/api/v3/docs/swagger-ui-bundle.js',
+      part,
+      'text/javascript; charset=utf-8',
+      fromPackage('swagger-ui-bundle.js'),
+    ),
+  ]
+}

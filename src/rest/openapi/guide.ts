@@ -1,0 +1,65 @@
+/** What holds for every route: the text at the head of the description. */
+import { errorCodes } from '../../domain/errors.ts'
+import { statuses } from '../status.ts'
+import { meaningOf } from './errors.ts'
+
+const errorTable = () =>
+  errorCodes
+    .map((code) => ({ ...statuses[code], meaning: meaningOf(code) }))
+    .sort((one, other) => one.status - other.status || (one.type < other.type ? -1 : 1))
+    .map(({ status, type, meaning }) => `| ${status} | \`${type}\` | ${meaning} |`)
+    .join('\n')
+
+/** The text, as Markdown. */
+export const createGuide =
+  () => `Annal registers assets, records every change of their metadata on a blockchain, and sells paid actions.
+The same can be done over GraphQL at \`/graphql\`; both interfaces keep the same rules.
+
+## Signing in
+
+\`POST /api/v3/auth/token/login\` answers a token. Send it as \`Authorization: Bearer <token>\` or \`Authorization: token <token>\`.
+Orders ask for an API key besides, which identifies a trusted service: \`x-api-key: <key>\`. A token that is good no more is
+refused with 401 everywhere but where one gets in again. 401 says nothing but "who are you?".
+
+## Addresses and bodies
+
+Every address works with and without a slash at its end, and those of \`/api/v3/auth/…\` also as \`/auth/…\`. A body may be JSON,
+\`multipart/form-data\` or \`application/x-www-form-urlencoded\`; a file needs \`multipart/form-data\`. Everything but files is at
+most 1 MB, JSON at most 16 levels deep. An empty body is an empty object, and unknown fields and parameters are ignored.
+
+Bodies are described as they are best sent. For callers that exist already more is read: numbers and booleans where text is
+expected, words of flags in any case, JSON as text, an empty field as one that was left out.
+
+## Answers
+
+Times are ISO 8601 in UTC. Money is a decimal string, never a number; one point is worth one currency unit. Answers get new
+fields from time to time, so readers ignore those that they do not know; none is ever taken away. Every answer has an
+\`X-Request-Id\`: tell it when you ask for help.
+
+Lists answer \`{count, next, previous, results}\`; \`next\` and \`previous\` are whole addresses.
+
+## Retrying
+
+Send an \`Idempotency-Key\` (1 to 255 characters, best a UUID) with every POST and PATCH, and repeat the request with the same key
+when no answer comes: it is carried out once, and answered as the first time with \`Idempotency-Replayed: true\`. Keys are kept for
+a week. After 429 and 503 wait for the seconds of \`Retry-After\`.
+
+\`?dry_run=true\` answers what a request would cost and what it would be refused for, and does nothing else.
+
+An asset's \`ETag\` changes with it. Send it as \`If-None-Match\` to read the asset only if it has changed, and as \`If-Match\` to change
+it only if it has not.
+
+## Errors
+
+Every refusal has the same shape. Read \`error.type\`, not the message; the top-level \`detail\` repeats the message.
+
+\`\`\`json
+{ "error": { "type": "resource_not_found", "message": "Asset not found." }, "status_code": 404, "detail": "Asset not found." }
+\`\`\`
+
+Besides what each route names, any address answers 405 \`method_not_allowed\`, with \`Allow\`, to a method that it does not have.
+
+| status | \`error.type\` | meaning |
+|---|---|---|
+${errorTable()}
+`

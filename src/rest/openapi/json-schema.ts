@@ -1,0 +1,130 @@
+/** JSON Schema of what routes say in zod, as the description has it. */
+import { z } from 'zod'
+
+/** A JSON Schema. */
+export interface JsonSchema {
+  [key: string]: unknown
+  type?: string | string[]
+  format?: string
+  anyOf?: JsonSchema[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  $ref?: string
+}
+
+/** Schemas that have a name, under it. */
+export type Components = Record<string, JsonSchema>
+
+const isRepeated = (schema: JsonSchema, key: string, value: unknown) =>
+  JSON.stringify(schema[key]) === JSON.stringify(value)
+
+/** What zod says that a reader does not need: formats say the same, and so does the type. */
+function tidy(schema: JsonSchema): void {
+  if (schema.format === 'date-time') delete schema.pattern
+  if (schema.format === 'binary') delete schema.contentEncoding
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (isRepeated(schema, 'propertyNames', { type: 'string' })) delete schema.propertyNames
+  delete schema.id
+  delete schema.$schema
+}
+
+const REFERENCE = '#/$defs/'
+const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+
+/** References lead to the components of the document instead of to definitions beside the schema. */
+function relocate(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relocate)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) =>
+      key === '$ref' ? [key, refTo(String(inner).slice(REFERENCE.length)).$ref] : [key, relocate(inner)],
+    ),
+  )
+}
+
+/** How descriptions are found that are said elsewhere. Raises an Error for what is nowhere. */
+export type DescriptionOf = (coordinate: string) => string
+
+/**
+ * Makes JSON Schema of zod, of what is sent: schemas with an `id` become components, and are referred to. Raises an Error
+ * for what JSON does not have, and for two schemas of one name.
+ */
+export function createSchemas(descriptionOf: DescriptionOf) {
+  const components: Components = {}
+
+  const add = (name: string, schema: JsonSchema) => {
+    const known = components[name]
+    if (known && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`Two schemas are called ${name}.`)
+    components[name] = schema
+    return refTo(name)
+  }
+
+  function convert(schema: z.ZodType) {
+    const { $defs = {}, ...made } = z.toJSONSchema(schema, {
+      io: 'input',
+      override({ jsonSchema }) {
+        const found = jsonSchema as JsonSchema
+        if (typeof found.same === 'string') found.description ??= descriptionOf(found.same)
+        delete found.same
+        tidy(found)
+      },
+    }) as JsonSchema & { $defs?: Components }
+    tidy(made)
+    return { root: relocate(made) as JsonSchema, definitions: relocate($defs) as Components }
+  }
+
+  /** A reference to the schema where it has a name. */
+  function schemaOf(schema: z.ZodType): JsonSchema {
+    const { root, definitions } = convert(schema)
+    for (const [name, definition] of Object.entries(definitions)) add(name, definition)
+    return root
+  }
+
+  /** What a schema with a name says; it becomes no component. Raises an Error for a schema without one. */
+  function bodyOf(schema: z.ZodType): { name: string; body: JsonSchema } {
+    const name = schema.meta()?.id
+    if (name === undefined) throw new Error('The schema of a body has no id.')
+    const { [name]: body, ...definitions } = convert(schema).definitions
+    for (const [other, definition] of Object.entries(definitions)) add(other, definition)
+    return { name, body: body! }
+  }
+
+  return { components, add, bodyOf, schemaOf }
+}
+
+const optionsOf = (schema: JsonSchema): JsonSchema[] => schema.anyOf?.flatMap(optionsOf) ?? [schema]
+
+const isFile = ({ format }: JsonSchema) => format === 'binary'
+const isText = ({ type }: JsonSchema) => [type].flat().includes('string')
+
+/** A value in one of the ways that are left of it; undefined when none is. */
+function narrowed(schema: JsonSchema, options: JsonSchema[]): JsonSchema | undefined {
+  const { anyOf, ...rest } = schema
+  if (options.length > 1) return { ...rest, anyOf: options }
+  return options[0] && { ...(anyOf && rest), ...options[0] }
+}
+
+function fieldsOf(body: JsonSchema, fieldOf: (field: JsonSchema) => JsonSchema | undefined): JsonSchema | undefined {
+  const entries = Object.entries(body.properties ?? {}).map(([name, field]) => [name, fieldOf(field)] as const)
+  const known = Object.fromEntries(entries.filter(([, field]) => field !== undefined)) as Record<string, JsonSchema>
+  if (body.required?.some((name) => !known[name])) return undefined
+  return { ...body, properties: known }
+}
+
+/** A body as JSON has it: without files. Undefined when it needs one. */
+export const jsonBodyOf = (body: JsonSchema) =>
+  fieldsOf(body, (field) =>
+    narrowed(
+      field,
+      optionsOf(field).filter((option) => !isFile(option)),
+    ),
+  )
+
+/** A body as a form has it: files, and text wherever a value may be sent as text. Undefined when it needs a file and may have none. */
+export const formBodyOf = (body: JsonSchema, { mayHaveFiles }: { mayHaveFiles: boolean }) =>
+  fieldsOf(body, (field) => {
+    const texts = optionsOf(field).filter((option) => isText(option) && (mayHaveFiles || !isFile(option)))
+    const [text] = texts
+    return narrowed(field, text ? [{ ...text, type: 'string' }] : [])
+  })

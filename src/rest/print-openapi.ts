@@ -1,0 +1,31 @@
+/** `npm run generate`: writes the description of the REST interface. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import manifest from '../../package.json' with { type: 'json' }
+import { schema } from '../graphql/schema.ts'
+import { createDirectRoutes } from './direct-routes.ts'
+import { createDocument, type ErrorExamples, type Examples } from './openapi/document.ts'
+import { routes } from './routes.ts'
+
+const file = (name: string) => new URL(`generated/${name}`, import.meta.url)
+
+/** As far as they are described: nothing of them is asked here. */
+const directRoutes = createDirectRoutes({
+  missing: async () => [],
+  degraded: async () => [],
+  version: manifest.version,
+  homePage: '',
+  docs: { page: { headers: {}, html: '' }, style: '', script: '' },
+  homeRefusal: () => ({ status: 500, headers: {}, html: '' }),
+  publicDocuments: new Set(),
+  links: { verify: () => false },
+  gateway: { send: async () => {} },
+})
+
+const { operations, errors }: { operations: Examples; errors: ErrorExamples } = JSON.parse(
+  readFileSync(file('examples.json'), 'utf8'),
+)
+const document = createDocument({
+  ...{ schema, routes, directRoutes, version: manifest.version },
+  ...{ examples: operations, errorExamples: errors },
+})
+writeFileSync(file('openapi.json'), `${JSON.stringify(document, null, 2)}\n`)

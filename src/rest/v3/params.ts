@@ -1,0 +1,18 @@
+/** Parameters of paths. */
+import { z } from 'zod'
+
+const idOf = (what: string, prefix: string) =>
+  z.object({ id: z.string().describe(`Identifier of the ${what}, as in \`${prefix}_01h2x…\`.`) })
+
+/** An asset by its nid. */
+export const nidParam = z.object({ nid: z.string().describe('The nid of the asset: the CIDv1 of the file’s bytes.') })
+/** An order. */
+export const orderParam = idOf('order', 'order')
+/** A network app. */
+export const networkAppParam = idOf('network app', 'app')
+/** An API key. */
+export const apiKeyParam = idOf('API key', 'key')
+/** A session. */
+export const sessionParam = idOf('session', 'session')
+/** A webhook delivery. */
+export const deliveryParam = idOf('webhook delivery', 'delivery')

@@ -1,0 +1,75 @@
+/** The description of REST says of each route what the route does. Answers are held against it wherever tests ask (`test/support/described.ts`). */
+import { describe, expect, it } from 'vitest'
+import { noteReadings } from '../../proofs/harness/fuzz-rest.ts'
+import { routes } from '../../src/rest/routes.ts'
+import { complaintOfDescription, description, type Exchange } from '../support/described.ts'
+
+const namesIn = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+const keysOf = (fields: { shape: object } | undefined) => Object.keys(fields?.shape ?? {}).sort()
+
+const unique = (names: string[]) => [...new Set(names)].sort()
+
+/** What routes read when they present what they found. */
+const presented: Record<string, { fields?: string[]; query?: string[] }> = {
+  'POST assets/:nid/download': { fields: ['field'] },
+  'GET auth/users': { query: ['limit', 'offset'] },
+}
+/** What is read and means nothing there: a feed goes on from an event. */
+const unusedParameters: Record<string, string[]> = { 'GET events': ['offset'] }
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (name, route) => {
+  it('describes the fields and parameters that it reads, and no others', () => {
+    const { fields, files, query } = noteReadings(route)
+    expect(keysOf(route.body)).toEqual(unique([...fields, ...files, ...(presented[name]?.fields ?? [])]))
+    const unused = ['dry_run', ...(unusedParameters[name] ?? [])]
+    const read = [...query, ...(presented[name]?.query ?? [])].filter((each) => !unused.includes(each))
+    expect(keysOf(route.query)).toEqual(unique(read))
+    expect(keysOf(route.params)).toEqual(namesIn(route.path).sort())
+  })
+})
+
+it('every operation has a name of its own', () => {
+  const names = Object.values(description.paths).flatMap((item) => Object.values(item).map((each) => each.operationId))
+  expect(names.length).toBeGreaterThan(60)
+  expect(names).toEqual([...new Set(names)])
+  expect(names.filter((name) => !/^[a-z]+[A-Z0-9]\w+$/.test(name))).toEqual([])
+})
+
+describe('an answer is complained of', () => {
+  const version: Exchange = {
+    ...{ method: 'GET', path: '/version', status: 200, text: '{"version":"1"}' },
+    headers: new Headers({ 'content-type': 'application/json' }),
+  }
+  const refusal = { error: { type: 'resource_not_found', message: 'No.' }, status_code: 404, detail: 'No.' }
+  const asset = { path: '/api/v3/assets/x/', status: 404, text: JSON.stringify(refusal) }
+
+  it.each<[string, Partial<Exchange>, string | undefined]>([
+    ['that is as described', {}, undefined],
+    ['that is as described, of an alias with a slash', { path: '/version/?a=1' }, undefined],
+    ['with a status that is not described', { status: 201 }, 'its status 201 is not described'],
+    [
+      'with a field that is not described',
+      { text: '{"version":"1","more":1}' },
+      'body must NOT have additional properties',
+    ],
+    ['without a field that is described', { text: '{}' }, "body must have required property 'version'"],
+    ['with a field of another type', { text: '{"version":1}' }, 'body/version must be string'],
+    ['that is no JSON', { text: '{' }, 'it is no JSON'],
+    ['of another media type', { headers: new Headers({ 'content-type': 'text/html' }) }, 'its type is text/html'],
+    ['to a method that is not described', { method: 'POST' }, 'its method is not described'],
+    ['at an address that is not described', { path: '/api/v3/none' }, 'it is at no described address, and no refusal'],
+    [
+      'with a header that is not described',
+      { headers: new Headers({ 'content-type': 'application/json', etag: '"1"' }) },
+      'its header ETag is not described',
+    ],
+    ['that refuses for a reason that is described', asset, undefined],
+    [
+      'that refuses for a reason that is not described',
+      { ...asset, text: JSON.stringify({ ...refusal, error: { ...refusal.error, type: 'conflict' } }) },
+      'body/error/type must be equal to constant',
+    ],
+  ])('%s', (_, change, complaint) => {
+    expect(complaintOfDescription({ ...version, ...change })).toBe(complaint)
+  })
+})

@@ -1,0 +1,153 @@
+/**
+ * Holds answers of REST against the committed description, as a stranger would read it: an address, a status, a media type, a
+ * header, a field or a type that is not described is a complaint.
+ */
+import { readFileSync } from 'node:fs'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import createRouter from 'find-my-way'
+import { statuses } from '../../src/rest/status.ts'
+
+interface Described {
+  headers?: Record<string, unknown>
+  content?: Record<string, unknown>
+}
+
+interface Operation {
+  operationId: string
+  responses: Record<string, Described | { $ref: string }>
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: Record<string, Record<string, unknown>>
+}
+
+/** What was asked, and what came back. */
+export interface Exchange {
+  method: string
+  /** From the root, perhaps with a query. */
+  path: string
+  status: number
+  headers: Headers
+  text: string
+}
+
+/** The committed document. */
+export const description: Document = JSON.parse(
+  readFileSync(new URL('../../src/rest/generated/openapi.json', import.meta.url), 'utf8'),
+)
+
+/** Readers have to live with fields that they do not know; tests do not. */
+function close(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(close)
+  if (typeof value !== 'object' || value === null) return value
+  const closed = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, close(inner)]))
+  const isOpen = closed.type !== 'object' || !closed.properties || 'additionalProperties' in closed
+  return isOpen ? closed : { ...closed, additionalProperties: false }
+}
+
+const ajv = new Ajv2020({
+  strict: false,
+  validateSchema: false,
+  formats: {
+    binary: true,
+    'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/,
+    email: true,
+    password: true,
+    uri: (text) => URL.canParse(text),
+  },
+})
+ajv.addSchema(close(description) as object, 'document')
+
+const escaped = (key: string) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
+const pointer = (...keys: string[]) => `document#/${keys.map(escaped).join('/')}`
+
+const validators = new Map<string, ValidateFunction>()
+function validatorOf(at: string): ValidateFunction {
+  let validate = validators.get(at)
+  if (!validate) {
+    validate = ajv.compile({ $ref: at })
+    validators.set(at, validate)
+  }
+  return validate
+}
+
+const router = createRouter({ ignoreTrailingSlash: true })
+for (const path of Object.keys(description.paths)) {
+  const address = path.replaceAll(/\{(\w+)\}/g, ':$1')
+  router.on('GET', address, () => {}, path)
+  // The phone app knows this family without the prefix.
+  if (path.startsWith('/api/v3/auth/')) router.on('GET', address.slice('/api/v3'.length), () => {}, path)
+}
+
+/** Where an answer is described: its keys in the document. */
+function findResponse(path: string, method: string, status: string): string[] | undefined {
+  const found = description.paths[path]?.[method]?.responses[status]
+  if (!found) return undefined
+  if (!('$ref' in found)) return ['paths', path, method, 'responses', status]
+  return String(found.$ref).slice(2).split('/')
+}
+
+const at = (keys: string[]) =>
+  keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], description) as Described
+
+const toldHeaders = ['ETag', 'Idempotency-Replayed', 'Retry-After', 'WWW-Authenticate']
+
+const readJson = (text: string): { value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+/** A refusal of an address or a method that is not described: in the shape of one of all refusals. */
+function complaintOfRefusal({ status, text }: Exchange): string | undefined {
+  const { error, detail } = (readJson(text)?.value ?? {}) as {
+    error?: { type?: string; message?: string }
+    detail?: string
+  }
+  const isKnown = Object.values(statuses).some((each) => each.status === status && each.type === error?.type)
+  return isKnown && detail === error?.message ? undefined : 'it is at no described address, and no refusal'
+}
+
+function complaintOfBody(keys: string[], { content }: Described, { text, headers }: Exchange): string | undefined {
+  if (!content) return text === '' ? undefined : 'it has a body, and none is described'
+  const type = (headers.get('content-type') ?? '').split(';')[0]!.trim()
+  const described = Object.keys(content).find((each) => each === type || each === '*/*')
+  if (!described) return `its type is ${type || 'not told'}`
+  if (described !== 'application/json') return undefined
+  const json = readJson(text)
+  if (!json) return 'it is no JSON'
+  const validate = validatorOf(pointer(...keys, 'content', described, 'schema'))
+  return validate(json.value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body', separator: '\n' })
+}
+
+/** What is not as the description has it, in a sentence; undefined when all is. */
+export function complaintOfDescription(exchange: Exchange): string | undefined {
+  const { method, status, headers } = exchange
+  const address = exchange.path.split('?', 1)[0]!
+  const path = router.find('GET', address)?.store as string | undefined
+  if (method === 'OPTIONS' || address === '/graphql') return undefined
+  if (!path) {
+    // Pages are for people.
+    return headers.get('content-type')?.includes('json') ? complaintOfRefusal(exchange) : undefined
+  }
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
+  if (!description.paths[path]![verb])
+    return status === 405 ? complaintOfRefusal(exchange) : 'its method is not described'
+  const keys = findResponse(path, verb, String(status))
+  if (!keys) return `its status ${status} is not described`
+  const response = at(keys)
+  const untold = toldHeaders.find((name) => headers.has(name) && !response.headers?.[name])
+  if (untold) return `its header ${untold} is not described`
+  return method === 'HEAD' ? undefined : complaintOfBody(keys, response, exchange)
+}
+
+/** Raises an Error that tells what is not as the description has it. */
+export function assertDescribed(exchange: Exchange): void {
+  const complaint = complaintOfDescription(exchange)
+  if (complaint === undefined) return
+  const { method, path, status, text } = exchange
+  throw new Error(`${method} ${path} → ${status}: ${complaint}\n${text.slice(0, 2000)}`)
+}
