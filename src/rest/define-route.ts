@@ -10,7 +10,6 @@ import type { PageAnswer } from '../pages/page.ts'
 import type { Fields } from './fields.ts'
 import type { Tag } from './openapi/tags.ts'
 import type { Refusal } from './status.ts'
-import type { Quote } from './v3/quote.ts'
 
 /** What a route is asked by; HEAD goes by GET. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -61,6 +60,7 @@ export interface Route<
   Data = unknown,
   Variables extends Record<string, unknown> = Record<string, unknown>,
   Body extends z.ZodType = z.ZodType,
+  Quote extends z.ZodType = z.ZodType,
 > extends Description {
   method: Method
   /** Below `/api/v3`, without a trailing slash; `auth/…` answers without the prefix, too. */
@@ -89,7 +89,9 @@ export interface Route<
   answer: Body
   present: (data: Data, request: RestRequest) => z.output<Body>
   /** Answers `?dry_run=true` with 200; a route without it refuses to be tried. */
-  presentDryRun?: (data: Data, request: RestRequest) => Quote
+  presentDryRun?: (data: Data, request: RestRequest) => z.output<Quote>
+  /** What it answers. */
+  dryRunAnswer?: Quote
   /** The version of what is answered. */
   etag?: (data: Data) => string | undefined
 }
@@ -137,6 +139,11 @@ export interface DirectRoute {
 }
 
 /** Ties the operation's types to variables and presenter, and the presenter to the answer; then the table holds them as one kind. */
-export const defineRoute = <Data, Variables extends Record<string, unknown>, Body extends z.ZodType>(
-  route: Route<Data, Variables, Body>,
+export const defineRoute = <
+  Data,
+  Variables extends Record<string, unknown>,
+  Body extends z.ZodType,
+  Quote extends z.ZodType,
+>(
+  route: Route<Data, Variables, Body, Quote>,
 ): Route => route as unknown as Route

@@ -7,7 +7,6 @@ import { hasOpenField } from '../../graphql/stale-token.ts'
 import type { Description, DirectDescription, DirectRoute, Route } from '../define-route.ts'
 import { operationOf } from '../execute.ts'
 import { statuses } from '../status.ts'
-import { quoteRecord } from '../v3/quote.ts'
 import { errorName, errorRecords, errorsOfDirectRoute, errorsOfRoute, inRest, meaningOf } from './errors.ts'
 import { createGuide } from './guide.ts'
 import { createSchemas, formBodyOf, type JsonSchema, jsonBodyOf } from './json-schema.ts'
@@ -187,7 +186,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
   }
 
   function success(route: Route): Json {
-    const { operationId, method, etag, presentDryRun } = route
+    const { operationId, method, etag, dryRunAnswer } = route
     const status = route.status ?? 200
     const common = {
       'X-Request-Id': header('RequestId'),
@@ -207,7 +206,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     if (status === 204) return { 204: { description: 'It is done.', headers: common } }
     const schemas = [schemaOf(route.answer)]
     const { answer: example } = examples[operationId] ?? {}
-    const quote = presentDryRun && schemaOf(quoteRecord)
+    const quote = dryRunAnswer && schemaOf(dryRunAnswer)
     if (quote && status === 200) schemas.push(quote)
     return {
       ...(quote && status !== 200 && { 200: answer([quote], 'A dry run: what it would cost.', false) }),

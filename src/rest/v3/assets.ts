@@ -20,6 +20,7 @@ import { nidParam } from './params.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 import { commitRecord, presentCommit } from './present-commit.ts'
 import { presentQuote } from './present-quote.ts'
+import { quoteRecord } from './quote.ts'
 
 /** What a body gives of these fields. */
 const valuesOf = <Name extends keyof GivenValues>(body: Fields, fields: Record<Name, MetadataField>) =>
@@ -108,6 +109,7 @@ const register = defineRoute({
   status: 201,
   answer: assetRecord,
   present: ({ registerAsset }) => presentAsset(registerAsset.asset!),
+  dryRunAnswer: quoteRecord,
   presentDryRun: ({ registerAsset }, request) => presentQuote(registerAsset.quote!, request),
   etag: ({ registerAsset }) => versionOf(registerAsset.asset!),
 })
@@ -147,6 +149,7 @@ const update = defineRoute({
   }),
   answer: assetRecord,
   present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
+  dryRunAnswer: quoteRecord,
   presentDryRun: ({ updateAssetMetadata }, request) => presentQuote(updateAssetMetadata.quote!, request),
   etag: ({ updateAssetMetadata }) => versionOf(updateAssetMetadata.asset),
 })

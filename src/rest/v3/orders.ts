@@ -7,7 +7,8 @@ import { givenAmount, givenObject, givenText, same } from '../values.ts'
 import { orderParam } from './params.ts'
 import { orderRecord, presentOrder } from './present-order.ts'
 import { presentQuote } from './present-quote.ts'
-import { presentRefund, presentRefundQuote } from './present-refund.ts'
+import { presentRefund, presentRefundQuote, refundRecord } from './present-refund.ts'
+import { quoteRecord, refundQuoteRecord } from './quote.ts'
 
 const create = defineRoute({
   method: 'POST',
@@ -57,6 +58,7 @@ const create = defineRoute({
   status: 201,
   answer: orderRecord,
   present: ({ createOrder }) => presentOrder(createOrder.order!),
+  dryRunAnswer: quoteRecord,
   presentDryRun: ({ createOrder }, request) => presentQuote(createOrder.quote!, request),
 })
 
@@ -92,6 +94,7 @@ const confirm = defineRoute({
   }),
   answer: orderRecord,
   present: ({ confirmOrder }) => presentOrder(confirmOrder.order),
+  dryRunAnswer: quoteRecord,
   presentDryRun: ({ confirmOrder }, request) => presentQuote(confirmOrder.quote!, request),
 })
 
@@ -164,6 +167,19 @@ const list = defineRoute({
 const refund = defineRoute({
   method: 'POST',
   path: 'store/network-app-orders/:id/refunds',
+  operationId: 'refundOrder',
+  tag: 'Store',
+  summary: 'Give an order back, whole or in part',
+  description:
+    'Never more than was paid. The buyer gets a mail, and the webhook of the network app the event `order.refunded`.',
+  params: orderParam,
+  errors: ['CONFLICT', 'UNABLE_TO_REFUND_ORDER'],
+  body: z
+    .object({
+      amount: same('RefundOrderInput.amount', givenAmount).optional(),
+      reason: same('RefundOrderInput.reason', givenText()),
+    })
+    .meta({ id: 'RefundOrder', description: 'How much of it, and why.' }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `
     mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {
@@ -188,7 +204,9 @@ const refund = defineRoute({
     dryRun,
   }),
   status: 201,
+  answer: refundRecord,
   present: ({ refundOrder }) => presentRefund(refundOrder.refund!),
+  dryRunAnswer: refundQuoteRecord,
   presentDryRun: ({ refundOrder }, request) => presentRefundQuote(refundOrder.quote!, request),
 })
 

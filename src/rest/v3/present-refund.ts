@@ -1,7 +1,10 @@
+import { z } from 'zod'
 import type { RestRequest } from '../define-route.ts'
 import type { RefundQuoteRecordFragment, RefundRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import { amount, moment, same } from '../values.ts'
 import { presentProblems } from './present-quote.ts'
+import type { refundQuoteRecord } from './quote.ts'
 
 /** What is read of a refund. */
 export const RefundRecord = graphql(/* GraphQL */ `
@@ -32,8 +35,22 @@ export const RefundQuoteRecord = graphql(/* GraphQL */ `
   }
 `)
 
+/** A refund as it is answered. */
+export const refundRecord = z
+  .object({
+    id: same('Refund.id', z.string()),
+    order_id: same('Refund.orderId', z.string()),
+    num: same('Refund.num', amount),
+    points: same('Refund.points', amount),
+    total: same('Refund.total', amount),
+    reason: same('Refund.reason', z.string()),
+    transfer_id: same('Refund.transferId', z.string()),
+    created_at: same('Refund.createdAt', moment),
+  })
+  .meta({ id: 'Refund', description: 'What was given back of an order.' })
+
 /** A refund. */
-export const presentRefund = (refund: RefundRecordFragment) => ({
+export const presentRefund = (refund: RefundRecordFragment): z.output<typeof refundRecord> => ({
   id: refund.id,
   order_id: refund.orderId,
   num: refund.num,
@@ -45,7 +62,10 @@ export const presentRefund = (refund: RefundRecordFragment) => ({
 })
 
 /** The answer to a dry run. Its errors are all that the real call would be refused for. */
-export const presentRefundQuote = (quote: RefundQuoteRecordFragment, { unread }: RestRequest) => ({
+export const presentRefundQuote = (
+  quote: RefundQuoteRecordFragment,
+  { unread }: RestRequest,
+): z.output<typeof refundQuoteRecord> => ({
   dry_run: true,
   num: quote.num,
   points: quote.points,
