@@ -8,6 +8,7 @@ import { validationFailed } from './domain/errors.ts'
 import { createGateway } from './files/gateway.ts'
 import { createAdmit } from './graphql/large-answers.ts'
 import { schema } from './graphql/schema.ts'
+import { schemaText } from './graphql/schema-text.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
 import { apiDocsPage, apiDocsScript, apiDocsStyle } from './pages/api-docs.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
@@ -105,6 +106,7 @@ export function createApp(deps: Dependencies): App {
         missing: deps.missing,
         degraded: async () => ((await contentStore.isReachable()) ? [] : ['file store']),
         version: manifest.version,
+        schemaText: config.graphql.introspection ? schemaText : null,
         homePage: homePage(publicUrl),
         homeRefusal: ({ code }, req) =>
           refusalPage(code, statuses[code].status, req.headers['accept-language'] ?? '', false),

@@ -214,7 +214,7 @@ const variables = {
   },
   GRAPHQL_INTROSPECTION: {
     schema: flag.optional(),
-    doc: 'Whether GraphQL tells its schema. Default: not in production.',
+    doc: 'Whether GraphQL tells its schema, also at /schema.graphql. Default: not in production.',
   },
   GRAPHQL_PLAYGROUND: {
     schema: flag.optional(),

@@ -217,6 +217,7 @@ export const expectations: Expectations = {
     'GET /api/v3/docs/page.js': everybody,
     'GET /api/v3/docs/swagger-ui.css': everybody,
     'GET /api/v3/docs/swagger-ui-bundle.js': everybody,
+    'GET /schema.graphql': everybody,
     'GET /': everybody,
     'GET /api/v3/events/stream': foreignPlace,
     'GET /api/v3/auth/users/me/export': signedIn,

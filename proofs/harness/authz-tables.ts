@@ -20,6 +20,7 @@ const directRoutes = [
     missing: async () => [],
     degraded: async () => [],
     version: '0',
+    schemaText: () => '',
     homePage: '',
     docs: { page: { headers: {}, html: '' }, style: '', script: '' },
     homeRefusal: () => ({}) as never,

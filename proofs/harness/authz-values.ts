@@ -274,6 +274,7 @@ export const restCalls: Record<string, CallOf> = {
   'GET /healthz': plain,
   'GET /readyz': plain,
   'GET /version': plain,
+  'GET /schema.graphql': plain,
   'GET /': plain,
   'GET /api/v3/openapi.json': plain,
   'GET /api/v3/docs': plain,

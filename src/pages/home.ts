@@ -13,7 +13,7 @@ export const homePage = (publicUrl: string): string =>
 <dt>Playground</dt>
 <dd><a href="/graphql">${publicUrl}/graphql</a> opens on working examples.</dd>
 <dt>GraphQL</dt>
-<dd><code>POST ${publicUrl}/graphql</code></dd>
+<dd><code>POST ${publicUrl}/graphql</code>, by the schema of <a href="/schema.graphql">${publicUrl}/schema.graphql</a>.</dd>
 <dt>REST</dt>
 <dd><code>${publicUrl}/api/v3/</code>: <a href="/api/v3/docs">described, to read and to try</a>, and as <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
 <dt>Files</dt>

@@ -129,7 +129,7 @@ export interface DirectRoute {
   method: Method
   path: string
   reason: string
-  /** Left out of pages, which are for people, and of further addresses of what is described already. */
+  /** Left out of pages, which are for people, of what describes the other door, and of further addresses of what is described already. */
   description?: DirectDescription
   /** Whether who comes with a token that is good no more is anonymous here, as where one gets in again. */
   isOpenToStaleTokens?: boolean

@@ -15,6 +15,8 @@ export interface DirectParts {
   /** What is away, while most can be served without it. */
   degraded(): Promise<string[]>
   version: string
+  /** The schema of the GraphQL door; null when it is not told. */
+  schemaText: (() => string) | null
   homePage: string
   docs: DocsPage
   /** Instead of the home page, and of the one that shows the description. */
@@ -144,6 +146,12 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
       return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
     }),
     probe('version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
+    get('/schema.graphql', 'A document: read by code generators that do not ask GraphQL itself.', async ({ res }) => {
+      if (!parts.schemaText) throw notFound('Schema')
+      res
+        .writeHead(200, { 'Content-Type': 'application/graphql; charset=utf-8', 'Cache-Control': 'no-cache' })
+        .end(parts.schemaText())
+    }),
     {
       ...get('/', 'A page for people.', async ({ res }) => {
         const policy =

@@ -13,6 +13,7 @@ const directRoutes = createDirectRoutes({
   missing: async () => [],
   degraded: async () => [],
   version: manifest.version,
+  schemaText: null,
   homePage: '',
   docs: { page: { headers: {}, html: '' }, style: '', script: '' },
   homeRefusal: () => ({ status: 500, headers: {}, html: '' }),

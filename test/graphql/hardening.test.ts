@@ -196,6 +196,10 @@ describe('the schema', () => {
     expect((await user.graphql(document, variables)).text).not.toContain('Did you mean')
   })
 
+  it('is no document either', async () => {
+    expectError(await send(`${app.url}/schema.graphql`, {}), 'NOT_FOUND')
+  })
+
   it('has no page', async () => {
     const answer = await send(`${app.url}/graphql`, { headers: { Accept: 'text/html', 'Sec-Fetch-Mode': 'cors' } })
     expect([answer.status, answer.text.includes('GraphiQL')]).toEqual([406, false])

@@ -2,6 +2,18 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const doors: Mutant[] = [
   ...mutantsOf(
+    'src/rest/direct-routes.ts',
+    ['graphql/hardening.test.ts'],
+    [
+      [
+        'doors.untold-schema',
+        'The schema is no document either where the operator keeps it to himself.',
+        `if (!parts.schemaText) throw notFound('Schema')`,
+        `if (!parts.schemaText) return void res.end('type Query')`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/json-input.ts',
     ['rest/hostile-input.test.ts'],
     [

@@ -28,6 +28,12 @@ describe('the schema', () => {
     expect(printSchema(lexicographicSortSchema(buildClientSchema(data)))).toBe(committed.trimEnd())
   })
 
+  it('is a document for tools that do not ask', async () => {
+    const answer = await fetch(`${app.url}/schema.graphql`)
+    expect(answer.headers.get('content-type')).toBe('application/graphql; charset=utf-8')
+    expect(await answer.text()).toBe(committed)
+  })
+
   it('tells tools beforehand what can be asked of it', async () => {
     const { type } = expectOk(await app.graphql(probe))
     expect(type.fields.map(({ name }: { name: string }) => name)).toContain('specifiedByURL')

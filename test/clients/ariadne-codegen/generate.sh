@@ -1,0 +1,3 @@
+set -e
+curl --fail --silent --show-error --output schema.graphql "${ANNAL_URL:-http://localhost:4000}/schema.graphql"
+.venv/bin/ariadne-codegen

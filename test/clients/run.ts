@@ -1,0 +1,161 @@
+/**
+ * `npm run test:clients [-- <name>…]`: every project below this folder is installed from its lock file and carried out
+ * against a real gateway with embedded parts. One that needs a language that is not here is skipped, and says so.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { createGateway } from '../../proofs/harness/gateway.ts'
+import { runAnnal } from '../support/annal-command.ts'
+
+type Command = [program: string, ...args: string[]]
+
+interface Kind {
+  /** The file by which a project is known. */
+  manifest: string
+  /** Without it the project is skipped. */
+  needs: string
+  steps: Command[]
+}
+
+const kinds: Kind[] = [
+  {
+    manifest: 'package.json',
+    needs: 'npm',
+    steps: [
+      ['npm', 'ci', '--no-audit', '--no-fund'],
+      ['npm', 'test'],
+    ],
+  },
+  {
+    manifest: 'go.mod',
+    needs: 'go',
+    steps: [
+      ['sh', 'generate.sh'],
+      ['go', 'vet', './...'],
+      ['go', 'run', './life'],
+    ],
+  },
+  {
+    manifest: 'requirements.txt',
+    needs: 'python3',
+    steps: [
+      ['python3', '-m', 'venv', '.venv'],
+      ['.venv/bin/pip', 'install', '--quiet', '--requirement', 'requirements.txt', '--constraint', 'constraints.txt'],
+      ['sh', 'generate.sh'],
+      ['.venv/bin/mypy'],
+      ['.venv/bin/python', 'life.py'],
+    ],
+  },
+]
+
+/** Of one command of a project. */
+const PATIENCE_MS = 600_000
+
+const interrupted = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+/** Variables that npm has for the script that it runs would mislead the npm of a project. */
+const inherited = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|config_local_prefix)/.test(name)),
+)
+
+/** Carries out a command; returns what it said when it failed. */
+async function carryOut([program, ...args]: Command, cwd: string, env: Record<string, string>): Promise<string | null> {
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(PATIENCE_MS)])
+  const child: ChildProcess = spawn(program, args, { cwd, env: { ...inherited, ...env }, signal })
+  const said = Promise.all([text(child.stdout!), text(child.stderr!)])
+  try {
+    const [code] = await once(child, 'close')
+    return code === 0 ? null : `${program} ${args.join(' ')} ended with ${code}\n${(await said).join('')}`
+  } catch (error) {
+    return `${program} ${args.join(' ')}: ${error instanceof Error ? error.message : error}`
+  }
+}
+
+const isHere = async (program: string) => (await carryOut(['sh', '-c', `command -v ${program}`], '.', {})) === null
+
+/** The projects of these names, or all. Raises when there is none of a name. */
+function findProjects(names: readonly string[]) {
+  const projects = kinds.flatMap((kind) =>
+    globSync(`*/${kind.manifest}`, { cwd: import.meta.dirname }).map((file) => ({ name: dirname(file), kind })),
+  )
+  const unknown = names.filter((name) => !projects.some((project) => project.name === name))
+  if (unknown.length > 0) throw new Error(`No client is named ${unknown.join(', ')}.`)
+  return projects
+    .filter(({ name }) => names.length === 0 || names.includes(name))
+    .sort((one, other) => one.name.localeCompare(other.name))
+}
+
+/** What the command line of the installation answers. Raises with what it says. */
+async function ask(dir: string, args: string[], input = ''): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await runAnnal(dir, [...args, '--json'], { input })
+  if (code !== 0) throw new Error(`annal ${args.join(' ')}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+/** What there is to buy: something that a new account can pay, and something that it cannot. */
+async function openStore(url: string, token: string) {
+  for (const [name, price] of [
+    ['upscale', '1.5'],
+    ['portrait', '1000'],
+  ]) {
+    const answer = await fetch(`${url}/api/v3/store/network-apps/`, {
+      method: 'POST',
+      headers: { Authorization: `token ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name, price, price_mode: 'fixed' }),
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+  }
+}
+
+/** Installs and carries out a project. Returns how it ended. */
+async function tryProject(name: string, { needs, steps }: Kind, env: Record<string, string>) {
+  const start = performance.now()
+  const seconds = () => `${((performance.now() - start) / 1_000).toFixed(1)} s`
+  const tell = (outcome: string) => print(`${name.padEnd(18)} ${outcome}`)
+  if (!(await isHere(needs))) {
+    tell(`skipped: ${needs} is not here`)
+    return 'skipped'
+  }
+  for (const step of steps) {
+    const failure = await carryOut(step, join(import.meta.dirname, name), env)
+    if (failure === null) continue
+    tell(`failed after ${seconds()}\n${failure}`)
+    return 'failed'
+  }
+  tell(`passed in ${seconds()}`)
+  return 'passed'
+}
+
+const projects = findProjects(process.argv.slice(2))
+const dir = await mkdtemp(join(tmpdir(), 'annal-clients-'))
+const cleanUps: (() => Promise<void>)[] = []
+const count = { passed: 0, failed: 0, skipped: 0 }
+try {
+  const afterwards = (cleanUp: () => Promise<void>) => void cleanUps.push(cleanUp)
+  const gateway = await createGateway({ dir, afterwards }, 'gateway', { ANNAL_DIR: dir, PUBLIC_URL: '' })
+  await gateway.start()
+  cleanUps.push(async () => void (await gateway.stop()))
+  const person = ['--username', 'root', '--email', 'root@example.org']
+  const { token } = await ask(dir, ['admin', 'create', ...person], 'correct horse battery\n')
+  const { key } = await ask(dir, ['api-key', 'issue', '--name', 'clients'])
+  await openStore(gateway.url, token!)
+  const env = { ANNAL_URL: gateway.url, ANNAL_API_KEY: key!, ANNAL_ADMIN_TOKEN: token! }
+  for (const { name, kind } of projects) {
+    if (interrupted.signal.aborted) break
+    count[await tryProject(name, kind, env)] += 1
+  }
+} finally {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp()
+  await rm(dir, { recursive: true, force: true })
+}
+const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
+print(`${count.passed} passed, ${count.failed} failed${skipped}`)
+process.exitCode = count.failed > 0 || interrupted.signal.aborted ? 1 : 0

@@ -1,0 +1,97 @@
+/** What `docs/clients.md` shows is what `npm run test:clients` carries out, and both fit the schema. */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  buildSchema,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { cutSnippet, snippetsOf } from '../clients/snippets.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const CLIENTS = join(ROOT, 'test/clients')
+const read = (path: string) => readFileSync(join(CLIENTS, path), 'utf8')
+const guide = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
+const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'))
+const sources = (pattern: string) =>
+  globSync(pattern, { cwd: CLIENTS }).filter((path) => !/node_modules|\.venv|gql\/|__generated__|schema\./.test(path))
+
+describe('the guide to clients', () => {
+  it('shows what the projects hold, and nothing else', () => {
+    const snippets = snippetsOf(guide)
+    expect(snippets.length).toBeGreaterThan(20)
+    for (const { path, region, text } of snippets)
+      expect(text, `${path}${region && `#${region}`}`).toBe(cutSnippet(read(path), region))
+  })
+
+  it('shows no code that nobody tries', () => {
+    const unmarked = [...guide.matchAll(/^(.*)\n+```(?!sh$|text$)(\w+)$/gm)].filter(
+      ([, before]) => !before!.startsWith('<!-- '),
+    )
+    expect(unmarked.map(([all]) => all)).toEqual([])
+  })
+})
+
+it('the guide and the Go project ask for the same modules', () => {
+  const asked = [...guide.matchAll(/\b(\S+)@(v\d\S*)/g)].map(([, module, version]) => `${module} ${version}`)
+  expect(asked.length).toBeGreaterThan(2)
+  expect(asked.filter((module) => !read('genqlient/go.mod').includes(module))).toEqual([])
+})
+
+/** Relay's own directives are the compiler's business. */
+const rules = specifiedRules.filter(({ name }) => !['KnownDirectivesRule', 'NoUnusedFragmentsRule'].includes(name))
+
+describe('the projects', () => {
+  const documents = [
+    ...sources('*/src/*.ts').flatMap((path) =>
+      [...read(path).matchAll(/(?<![/\w])graphql\(?`([^`]*)`/g)].map(([, text]) => ({ path, text: text! })),
+    ),
+    ...sources('*/*.graphql').map((path) => ({ path, text: read(path) })),
+  ].filter(({ text }) => !text.includes('@refetchable'))
+
+  it('ask for what the schema has', () => {
+    expect(documents.length).toBeGreaterThan(40)
+    for (const { path, text } of documents)
+      expect(
+        validate(schema, parse(text), rules).map(({ message }) => message),
+        path,
+      ).toEqual([])
+  })
+
+  it.each([
+    ...sources('*/codegen.ts'),
+    'gql-tada/src/graphql.ts',
+    'relay/relay.config.json',
+    'genqlient/genqlient.yaml',
+    'ariadne-codegen/pyproject.toml',
+  ])('%s says what each scalar of ours is', (path) => {
+    // Its own name for files.
+    const known = path.endsWith('pyproject.toml') ? ['Upload'] : []
+    const scalars = Object.values(schema.getTypeMap()).filter(isScalarType)
+    const own = scalars.filter((type) => !isSpecifiedScalarType(type)).map(({ name }) => name)
+    expect(own.filter((name) => !known.includes(name) && !new RegExp(`\\b${name}\\b`).test(read(path)))).toEqual([])
+  })
+
+  it('tell Graphcache of everything that has no identifier', () => {
+    const [, keys] = /keys: \{([^}]*)\}/.exec(read('urql/src/annal.ts'))!
+    const told = [...keys!.matchAll(/(\w+):/g)].map(([, name]) => name)
+    // What a mutation answers, and what pages are made of, it knows.
+    const isKnown = /(Payload|Connection|Edge)$|^(PageInfo|Query|Mutation|Subscription)$|^__/
+    const types = Object.values(schema.getTypeMap()).filter(isObjectType)
+    expect(told).toEqual(
+      types.filter((type) => !isKnown.test(type.name) && !type.getFields().id).map(({ name }) => name),
+    )
+  })
+
+  it.each(sources('*/package.json'))('%s names exact versions, and has a lock file', (path) => {
+    const { dependencies, devDependencies } = JSON.parse(read(path))
+    const versions = Object.values({ ...dependencies, ...devDependencies })
+    expect(versions.filter((version) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([])
+    expect(existsSync(join(CLIENTS, path.replace('package.json', 'package-lock.json')))).toBe(true)
+  })
+})
