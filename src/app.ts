@@ -95,7 +95,7 @@ export function createApp(deps: Dependencies): App {
     createContext: contextWith(false),
     log,
     body,
-    watch: telemetry.watch,
+    telemetry,
     ...config.graphql,
   })
   const rest = createRestHandler({
@@ -129,6 +129,7 @@ export function createApp(deps: Dependencies): App {
     publicUrl,
     body,
     watch: telemetry.watch,
+    tracer: telemetry.tracer,
   })
 
   return {

@@ -122,6 +122,42 @@ const variables = {
     doc: 'Earlier keys, newest first: they still unwrap, until `annal keys rotate` has rewrapped everything.',
     secret: true,
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: webUrl.optional(),
+    doc: 'Where traces are sent over OTLP (HTTP), such as http://localhost:4318. Default: none are made. The other variables of the standard for OTLP (headers, timeout, compression, certificates) hold, too.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    schema: webUrl.optional(),
+    doc: 'The same as the whole address, where traces have one of their own.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    schema: z.enum(['http/protobuf', 'http/json'], 'Expected http/protobuf or http/json.').default('http/protobuf'),
+    doc: 'How traces are written: http/protobuf or http/json.',
+  },
+  OTEL_SERVICE_NAME: { schema: z.string().default('annal'), doc: 'The name of this service in traces.' },
+  OTEL_TRACES_SAMPLER: {
+    schema: z
+      .enum([
+        'always_on',
+        'always_off',
+        'traceidratio',
+        'parentbased_always_on',
+        'parentbased_always_off',
+        'parentbased_traceidratio',
+      ])
+      .default('parentbased_always_on'),
+    doc: 'Which traces are kept. Those that begin with parentbased heed what callers say of their own.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    schema: z
+      .string()
+      .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'Expected a share from 0 to 1, such as 0.1.')
+      .default('1')
+      .transform(Number),
+    doc: 'The share of traces that the samplers with traceidratio keep.',
+  },
+  OTEL_BSP_SCHEDULE_DELAY: { schema: count.prefault('5000'), doc: 'Milliseconds between two exports of traces.' },
+  OTEL_SDK_DISABLED: { schema: flag.default(false), doc: 'Makes no traces, whatever else is set.' },
   LOG_LEVEL: {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     doc: 'Least level that is logged.',
@@ -320,6 +356,21 @@ function contradictionsIn(values: Values): string[] {
   return problems
 }
 
+/** How traces are made; undefined when none are wanted. */
+function tracingOf(values: Values) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = values
+  const url = whole ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+  if (url === undefined || values.OTEL_SDK_DISABLED) return undefined
+  return {
+    url,
+    protocol: values.OTEL_EXPORTER_OTLP_PROTOCOL,
+    serviceName: values.OTEL_SERVICE_NAME,
+    sampler: values.OTEL_TRACES_SAMPLER,
+    share: values.OTEL_TRACES_SAMPLER_ARG,
+    exportEvery: values.OTEL_BSP_SCHEDULE_DELAY,
+  }
+}
+
 /** What is set, completed by a file `.env` where there is one. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env')
@@ -342,6 +393,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     port: values.PORT,
     host: values.HOST,
     healthPort: values.HEALTH_PORT,
+    tracing: tracingOf(values),
     metrics: {
       isOn: values.METRICS_TOKEN !== undefined || values.HEALTH_PORT !== undefined,
       token: values.METRICS_TOKEN,

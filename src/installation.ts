@@ -92,7 +92,7 @@ export async function openInstallation(
     throw error
   })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
-  const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log })
+  const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log, tracer: telemetry.tracer })
   const openVault = async () => {
     await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
     const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })
@@ -125,7 +125,7 @@ export async function openInstallation(
       ...config.mail,
       dir: mailDir,
       log,
-      meter: telemetry.meter,
+      telemetry,
       showLinks: !config.production,
     }),
     telemetry,
@@ -170,6 +170,7 @@ export async function connectChain(
     database: installation.database,
     address: registryAddress,
     chainId: id ?? anvil?.chainId,
+    tracer: installation.telemetry.tracer,
   })
   const relay = createRelay({
     ...installation,
@@ -180,6 +181,7 @@ export async function connectChain(
     confirmations,
     maxFeePerGas,
     meter: installation.telemetry.meter,
+    tracer: installation.telemetry.tracer,
     // A single node of ours: what it does not have is lost.
     ...(anvil && { doubtPatience: 3_000 }),
   })

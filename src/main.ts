@@ -34,7 +34,11 @@ export async function serve(): Promise<never> {
   const stopped = stopSignal(STOP_MS)
   // The port is taken first: a second start is told at once, and nothing of the first is touched.
   const handlers: HttpHandler[] = []
-  const telemetry = await openTelemetry({ hasMetrics: config.metrics.isOn, version: manifest.version })
+  const telemetry = await openTelemetry({
+    hasMetrics: config.metrics.isOn,
+    tracing: config.tracing,
+    version: manifest.version,
+  })
   const server = createHttpServer({
     handlers,
     presentError,
@@ -119,6 +123,7 @@ Stop with Ctrl-C; the data stays.`)
   ])
   await sessions.recordUse().catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
   await installation.close()
+  await telemetry.close()
   return process.exit(0)
 }
 

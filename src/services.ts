@@ -88,7 +88,7 @@ const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
  */
 export function createServices(deps: ServiceDependencies): ServiceLayer {
   const { config, database, contentStore, vault, passwords, log, publicUrl } = deps
-  const { meter } = deps.telemetry
+  const { meter, tracer } = deps.telemetry
   const nids = actionNids(contentStore)
   const explorerUrl = createExplorerUrl(config.chain.explorerUrl)
   const links = createFileLinks({ key: vault.derive('file-links'), publicUrl })
@@ -140,7 +140,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const store = createStoreServices({
     ...shared,
     funds,
-    sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks }),
+    sender: createWebhookSender({ allowInsecure: config.store.allowInsecureWebhooks, tracer }),
     config: config.store,
   })
   const services: Services = {

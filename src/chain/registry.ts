@@ -1,6 +1,7 @@
 /** The registry contract on its chain: where it is, and what it says about an asset. */
 import type { CommitData } from '../domain/asset/commit-data.ts'
 import type { Database } from '../domain/ports.ts'
+import type { Tracer } from '../domain/telemetry.ts'
 import { parseCommitData } from './commit-data.ts'
 import {
   commitTopics,
@@ -40,6 +41,8 @@ export interface RegistryOptions {
   address?: string
   /** The chain that the operator means. */
   chainId?: number
+  /** Nobody follows its questions when it is missing. */
+  tracer?: Tracer
 }
 
 /** The registry, as readers know it; writing is the relay's. */
@@ -92,8 +95,8 @@ const BLOCKS_OF_PAGE = 50
  * Reads the registry. Nothing is asked before it is needed; the chain's identifier and the registry's address are
  * remembered in the database where there is one.
  */
-export function createRegistry({ rpcUrl, database, address, chainId: expectedId }: RegistryOptions): Registry {
-  const rpc = createRpc({ url: rpcUrl })
+export function createRegistry({ rpcUrl, database, address, chainId: expectedId, tracer }: RegistryOptions): Registry {
+  const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
   let remembered: number | undefined
 
   const assertChain = async (chainId: number) => {

@@ -29,6 +29,12 @@ interface Receipt {
 /** Wei; 0 where the node does not say. */
 const feeOf = ({ gasUsed = '0x0', effectiveGasPrice = '0x0' }: Receipt) => BigInt(gasUsed) * BigInt(effectiveGasPrice)
 
+const tellIncluded = ({ meter, tracer }: RelayParts, { row, receipt }: { row: InFlightRow; receipt: Receipt }) => {
+  meter.feePaid(feeOf(receipt))
+  const facts = { 'annal.chain.transaction': receipt.transactionHash, 'annal.chain.block': Number(receipt.blockNumber) }
+  tracer.note(row.trace, 'relay include', { facts }, row.age * 1_000)
+}
+
 /** Transactions without effect after which a commit is given up. */
 const ATTEMPT_LIMIT = 3
 
@@ -83,7 +89,7 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
       blockNumbers: included.map(({ receipt }) => Number(receipt.blockNumber)),
       blockHashes: included.map(({ receipt }) => receipt.blockHash),
     })
-    for (const { receipt } of included) parts.meter.feePaid(feeOf(receipt))
+    for (const each of included) tellIncluded(parts, each)
   }
   return settledAll
 }

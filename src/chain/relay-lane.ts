@@ -1,6 +1,6 @@
 import type { DescribeCommit } from '../domain/asset/commit-data.ts'
 import type { Database, Log } from '../domain/ports.ts'
-import type { Meter } from '../domain/telemetry.ts'
+import type { Meter, Tracer } from '../domain/telemetry.ts'
 import type { Fees } from './fees.ts'
 import type { RelayAccount } from './keys.ts'
 import type { Lease } from './lease.ts'
@@ -17,6 +17,7 @@ export interface RelayParts {
   pace: Pace
   log: Log
   meter: Meter
+  tracer: Tracer
   describe: DescribeCommit
   chainId: number
   /** Address of the registry. */

@@ -41,6 +41,7 @@ const unpreparedColumns = {
   tree_cid: text,
   tree_sha256: text,
   attempts: int,
+  trace: orNull(text),
   key_version: orNull(smallint),
   vault_key_id: orNull(text),
   wrapped_data_key: orNull(bytes),
@@ -54,7 +55,7 @@ export type UnpreparedRow = RowOf<typeof unpreparedColumns>
 export const findUnprepared = statement(
   'relay_unprepared',
   { parameters: { limit: int }, columns: unpreparedColumns },
-  `select c.id as commit_id, a.deleted_at is not null as deleted, c.author_id, c.tree, c.tree_cid, c.tree_sha256, r.attempts,
+  `select c.id as commit_id, a.deleted_at is not null as deleted, c.author_id, c.tree, c.tree_cid, c.tree_sha256, r.attempts, r.trace,
      k.version as key_version, k.vault_key_id, k.wrapped_data_key, k.sealed_private_key
    from commit_relays r
      join commits c on c.id = r.commit_id

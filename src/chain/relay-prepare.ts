@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { failCommit } from '../domain/asset/fail-commit.ts'
 import { isUnavailable, LostKeyError } from '../domain/errors.ts'
 import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
+import type { Tracer } from '../domain/telemetry.ts'
 import { explain } from './explain.ts'
 import type { Lease } from './lease.ts'
 import { createPace } from './pace.ts'
@@ -19,6 +20,7 @@ export interface PreparerOptions {
   contentStore: ContentStore
   custody: Custody
   log: Log
+  tracer: Tracer
   stopping: AbortSignal
   /** Whether the chain has a commit already, which is then taken down. Raises while the chain cannot tell. */
   takeFromChain(leaseName: string, commitId: string): Promise<boolean>
@@ -52,7 +54,7 @@ const LAST_TRY_WITHOUT_KEY = 80
  * days.
  */
 export const createPreparer = (options: PreparerOptions): Preparer => {
-  const { database, lease, contentStore, custody, log, stopping } = options
+  const { database, lease, contentStore, custody, log, tracer, stopping } = options
   const pace = createPace()
   let outage = ''
   let wakeUp: (() => void) | undefined
@@ -122,7 +124,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
     for (const [index, row] of rows.entries()) {
       if (stopping.aborted) break
       try {
-        await makeReady(row, trees[index], ready)
+        await tracer.resume([row.trace], 'relay prepare', {}, () => makeReady(row, trees[index], ready))
       } catch (error) {
         if (!stopping.aborted) await putOff(row, error)
       }

@@ -1,3 +1,4 @@
+import type { Origin } from '../domain/telemetry.ts'
 import { larger, raiseFees } from './fees.ts'
 import { decodeCommit } from './registry-abi.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
@@ -35,7 +36,7 @@ export const replaceStuck = async (
 
   const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
   const raws = new Map(rows.map(({ commit_id, raw }) => [commit_id, raw]))
-  const signed: { commitId: string; transaction: SignedTransaction }[] = []
+  const signed: { commitId: string; transaction: SignedTransaction; trace: Origin }[] = []
   for (const row of due) {
     const raw = raws.get(row.commit_id)
     if (!raw) continue
@@ -60,14 +61,14 @@ export const replaceStuck = async (
     const gasLimit = larger(newLimit, oldLimit)
     const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }
     const transaction = await parts.pace.turn(async () => signTransaction(signer.account, plan))
-    signed.push({ commitId: row.commit_id, transaction })
+    signed.push({ commitId: row.commit_id, transaction, trace: row.trace })
   }
   if (signed.length === 0) return
   const stored = await parts.lease.write(lane.name, storeReplaced, { lane: lane.address, ...columnsOf(signed) })
   const ids = new Set(stored.map(({ commit_id }) => commit_id))
   const outgoing: Outgoing[] = signed
     .filter(({ commitId }) => ids.has(commitId))
-    .map(({ commitId, transaction: { hash, raw } }) => ({ commitId, hash, raw }))
+    .map(({ commitId, transaction: { hash, raw }, trace }) => ({ commitId, hash, raw, trace }))
   parts.log.info({ lane: lane.address, commits: outgoing.length }, 'Raised the fees of transactions that wait')
   await send(parts, lane, outgoing)
 }

@@ -1,3 +1,4 @@
+import type { Origin } from '../domain/telemetry.ts'
 import { toHex } from './keys.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findRaw, type InFlightRow, markBroadcast } from './relay-statements.ts'
@@ -8,6 +9,8 @@ export interface Outgoing {
   commitId: string
   hash: string
   raw: Uint8Array
+  /** Where the commit began. */
+  trace: Origin
 }
 
 /** Milliseconds after which bytes that are still not included are sent again: pools forget. */
@@ -27,9 +30,9 @@ const isTaken = ({ message }: RpcError) =>
  */
 export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
   if (outgoing.length === 0) return
-  const outcomes = await parts.rpc.batch(
-    outgoing.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raw)] })),
-  )
+  const calls = outgoing.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raw)] }))
+  const origins = outgoing.map(({ trace }) => trace)
+  const outcomes = await parts.tracer.resume(origins, 'relay send', {}, () => parts.rpc.batch(calls))
   const taken: string[] = []
   let problem = ''
   outgoing.forEach(({ commitId, hash }, index) => {
@@ -62,9 +65,9 @@ export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, in
   if (due.length === 0) return
   const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
   const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
-  const outgoing = due.flatMap(({ commit_id: commitId, hash }) => {
+  const outgoing = due.flatMap(({ commit_id: commitId, hash, trace }) => {
     const raw = raws.get(hash)
-    return raw ? [{ commitId, hash, raw }] : []
+    return raw ? [{ commitId, hash, raw, trace }] : []
   })
   await send(parts, lane, outgoing)
 }

@@ -1,7 +1,9 @@
 /** From a commit that is ready to stored bytes: its transaction, signed. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
+import type { Origin } from '../domain/telemetry.ts'
 import { encodeCommitData } from './commit-data.ts'
-import { chooseFees } from './fees.ts'
+import { chooseFees, type Fees } from './fees.ts'
+import type { RelayAccount } from './keys.ts'
 import { encodeCommit } from './registry-abi.ts'
 import { isAccountedFor } from './relay-doubt.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
@@ -43,23 +45,44 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
   const calls = await buildCalls(parts, lane, inOrder(await leaveOutFound(parts, lane, view, rows)))
   if (calls.length === 0) return []
 
+  const firstNonce = Math.max(nextNonce, view.counts.get(lane.address) ?? 0)
+  const origins = calls.map(({ trace }) => trace)
+  return parts.tracer.resume(origins, 'relay sign', {}, () =>
+    signCalls(parts, lane, calls, { account: signer.account, fees, firstNonce }),
+  )
+}
+
+/** A commit's call of the registry. */
+interface Call {
+  commitId: string
+  data: string
+  trace: Origin
+}
+
+/** Signs them at the nonces from the first one on, and stores what it signed. */
+const signCalls = async (
+  parts: RelayParts,
+  lane: Lane,
+  calls: readonly Call[],
+  { account, fees, firstNonce }: { account: RelayAccount; fees: Fees; firstNonce: number },
+): Promise<Outgoing[]> => {
   const gasLimit = await estimateGas(
     parts,
     lane,
     calls.map(({ data }) => data),
   )
-  const firstNonce = Math.max(nextNonce, view.counts.get(lane.address) ?? 0)
-  const signed: { commitId: string; transaction: SignedTransaction }[] = []
-  for (const [index, { commitId, data }] of calls.entries()) {
+  const signed: (Pick<Call, 'commitId' | 'trace'> & { transaction: SignedTransaction })[] = []
+  for (const [index, { commitId, data, trace }] of calls.entries()) {
     const plan = { ...fees, chainId: parts.chainId, nonce: firstNonce + index, to: parts.registry, data, gasLimit }
-    signed.push({ commitId, transaction: await parts.pace.turn(async () => signTransaction(signer.account, plan)) })
+    const transaction = await parts.pace.turn(async () => signTransaction(account, plan))
+    signed.push({ commitId, transaction, trace })
   }
   await parts.lease.transaction(lane.name, async (query) => {
     const stored = await query(storeSigned, { lane: lane.address, ...columnsOf(signed) })
     // All or nothing: a nonce that is taken and not stored would be a gap that stops everything behind it.
     if (stored.length !== signed.length) throw new Error('A commit was changed while its transaction was being signed.')
   })
-  return signed.map(({ commitId, transaction: { hash, raw } }) => ({ commitId, hash, raw }))
+  return signed.map(({ commitId, transaction: { hash, raw }, trace }) => ({ commitId, hash, raw, trace }))
 }
 
 /**
@@ -137,7 +160,7 @@ const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
 
 /** What each commit sends to the registry. One that no node would take is refunded; it has no nonce yet. */
 const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly CandidateRow[]) => {
-  const calls: { commitId: string; data: string }[] = []
+  const calls: Call[] = []
   for (const row of rows) {
     const description = parts.describe({
       nid: row.nid,
@@ -151,7 +174,7 @@ const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly Candidat
       message: row.message,
     })
     const data = encodeCommit(row.nid, encodeCommitData(description))
-    if (data.length / 2 <= MAXIMUM_CALL_BYTES) calls.push({ commitId: row.commit_id, data })
+    if (data.length / 2 <= MAXIMUM_CALL_BYTES) calls.push({ commitId: row.commit_id, data, trace: row.trace })
     else {
       const reason = 'the commit is larger than a chain transaction can be'
       await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })

@@ -51,6 +51,7 @@ const candidateColumns = {
   tree_sha256: text,
   created_at: timestamp,
   tree_signature: text,
+  trace: orNull(text),
   creator_address: text,
   committer_address: text,
   /** It was accepted before the chain was seen to be ahead of the database: it may be there already. */
@@ -69,7 +70,7 @@ export type CandidateRow = RowOf<typeof candidateColumns>
 export const findCandidates = statement(
   'relay_candidates',
   { parameters: { lane: text, index: int, lanes: int, limit: int }, columns: candidateColumns },
-  `select c.id as commit_id, a.nid, c.sequence, c.message, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature,
+  `select c.id as commit_id, a.nid, c.sequence, c.message, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature, r.trace,
      creator.address as creator_address, committer.address as committer_address,
      case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor,
      c.created_at <= coalesce((select value::timestamptz from settings where key = 'relay:ahead'), '-infinity') as doubtful
@@ -151,6 +152,7 @@ const inFlightColumns = {
   max_priority_fee_per_gas: numeric,
   /** Seconds since the newest transaction was signed, on the database's clock. */
   age: float,
+  trace: orNull(text),
 }
 
 /** A commit that is signed and not in the chain. */
@@ -161,7 +163,7 @@ export const findInFlight = statement(
   'relay_in_flight',
   { parameters: { lane: text }, columns: inFlightColumns },
   `select r.commit_id, r.status, r.nonce, r.transaction_hash as hash, t.hashes, t.max_fee_per_gas,
-     t.max_priority_fee_per_gas, t.age
+     t.max_priority_fee_per_gas, t.age, r.trace
    from commit_relays r, lateral (
      select array_agg(hash) as hashes, max(max_fee_per_gas) as max_fee_per_gas,
        max(max_priority_fee_per_gas) as max_priority_fee_per_gas,

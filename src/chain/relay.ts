@@ -5,7 +5,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DescribeCommit } from '../domain/asset/commit-data.ts'
 import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
-import { type Meter, type RelayLoad, silentMeter, type WatchedRelay } from '../domain/telemetry.ts'
+import {
+  blindTracer,
+  type Meter,
+  type RelayLoad,
+  silentMeter,
+  type Tracer,
+  type WatchedRelay,
+} from '../domain/telemetry.ts'
 import { explain } from './explain.ts'
 import { createRelayAccount } from './keys.ts'
 import { createLease } from './lease.ts'
@@ -37,6 +44,8 @@ export interface RelayOptions {
   log: Log
   /** Nobody counts when it is missing. */
   meter?: Meter
+  /** Nobody follows commits when it is missing. */
+  tracer?: Tracer
   describe: DescribeCommit
   /** Private keys, one for each lane. The first one deploys the registry where there is none. */
   relayKeys: readonly string[]
@@ -83,7 +92,7 @@ const LONGEST_BACKOFF_MS = 3_000
  * what goes wrong is told in the log once for as long as it lasts, and never raised.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { database, registry, log, meter = silentMeter } = options
+  const { database, registry, log, meter = silentMeter, tracer = blindTracer } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl: options.databaseUrl, log })
   const rpc = registry.rpc.until(stopping.signal)
@@ -107,6 +116,7 @@ export function createRelay(options: RelayOptions): Relay {
   const { confirmations } = options
   const preparer = createPreparer({
     ...options,
+    tracer,
     lease,
     stopping: stopping.signal,
     async takeFromChain(leaseName, commitId) {
@@ -151,6 +161,7 @@ export function createRelay(options: RelayOptions): Relay {
       rpc,
       log,
       meter,
+      tracer,
       describe,
       confirmations,
       maxFeePerGas,

@@ -3,6 +3,7 @@
  * must know what was answered and what was not.
  */
 import { unavailable } from '../domain/errors.ts'
+import { blindTracer, type Tracer } from '../domain/telemetry.ts'
 import { askLocalSocket, socketPathOf } from '../platform/embedded/local-socket.ts'
 
 /** The node understood and said no. */
@@ -45,6 +46,8 @@ export interface RpcOptions {
   /** Calls in one HTTP request. Public nodes allow between 10 and 1,000. */
   batchSize?: number
   signal?: AbortSignal
+  /** Follows questions by their methods; nobody does when it is missing. */
+  tracer?: Tracer
 }
 
 /** "Too many requests", as nodes say it inside an answer. They come back later with the same call. */
@@ -63,7 +66,7 @@ const isReply = (value: unknown): value is Reply => typeof value === 'object' &&
  * repeated.
  */
 export function createRpc(options: RpcOptions): Rpc {
-  const { url, timeout = 10_000, batchSize = 50 } = options
+  const { url, timeout = 10_000, batchSize = 50, tracer = blindTracer } = options
   const { username, password, ...target } = splitCredentials(url)
   const socketPath = socketPathOf(url)
   const headers: Record<string, string> = { 'content-type': 'application/json' }
@@ -81,7 +84,13 @@ export function createRpc(options: RpcOptions): Rpc {
     return { text: await response.text(), ok: response.ok, status: response.status }
   }
 
-  const post = async (body: object): Promise<unknown> => {
+  /** `what`: the method, or that it is several calls. */
+  const post = (what: string, body: object): Promise<unknown> =>
+    tracer.span(what, { kind: 'client', facts: { 'rpc.system.name': 'jsonrpc', 'rpc.method': what } }, () =>
+      exchange(body),
+    )
+
+  const exchange = async (body: object): Promise<unknown> => {
     try {
       const deadline = AbortSignal.timeout(timeout)
       const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
@@ -113,7 +122,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
   const sendTogether = async (calls: readonly RpcCall[]): Promise<RpcOutcome[] | undefined> => {
     const bodies = calls.map(encode)
-    const replies = await post(bodies)
+    const replies = await post('batch', bodies)
     // One answer for all: a limit, which passes, or a node that takes no batches.
     if (!Array.isArray(replies)) {
       read(replies)
@@ -125,7 +134,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
   const sendSingly = async (calls: readonly RpcCall[]): Promise<RpcOutcome[]> => {
     const outcomes: RpcOutcome[] = []
-    for (const each of calls) outcomes.push(read(await post(encode(each))))
+    for (const each of calls) outcomes.push(read(await post(each.method, encode(each))))
     return outcomes
   }
 
@@ -147,7 +156,7 @@ export function createRpc(options: RpcOptions): Rpc {
     batch,
     until: (signal) => createRpc({ ...options, signal }),
     async call<T>(method: string, ...params: unknown[]) {
-      const outcome = read(await post(encode({ method, params })))
+      const outcome = read(await post(method, encode({ method, params })))
       if (outcome.error) throw outcome.error
       return outcome.result as T
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { SendMailOptions } from 'nodemailer'
 import { DomainError, RefusedRecipientError } from '../domain/errors.ts'
 import type { Log, Mailer, OutgoingMail } from '../domain/ports.ts'
-import { type Meter, silentMeter } from '../domain/telemetry.ts'
+import { silentTelemetry, type Telemetry } from '../domain/telemetry.ts'
 
 /** Milliseconds. A job that takes longer than 20 s is given to another process, so a mail must be off or failed by then. */
 const TIMEOUTS = { connection: 10_000, socket: 15_000, whole: 18_000 }
@@ -19,7 +19,7 @@ export interface MailerOptions {
   /** The sender as it stands in the header: `Annal <no-reply@example.org>`. */
   from: string
   log: Log
-  meter?: Meter
+  telemetry?: Telemetry
   /** Whether the link of a mail that becomes a file is logged: for development only, since it stands for a password. */
   showLinks?: boolean
   timeouts?: typeof TIMEOUTS
@@ -47,7 +47,7 @@ export function createMailer({
   dir,
   from,
   log,
-  meter = silentMeter,
+  telemetry: { meter, tracer } = silentTelemetry,
   showLinks,
   timeouts = TIMEOUTS,
 }: MailerOptions): Mailer {
@@ -71,7 +71,7 @@ export function createMailer({
     async send(mail) {
       assertSafe(mail)
       try {
-        await deliver(mail, present(mail))
+        await tracer.span('send mail', { kind: 'client' }, () => deliver(mail, present(mail)))
         meter.mailTried('sent')
       } catch (error) {
         meter.mailTried(error instanceof RefusedRecipientError ? 'refused' : 'failed')

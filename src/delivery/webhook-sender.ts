@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { Client } from 'undici'
 import type { WebhookCall, WebhookSender } from '../domain/ports.ts'
 import { isInternalHost } from '../domain/store/internal-address.ts'
+import { blindTracer, type Tracer } from '../domain/telemetry.ts'
 import { createGuardedConnector, type Resolve, resolveByDns, resolveBySystem } from './guarded-connector.ts'
 import { failureOf, failureOfStatus, INTERNAL, ONLY_HTTPS } from './webhook-failure.ts'
 
@@ -23,6 +24,8 @@ export interface WebhookSenderOptions {
   resolve?: Resolve
   /** Milliseconds for the whole attempt. */
   timeout?: number
+  /** Nobody follows calls when it is missing. */
+  tracer?: Tracer
 }
 
 /** Seconds, from either form of the header. */
@@ -59,11 +62,12 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-const headersOf = ({ id, at, body, secrets }: WebhookCall) => ({
+const headersOf = ({ id, at, body, secrets }: WebhookCall, traceparent: string | null) => ({
   'content-type': 'application/json',
   'user-agent': 'Annal-Webhooks/1.0',
   'webhook-id': id,
   'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+  ...(traceparent !== null && { traceparent }),
   'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' '),
 })
 
@@ -75,6 +79,7 @@ export function createWebhookSender({
   allowInsecure,
   resolve,
   timeout = TIMEOUT_MS,
+  tracer = blindTracer,
 }: WebhookSenderOptions): WebhookSender {
   const connect = createGuardedConnector({
     allowInternal: allowInsecure,
@@ -89,7 +94,7 @@ export function createWebhookSender({
       const { statusCode, headers, body } = await client.request({
         method: 'POST',
         path: url.pathname + url.search,
-        headers: headersOf(call),
+        headers: headersOf(call, tracer.origin()),
         body: call.body,
         signal: AbortSignal.timeout(timeout),
       })
@@ -109,7 +114,10 @@ export function createWebhookSender({
         const url = new URL(call.url)
         if (!allowInsecure && url.protocol !== 'https:') return { failure: ONLY_HTTPS, response: '', duration: 0 }
         if (!allowInsecure && isInternalHost(url.hostname)) return { failure: INTERNAL, response: '', duration: 0 }
-        const { statusCode, retryAfter, bytes } = await post(call, url)
+        const facts = { 'http.request.method': 'POST', 'server.address': url.hostname }
+        const { statusCode, retryAfter, bytes } = await tracer.span('POST', { kind: 'client', facts }, () =>
+          post(call, url),
+        )
         const response = excerptOf(bytes, call.redacted)
         return { statusCode, failure: failureOfStatus(statusCode), response, retryAfter, duration: done() }
       } catch (error) {

@@ -23,7 +23,9 @@ export type JobParts = {
 
 const selectSql = ({ queue, from, data, group, startAfter }: JobParts) => {
   const facts = Object.entries(data).map(([name, value]) => `'${name}', ${value}`)
-  const given = [`'${queue}'`, `jsonb_build_object(${facts.join(', ')})`]
+  // Whoever follows what caused the job follows the job.
+  const payload = `jsonb_build_object(${facts.join(', ')}) || jsonb_strip_nulls(jsonb_build_object('trace', $trace))`
+  const given = [`'${queue}'`, payload]
   if (group) given.push(`lane => ${group}::text`)
   if (startAfter) given.push(`due => ${startAfter}`)
   return `select enqueue(${given.join(', ')}) from ${from}`

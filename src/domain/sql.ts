@@ -92,6 +92,12 @@ export interface Declaration<Parameters extends Types, Columns extends Types> ex
 
 const statements = new Map<string, Statement<never, unknown>>()
 
+/**
+ * What any statement may name without being asked with it: whoever carries it out fills it in. `$trace`: where what is being done
+ * began (`Tracer.origin`), for work that goes on elsewhere.
+ */
+const ambient = { trace: orNull(text) }
+
 /** Every statement of the modules that were loaded. */
 export const allStatements = (): readonly Statement<never, unknown>[] => [...statements.values()]
 
@@ -109,10 +115,10 @@ export function statement<
   { parameters: declared, columns, ...options }: Declaration<Parameters, Columns>,
   words: string,
 ): Statement<ParametersOf<Parameters>, RowOf<Columns>> {
-  const types: Types = declared ?? {}
+  const types: Types = { ...ambient, ...declared }
   const names = [...new Set([...words.matchAll(PARAMETER)].map(([, parameter]) => parameter!))]
   const unknown = names.filter((parameter) => !Object.hasOwn(types, parameter))
-  const unused = Object.keys(types).filter((parameter) => !names.includes(parameter))
+  const unused = Object.keys(declared ?? {}).filter((parameter) => !names.includes(parameter))
   if (unknown.length) throw new Error(`The statement ${name} does not declare: ${unknown.join(', ')}.`)
   if (unused.length) throw new Error(`The statement ${name} does not use: ${unused.join(', ')}.`)
   if (statements.has(name)) throw new Error(`Two statements are called ${name}.`)
@@ -139,6 +145,9 @@ export interface Query {
   <Parameters, Row>(statement: Statement<Parameters, Row>, parameters: Asked<NoInfer<Parameters>>): Promise<Row[]>
 }
 
-/** What is asked with, in the places of the text. */
-export const valuesOf = ({ parameters }: Statement<never, unknown>, given?: unknown): unknown[] =>
-  parameters.map(({ name }) => (given as Record<string, unknown>)[name])
+/** What is asked with, in the places of the text; `trace` is where it began, if anybody follows it. */
+export const valuesOf = (
+  { parameters }: Statement<never, unknown>,
+  given?: unknown,
+  trace: () => string | null = () => null,
+): unknown[] => parameters.map(({ name }) => (name === 'trace' ? trace() : (given as Record<string, unknown>)[name]))

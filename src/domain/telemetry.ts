@@ -102,11 +102,56 @@ export interface WatchedServices {
   streams(): number
 }
 
+/**
+ * What a span tells besides its name, by the names of OpenTelemetry's conventions. Never a text, document, variable, token or
+ * parameter of a statement: spans go to wherever the operator keeps them.
+ */
+export type SpanFacts = Readonly<Record<string, string | number>>
+
+/** How a span is told. */
+export interface SpanOptions {
+  /** `client`: a call to another process; `consumer`: a job; work of our own when left out. */
+  kind?: 'client' | 'consumer'
+  facts?: SpanFacts
+}
+
+/** Where something began: a `traceparent` as the W3C writes it, or null when nobody follows it. */
+export type Origin = string | null
+
+/** Follows what is done from one part to the next. */
+export interface Tracer {
+  /** Carries `work` out as a span of what is under way; where nothing is followed, it is just carried out. */
+  span<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T>
+  /**
+   * Carries `work` out as a span below each of these origins, which may be of other processes and long over. What `work` does itself
+   * goes below the first of them.
+   */
+  resume<T>(
+    origins: readonly (Origin | undefined)[],
+    name: string,
+    options: SpanOptions,
+    work: () => Promise<T>,
+  ): Promise<T>
+  /** A span below an origin that began so many milliseconds ago and is over now. */
+  note(origin: Origin, name: string, options: SpanOptions, milliseconds: number): void
+  /** Of what is under way. */
+  origin(): Origin
+}
+
+/** Follows nothing. */
+export const blindTracer: Tracer = {
+  span: (_name, _options, work) => work(),
+  resume: (_origins, _name, _options, work) => work(),
+  note: nothing,
+  origin: () => null,
+}
+
 /** Where the parts tell operators what happens. */
 export interface Telemetry {
   meter: Meter
   watch: RequestWatch
+  tracer: Tracer
 }
 
 /** Nobody listens. */
-export const silentTelemetry: Telemetry = { meter: silentMeter, watch: blindWatch }
+export const silentTelemetry: Telemetry = { meter: silentMeter, watch: blindWatch, tracer: blindTracer }

@@ -5,7 +5,7 @@ import { createLRUCache, createYoga } from 'graphql-yoga'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Gate, Log } from '../domain/ports.ts'
-import type { RequestWatch } from '../domain/telemetry.ts'
+import { blindTracer, type Telemetry } from '../domain/telemetry.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
@@ -22,6 +22,7 @@ import { useReplayHeader } from './use-replay-header.ts'
 import { useRequestBody } from './use-request-body.ts'
 import { useRequestWatch } from './use-request-watch.ts'
 import { useStreams } from './use-streams.ts'
+import { useTracing } from './use-tracing.ts'
 
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200
@@ -40,7 +41,7 @@ export function createGraphQLHandler({
   playground: hasPlayground,
   trustedDocuments,
   trustedOnly,
-  watch,
+  telemetry: { watch, tracer },
 }: {
   schema: GraphQLSchema
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
@@ -56,7 +57,7 @@ export function createGraphQLHandler({
   trustedDocuments: string | undefined
   /** Whether no other document is carried out. */
   trustedOnly: boolean
-  watch: RequestWatch
+  telemetry: Telemetry
 }) {
   const trusted = trustedDocuments ? readTrustedDocuments(trustedDocuments, schema, introspection) : noTrustedDocuments
   const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
@@ -78,6 +79,7 @@ export function createGraphQLHandler({
       useAnswerBytes(),
       useErrorVocabulary(),
       useRequestWatch(watch),
+      ...(tracer === blindTracer ? [] : [useTracing(tracer)]),
     ],
     parserAndValidationCache: {
       documentCache: {

@@ -4,6 +4,7 @@ import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationT
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { assertVariables } from '../domain/json-input.ts'
+import type { Tracer } from '../domain/telemetry.ts'
 import { maskError } from '../graphql/mask-error.ts'
 import type { RestRequest, Route } from './define-route.ts'
 import type { Refusal } from './status.ts'
@@ -18,6 +19,7 @@ export interface Answer {
 /** What operations run on. */
 export interface Executor {
   schema: GraphQLSchema
+  tracer: Tracer
   /** Runs an operation when its turn has come: answers that may be large are made a few at a time. */
   admit: <T>(document: DocumentNode, variables: Record<string, unknown>, run: () => Promise<T>) => Promise<T>
 }
@@ -70,20 +72,18 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusa
  * RouteRefused with the first error of the execution.
  */
 export async function executeRoute(
-  { schema, admit }: Executor,
+  { schema, tracer, admit }: Executor,
   route: Route,
   request: RestRequest,
   context: Context,
 ): Promise<Answer> {
   const variableValues = route.variables(request)
   assertVariables(variableValues)
-  const run = async () =>
-    (await execute({
-      schema,
-      document: route.operation,
-      variableValues,
-      contextValue: context,
-    })) as ExecutionResult
+  const type = operationOf(route).operation
+  const run = () =>
+    tracer.span(type, { facts: { 'graphql.operation.type': type } }, async () =>
+      execute({ schema, document: route.operation, variableValues, contextValue: context }),
+    ) as Promise<ExecutionResult>
   const result = await admit(route.operation, variableValues, run)
   const [error] = result.errors ?? []
   if (error) throw new RouteRefused(refusalOf(error, context))

@@ -13,7 +13,7 @@ import { createLane, type RelayParts } from '../../src/chain/relay-lane.ts'
 import { closeGap } from '../../src/chain/relay-recover.ts'
 import { readView } from '../../src/chain/view.ts'
 import { statement, text } from '../../src/domain/sql.ts'
-import { silentMeter } from '../../src/domain/telemetry.ts'
+import { blindTracer, silentMeter } from '../../src/domain/telemetry.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
 import { startServer, type TestServer, type World } from './support/world.ts'
@@ -161,6 +161,7 @@ describe('the relay', () => {
       ...world,
       ...fees,
       meter: silentMeter,
+      tracer: blindTracer,
       lease,
       rpc: chain.rpc,
       pace: createPace(),

@@ -71,6 +71,7 @@ export const columns: Record<string, Names> = {
     kind('status'),
     each('what the chain or the vault said', 'failure last_error'),
     count('attempts'),
+    each('random numbers that name a trace of the operator', 'trace'),
     moment('next_attempt_at updated_at'),
   ),
   commits: table(

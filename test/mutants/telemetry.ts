@@ -54,4 +54,28 @@ export const telemetry: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/telemetry/request-telemetry.ts',
+    ['server/traces.test.ts'],
+    [
+      [
+        'telemetry.routes',
+        'A span names a request by its route, never by its path.',
+        "const name = facts['http.route'] ?",
+        "const name = req.url ? req.url : facts['http.route'] ?",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/enqueue-sql.ts',
+    ['server/traces.test.ts'],
+    [
+      [
+        'telemetry.jobs',
+        'A job goes on with the trace of what caused it.',
+        `jsonb_build_object('trace', $trace)`,
+        `jsonb_build_object('trace', nullif($trace, $trace))`,
+      ],
+    ],
+  ),
 ]

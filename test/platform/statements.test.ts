@@ -138,7 +138,8 @@ describe('A job', () => {
   it('is put on its queue with what it carries, whom it is for and when it is due', () => {
     const data = { deliveryId: 'id' }
     const sql = enqueueSql('queued', { queue: 'webhook-delivery', from: 'due', data, group: 'app', startAfter: 'at' })
-    const call = `enqueue('webhook-delivery', jsonb_build_object('deliveryId', id), lane => app::text, due => at)`
+    const payload = `jsonb_build_object('deliveryId', id) || jsonb_strip_nulls(jsonb_build_object('trace', $trace))`
+    const call = `enqueue('webhook-delivery', ${payload}, lane => app::text, due => at)`
     expect(sql.replace(/\s+/g, ' ').trim()).toBe(`queued as materialized ( select ${call} from due )`)
   })
 

@@ -1,9 +1,11 @@
 /** Accounts whose key does not open any more, and accounts that are deleted while their commits are made ready. */
+
 import { describe, expect, it } from 'vitest'
 import type { Lease } from '../../src/chain/lease.ts'
 import { createPreparer } from '../../src/chain/relay-prepare.ts'
 import { findUnreadable } from '../../src/domain/keys/unreadable.ts'
 import type { Custody } from '../../src/domain/ports.ts'
+import { blindTracer } from '../../src/domain/telemetry.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
@@ -38,6 +40,7 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
     custody: { ...custody, sign: signs },
     lease: lease as Lease,
     log: app.log,
+    tracer: blindTracer,
     stopping: stopping.signal,
     takeFromChain: async () => false,
     onReady() {},

@@ -110,7 +110,11 @@ export async function createTestApp({
   }
   const config = readConfig(variables)
   const handlers: HttpHandler[] = []
-  const telemetry = await openTelemetry({ hasMetrics: config.metrics.isOn, version: 'test' })
+  const telemetry = await openTelemetry({
+    hasMetrics: config.metrics.isOn,
+    tracing: config.tracing,
+    version: 'test',
+  })
   const server = createHttpServer({ handlers, presentError, log, telemetry: telemetry.requests })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = {
@@ -139,6 +143,7 @@ export async function createTestApp({
     const broken = (await checkInvariants(database)).filter(({ rows }) => rows.length > 0)
     const fallbacks = Object.fromEntries(database.fallbacks)
     await installation.close()
+    await telemetry.close()
     await testDatabase.drop()
     const uploads = await readdir(join(dir, 'uploads')).catch(() => [])
     await rm(dir, { recursive: true, force: true })

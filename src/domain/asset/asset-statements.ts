@@ -45,7 +45,7 @@ const commitSql = (asset: string, sequence: string) => `
     from charge, ${asset}
   ),
   inserted_relay as (
-    insert into commit_relays (commit_id) select charge.commit_id from charge, ${asset}
+    insert into commit_relays (commit_id, trace) select charge.commit_id, $trace from charge, ${asset}
   ),
   ${eventSql({
     from: `charge, ${asset}`,

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { DomainError, unavailable } from '../../domain/errors.ts'
 import type { Database, Log } from '../../domain/ports.ts'
 import { type Query, type Statement, statement, valuesOf } from '../../domain/sql.ts'
-import type { PoolLoad } from '../../domain/telemetry.ts'
+import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
@@ -57,14 +57,17 @@ const gone =
 
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
+/** A statement is told by its name, never by its text or what it is asked with. */
+const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postgresql' } }
+
 /** Asks nothing: whether anybody answers. */
 const reach = statement('reachable', { patience: REACH_TIMEOUT_MS }, 'select')
 
 /** As the driver wants it. */
-const asQuery = (wanted: Statement<never, unknown>, given?: unknown) => ({
+const asQuery = (wanted: Statement<never, unknown>, given?: unknown, trace?: () => string | null) => ({
   name: wanted.name,
   text: wanted.text,
-  values: valuesOf(wanted, given),
+  values: valuesOf(wanted, given, trace),
   ...(wanted.patience !== undefined && { query_timeout: wanted.patience }),
 })
 
@@ -89,6 +92,8 @@ export interface DatabaseOptions {
   /** How many connections. */
   pool: number
   log: Log
+  /** Follows statements by their names; nobody does when left out. */
+  tracer?: Tracer
   /** Milliseconds that this process may stand still until nothing that it had in hand is carried out any more; 10,000 when missing. */
   longestStandstill?: number
 }
@@ -102,6 +107,7 @@ export function createDatabase({
   url,
   pool: size,
   log,
+  tracer = blindTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
 }: DatabaseOptions): ConnectedDatabase {
   const pool = new pg.Pool({
@@ -135,7 +141,7 @@ export function createDatabase({
     fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)
     log.debug({ read }, 'A read was left to Prisma')
   }
-  const options = { pool, prisma, translate, lists, onFallback }
+  const options = { pool, prisma, translate, lists, onFallback, tracer }
   const wakes = watchWakes(longestStandstill)
   const assertAwake = () => {
     if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
@@ -143,7 +149,7 @@ export function createDatabase({
 
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
-    const ask = () => pool.query(asQuery(wanted, given))
+    const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query(asQuery(wanted, given, tracer.origin)))
     try {
       return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
@@ -180,7 +186,8 @@ export function createDatabase({
         await client.query('begin')
         const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
           assertAwake()
-          return (await client.query(asQuery(wanted, given))).rows
+          const ask = () => client.query(asQuery(wanted, given, tracer.origin))
+          return (await tracer.span(wanted.name, sqlSpan, ask)).rows
         }
         const result = await work(inside as Query)
         assertAwake()

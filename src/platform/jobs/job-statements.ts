@@ -2,7 +2,7 @@
 import { boolean, int, jsonb, orNull, statement, text, timestamp, uuid } from '../../domain/sql.ts'
 
 /** Facts of a payload that are identifiers and kinds, never an address or content. Of a dead letter they are all that stays. */
-const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId'] as const
+const facts = ['template', 'requestId', 'at', 'userId', 'orderId', 'deliveryId', 'assetId', 'trace'] as const
 /** Stands in a dead letter that lost something, and so cannot be carried out any more. */
 const CUT = 'isCut'
 

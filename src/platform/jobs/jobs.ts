@@ -7,6 +7,7 @@ import { type ConstructorOptions, type JobWithMetadata, PgBoss, type Queue } fro
 import { HopelessError } from '../../domain/errors.ts'
 import type { JobData } from '../../domain/jobs.ts'
 import type { Log } from '../../domain/ports.ts'
+import { type SpanOptions, silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import { installEnqueue } from './enqueue-function.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { makeLastAttempt, subjectOf } from './job-statements.ts'
@@ -144,6 +145,11 @@ const open = (databaseUrl: string, options: object) =>
     ...options,
   } as ConstructorOptions)
 
+/** What a job carries besides its data: where what caused it began, if anybody follows that. */
+interface Traced {
+  trace?: string
+}
+
 /** What the queue keeps of a job's last failure. */
 interface Failed {
   /** For operators. */
@@ -173,7 +179,16 @@ export async function installJobs(databaseUrl: string): Promise<void> {
 }
 
 /** Starts to look after the queues; work begins with `work`. */
-export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log: Log }): Promise<Jobs> {
+export async function startJobs({
+  databaseUrl,
+  log,
+  telemetry: { tracer } = silentTelemetry,
+}: {
+  databaseUrl: string
+  log: Log
+  /** Nobody follows jobs when it is missing. */
+  telemetry?: Telemetry
+}): Promise<Jobs> {
   const boss = open(databaseUrl, {
     max: 3,
     migrate: false,
@@ -238,6 +253,10 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
       handler: (data: JobData[Name]) => Promise<void>,
     ) {
       const groups = groupConcurrency === undefined ? {} : { groupConcurrency }
+      const told: SpanOptions = {
+        kind: 'consumer',
+        facts: { 'messaging.system': 'pg-boss', 'messaging.destination.name': queue },
+      }
       const inHand = new Set<JobWithMetadata<object>>()
       const beat = () => inHand.size && boss.touch(queue, [...inHand]).catch(onError)
       beats.push(setInterval(beat, BEAT_EVERY_SECONDS * 1_000))
@@ -249,7 +268,8 @@ export async function startJobs({ databaseUrl, log }: { databaseUrl: string; log
         async carryOut(job) {
           inHand.add(job)
           try {
-            await handler(job.data)
+            const { trace } = job.data as Traced
+            await tracer.resume([trace], `process ${queue}`, told, () => handler(job.data))
             await boss.complete(queue, job)
           } catch (error) {
             // What cannot be said now is found out when the job's time is over.

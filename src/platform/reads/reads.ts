@@ -4,6 +4,7 @@
  */
 import type { Pool } from 'pg'
 import type { Gate, ReadClient } from '../../domain/ports.ts'
+import { blindTracer, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { openGate } from '../gate.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'
 import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
@@ -26,6 +27,8 @@ export interface ReadsOptions {
   onFallback?: (model: string, method: ReadMethod) => void
   /** Pages of `findMany` end early rather than read texts and JSON of more bytes than this. */
   pageBytes?: number | undefined
+  /** Follows reads by what is read. */
+  tracer?: Tracer
 }
 
 /** Shapes kept compiled; the one not used for longest goes first. */
@@ -38,6 +41,8 @@ const MOST_SHAPES = 500
 const MOST_NAMES = 500
 
 const manyMethods: ReadonlySet<ReadMethod> = new Set(['findMany', 'count'])
+
+const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postgresql' } }
 
 type Delegate = Record<ReadMethod, (args: unknown) => Promise<unknown>>
 
@@ -68,6 +73,7 @@ export const createReads = ({
   lists = openGate,
   onFallback = () => undefined,
   pageBytes,
+  tracer = blindTracer,
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
   const shapes = new Map<string, Compiled | typeof unsupported>()
@@ -99,6 +105,7 @@ export const createReads = ({
   }
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
+    const told = `${model.name}.${method}`
     const leave = (given: unknown) => {
       onFallback(model.name, method)
       return delegate[method](given)
@@ -111,7 +118,7 @@ export const createReads = ({
       let rows: Row[]
       try {
         const query = { name: nameOf(statement), text: statement.text, values, rowMode: 'array' as const }
-        const ask = () => pool.query<unknown[]>(query)
+        const ask = () => tracer.span(told, sqlSpan, () => pool.query<unknown[]>(query))
         rows = (await (statement.isList ? lists(ask) : ask())).rows
       } catch (error) {
         // A value that its column cannot hold, such as a malformed UUID: Prisma has words of its own for it.

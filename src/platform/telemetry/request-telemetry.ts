@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import type { Door, RequestWatch } from '../../domain/telemetry.ts'
 import type { RequestTelemetry } from '../http/http-server.ts'
 import type { Metrics } from './metrics.ts'
+import type { FollowedRequest, Tracing } from './tracing.ts'
 
 interface Watching {
   startedAt: number
@@ -12,25 +13,51 @@ interface Watching {
   code: ErrorCode | 'OK'
 }
 
+/** Asked every second by machines: nobody wants to follow these. */
+const UNFOLLOWED = /^\/(healthz|readyz|metrics)\b/
+
 const isStream = (res: ServerResponse) => String(res.getHeader('content-type') ?? '').startsWith('text/event-stream')
 
-/** What follows requests, and what the doors tell of them. */
-export function createRequestTelemetry(metrics: Metrics): RequestTelemetry & { watch: RequestWatch } {
+const ROUTE = /^[A-Z]+ (\/.*)$/
+
+/** What a span tells of a request: by its route, never by its path, which may hold a secret. */
+const factsOf = (method: string, { door, operation, code }: Watching, status: number | undefined) => {
+  const route = door === 'graphql' ? '/graphql' : ROUTE.exec(operation)?.[1]
+  return {
+    'http.request.method': method,
+    ...(route && { 'http.route': route }),
+    ...(status !== undefined && { 'http.response.status_code': status }),
+    'annal.code': code,
+  }
+}
+
+/** What follows requests for those who want to know, and what the doors tell of them. */
+export function createRequestTelemetry(
+  metrics: Pick<Metrics, 'requestBegan' | 'requestEnded'> | undefined,
+  tracing: Pick<Tracing, 'begin'> | undefined,
+): RequestTelemetry & { watch: RequestWatch } {
   const watching = new WeakMap<object, Watching>()
 
-  function end(res: ServerResponse, { startedAt, ...asked }: Watching) {
+  function end(req: IncomingMessage, res: ServerResponse, request: Watching, followed: FollowedRequest | undefined) {
+    const { startedAt, ...asked } = request
     const status = res.writableFinished ? res.statusCode : undefined
     const milliseconds = performance.now() - startedAt
-    metrics.requestEnded({ ...asked, status, milliseconds, isStream: isStream(res) })
+    metrics?.requestEnded({ ...asked, status, milliseconds, isStream: isStream(res) })
+    if (!followed) return
+    const method = req.method ?? 'other'
+    const facts = factsOf(method, request, status)
+    const name = facts['http.route'] ? `${method} ${facts['http.route']}` : method
+    followed.end(name, facts, (status ?? 0) >= 500 || request.code === 'INTERNAL')
   }
 
   return {
-    serve(_req: IncomingMessage, res, handle) {
+    serve(req, res, answer) {
       const request: Watching = { startedAt: performance.now(), door: 'none', operation: 'other', code: 'OK' }
+      const followed = UNFOLLOWED.test(req.url ?? '') ? undefined : tracing?.begin(req.method ?? 'other', req.headers)
       watching.set(res, request)
-      metrics.requestBegan()
-      res.once('close', () => end(res, request))
-      return handle()
+      metrics?.requestBegan()
+      res.once('close', () => end(req, res, request, followed))
+      return followed ? followed.run(answer) : answer()
     },
     watch: {
       asked(answer, door, operation) {

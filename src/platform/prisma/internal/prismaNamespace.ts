@@ -2878,6 +2878,7 @@ export const CommitRelayScalarFieldEnum = {
   attempts: 'attempts',
   nextAttemptAt: 'nextAttemptAt',
   lastError: 'lastError',
+  trace: 'trace',
   updatedAt: 'updatedAt'
 } as const
 

@@ -272,6 +272,7 @@ export const CommitRelayScalarFieldEnum = {
   attempts: 'attempts',
   nextAttemptAt: 'nextAttemptAt',
   lastError: 'lastError',
+  trace: 'trace',
   updatedAt: 'updatedAt'
 } as const
 

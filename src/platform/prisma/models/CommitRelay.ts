@@ -51,6 +51,7 @@ export type CommitRelayMinAggregateOutputType = {
   attempts: number | null
   nextAttemptAt: Date | null
   lastError: string | null
+  trace: string | null
   updatedAt: Date | null
 }
 
@@ -67,6 +68,7 @@ export type CommitRelayMaxAggregateOutputType = {
   attempts: number | null
   nextAttemptAt: Date | null
   lastError: string | null
+  trace: string | null
   updatedAt: Date | null
 }
 
@@ -83,6 +85,7 @@ export type CommitRelayCountAggregateOutputType = {
   attempts: number
   nextAttemptAt: number
   lastError: number
+  trace: number
   updatedAt: number
   _all: number
 }
@@ -113,6 +116,7 @@ export type CommitRelayMinAggregateInputType = {
   attempts?: true
   nextAttemptAt?: true
   lastError?: true
+  trace?: true
   updatedAt?: true
 }
 
@@ -129,6 +133,7 @@ export type CommitRelayMaxAggregateInputType = {
   attempts?: true
   nextAttemptAt?: true
   lastError?: true
+  trace?: true
   updatedAt?: true
 }
 
@@ -145,6 +150,7 @@ export type CommitRelayCountAggregateInputType = {
   attempts?: true
   nextAttemptAt?: true
   lastError?: true
+  trace?: true
   updatedAt?: true
   _all?: true
 }
@@ -248,6 +254,7 @@ export type CommitRelayGroupByOutputType = {
   attempts: number
   nextAttemptAt: Date
   lastError: string | null
+  trace: string | null
   updatedAt: Date
   _count: CommitRelayCountAggregateOutputType | null
   _avg: CommitRelayAvgAggregateOutputType | null
@@ -287,6 +294,7 @@ export type CommitRelayWhereInput = {
   attempts?: Prisma.IntFilter<"CommitRelay"> | number
   nextAttemptAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
   lastError?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
+  trace?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   updatedAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
   commit?: Prisma.XOR<Prisma.CommitScalarRelationFilter, Prisma.CommitWhereInput>
   transactions?: Prisma.ChainTransactionListRelationFilter
@@ -305,6 +313,7 @@ export type CommitRelayOrderByWithRelationInput = {
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   lastError?: Prisma.SortOrderInput | Prisma.SortOrder
+  trace?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   commit?: Prisma.CommitOrderByWithRelationInput
   transactions?: Prisma.ChainTransactionOrderByRelationAggregateInput
@@ -327,6 +336,7 @@ export type CommitRelayWhereUniqueInput = Prisma.AtLeast<{
   attempts?: Prisma.IntFilter<"CommitRelay"> | number
   nextAttemptAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
   lastError?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
+  trace?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   updatedAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
   commit?: Prisma.XOR<Prisma.CommitScalarRelationFilter, Prisma.CommitWhereInput>
   transactions?: Prisma.ChainTransactionListRelationFilter
@@ -345,6 +355,7 @@ export type CommitRelayOrderByWithAggregationInput = {
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   lastError?: Prisma.SortOrderInput | Prisma.SortOrder
+  trace?: Prisma.SortOrderInput | Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CommitRelayCountOrderByAggregateInput
   _avg?: Prisma.CommitRelayAvgOrderByAggregateInput
@@ -369,6 +380,7 @@ export type CommitRelayScalarWhereWithAggregatesInput = {
   attempts?: Prisma.IntWithAggregatesFilter<"CommitRelay"> | number
   nextAttemptAt?: Prisma.DateTimeWithAggregatesFilter<"CommitRelay"> | Date | string
   lastError?: Prisma.StringNullableWithAggregatesFilter<"CommitRelay"> | string | null
+  trace?: Prisma.StringNullableWithAggregatesFilter<"CommitRelay"> | string | null
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"CommitRelay"> | Date | string
 }
 
@@ -384,6 +396,7 @@ export type CommitRelayCreateInput = {
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
+  trace?: string | null
   updatedAt?: Date | string
   commit: Prisma.CommitCreateNestedOneWithoutRelayInput
   transactions?: Prisma.ChainTransactionCreateNestedManyWithoutRelayInput
@@ -402,6 +415,7 @@ export type CommitRelayUncheckedCreateInput = {
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
+  trace?: string | null
   updatedAt?: Date | string
   transactions?: Prisma.ChainTransactionUncheckedCreateNestedManyWithoutRelayInput
 }
@@ -418,6 +432,7 @@ export type CommitRelayUpdateInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   commit?: Prisma.CommitUpdateOneRequiredWithoutRelayNestedInput
   transactions?: Prisma.ChainTransactionUpdateManyWithoutRelayNestedInput
@@ -436,6 +451,7 @@ export type CommitRelayUncheckedUpdateInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.ChainTransactionUncheckedUpdateManyWithoutRelayNestedInput
 }
@@ -453,6 +469,7 @@ export type CommitRelayCreateManyInput = {
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
+  trace?: string | null
   updatedAt?: Date | string
 }
 
@@ -468,6 +485,7 @@ export type CommitRelayUpdateManyMutationInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -484,6 +502,7 @@ export type CommitRelayUncheckedUpdateManyInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -510,6 +529,7 @@ export type CommitRelayCountOrderByAggregateInput = {
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   lastError?: Prisma.SortOrder
+  trace?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -532,6 +552,7 @@ export type CommitRelayMaxOrderByAggregateInput = {
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   lastError?: Prisma.SortOrder
+  trace?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -548,6 +569,7 @@ export type CommitRelayMinOrderByAggregateInput = {
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   lastError?: Prisma.SortOrder
+  trace?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -632,6 +654,7 @@ export type CommitRelayCreateWithoutCommitInput = {
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
+  trace?: string | null
   updatedAt?: Date | string
   transactions?: Prisma.ChainTransactionCreateNestedManyWithoutRelayInput
 }
@@ -648,6 +671,7 @@ export type CommitRelayUncheckedCreateWithoutCommitInput = {
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
+  trace?: string | null
   updatedAt?: Date | string
   transactions?: Prisma.ChainTransactionUncheckedCreateNestedManyWithoutRelayInput
 }
@@ -680,6 +704,7 @@ export type CommitRelayUpdateWithoutCommitInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.ChainTransactionUpdateManyWithoutRelayNestedInput
 }
@@ -696,6 +721,7 @@ export type CommitRelayUncheckedUpdateWithoutCommitInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.ChainTransactionUncheckedUpdateManyWithoutRelayNestedInput
 }
@@ -712,6 +738,7 @@ export type CommitRelayCreateWithoutTransactionsInput = {
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
+  trace?: string | null
   updatedAt?: Date | string
   commit: Prisma.CommitCreateNestedOneWithoutRelayInput
 }
@@ -729,6 +756,7 @@ export type CommitRelayUncheckedCreateWithoutTransactionsInput = {
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
+  trace?: string | null
   updatedAt?: Date | string
 }
 
@@ -760,6 +788,7 @@ export type CommitRelayUpdateWithoutTransactionsInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   commit?: Prisma.CommitUpdateOneRequiredWithoutRelayNestedInput
 }
@@ -777,6 +806,7 @@ export type CommitRelayUncheckedUpdateWithoutTransactionsInput = {
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -824,6 +854,7 @@ export type CommitRelaySelect<ExtArgs extends runtime.Types.Extensions.InternalA
   attempts?: boolean
   nextAttemptAt?: boolean
   lastError?: boolean
+  trace?: boolean
   updatedAt?: boolean
   commit?: boolean | Prisma.CommitDefaultArgs<ExtArgs>
   transactions?: boolean | Prisma.CommitRelay$transactionsArgs<ExtArgs>
@@ -843,6 +874,7 @@ export type CommitRelaySelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   attempts?: boolean
   nextAttemptAt?: boolean
   lastError?: boolean
+  trace?: boolean
   updatedAt?: boolean
   commit?: boolean | Prisma.CommitDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["commitRelay"]>
@@ -860,6 +892,7 @@ export type CommitRelaySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   attempts?: boolean
   nextAttemptAt?: boolean
   lastError?: boolean
+  trace?: boolean
   updatedAt?: boolean
   commit?: boolean | Prisma.CommitDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["commitRelay"]>
@@ -877,10 +910,11 @@ export type CommitRelaySelectScalar = {
   attempts?: boolean
   nextAttemptAt?: boolean
   lastError?: boolean
+  trace?: boolean
   updatedAt?: boolean
 }
 
-export type CommitRelayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"commitId" | "status" | "treeSignature" | "lane" | "nonce" | "transactionHash" | "blockNumber" | "blockHash" | "failure" | "attempts" | "nextAttemptAt" | "lastError" | "updatedAt", ExtArgs["result"]["commitRelay"]>
+export type CommitRelayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"commitId" | "status" | "treeSignature" | "lane" | "nonce" | "transactionHash" | "blockNumber" | "blockHash" | "failure" | "attempts" | "nextAttemptAt" | "lastError" | "trace" | "updatedAt", ExtArgs["result"]["commitRelay"]>
 export type CommitRelayInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   commit?: boolean | Prisma.CommitDefaultArgs<ExtArgs>
   transactions?: boolean | Prisma.CommitRelay$transactionsArgs<ExtArgs>
@@ -933,6 +967,10 @@ export type $CommitRelayPayload<ExtArgs extends runtime.Types.Extensions.Interna
      * Why it waits, for an operator.
      */
     lastError: string | null
+    /**
+     * Where the request that made it began, where somebody follows it: a W3C traceparent, which tells of nobody.
+     */
+    trace: string | null
     updatedAt: Date
   }, ExtArgs["result"]["commitRelay"]>
   composites: {}
@@ -1371,6 +1409,7 @@ export interface CommitRelayFieldRefs {
   readonly attempts: Prisma.FieldRef<"CommitRelay", 'Int'>
   readonly nextAttemptAt: Prisma.FieldRef<"CommitRelay", 'DateTime'>
   readonly lastError: Prisma.FieldRef<"CommitRelay", 'String'>
+  readonly trace: Prisma.FieldRef<"CommitRelay", 'String'>
   readonly updatedAt: Prisma.FieldRef<"CommitRelay", 'DateTime'>
 }
     

@@ -1,0 +1,15 @@
+import { getOperationAST } from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import type { Tracer } from '../domain/telemetry.ts'
+import { nameOfOperation } from './use-request-watch.ts'
+
+/** Follows the carrying out of each operation, by its type and the field that it asks for: never by its document or variables. */
+export const useTracing = (tracer: Tracer): Plugin => ({
+  onExecute({ args: { document, operationName }, executeFn, setExecuteFn }) {
+    const operation = getOperationAST(document, operationName)
+    if (!operation) return
+    const facts = { 'graphql.operation.type': operation.operation, 'annal.operation': nameOfOperation(operation) }
+    setExecuteFn(((args: Parameters<typeof executeFn>[0]) =>
+      tracer.span(operation.operation, { facts }, async () => executeFn(args))) as typeof executeFn)
+  },
+})
