@@ -1,13 +1,20 @@
 /** The playground in a real browser. SCREENSHOTS=<folder> keeps what was seen. */
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { launchChromium } from '../support/chromium.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
 import { createTestApp } from '../support/test-app.ts'
-import { visitGraphiQL } from '../tools/graphiql.ts'
+import { complaintsOf, runTabs, visitGraphiQL } from '../tools/graphiql.ts'
 
 const app = await createTestApp()
 let browser: Browser
+
+const looker = (page: Page) => async (name: string) => {
+  const { SCREENSHOTS } = process.env
+  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `graphiql-${name}.png`) })
+}
 
 beforeAll(async () => {
   browser = await launchChromium()
@@ -19,15 +26,46 @@ it('shows what there is, completes a field, and runs a query with and without a 
 }, async () => {
   const user = await app.newUser()
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-  const { SCREENSHOTS } = process.env
-  const look = async (name: string) =>
-    SCREENSHOTS && (await page.screenshot({ path: join(SCREENSHOTS, `graphiql-${name}.png`) }))
-  const { docs, proposals, prices, me, complaints } = await visitGraphiQL(page, `${app.url}/graphql`, user.token, look)
+  const { docs, proposals, prices, me, complaints } = await visitGraphiQL(
+    page,
+    `${app.url}/graphql`,
+    user.token,
+    looker(page),
+  )
   expect(docs.start).toContain('Root Types')
   expect(docs.query).toContain('pricing')
   expect(docs.type).toContain('assetUpdateFee')
   expect(proposals.join()).toContain('pricing')
   expect(prices).toEqual({ data: { pricing: { total: '0.179', currency: 'NUM' } } })
   expect(me).toEqual({ data: { me: { username: user.username } } })
+  expect(complaints).toEqual([])
+})
+
+it('opens on tabs that work from left to right: an account, its session, a file, its history, and an order of a paid action', {
+  timeout: 120_000,
+}, async () => {
+  // As the comment of a tab says, in a terminal.
+  await app.services.accounts.createAdministrator({
+    username: 'root',
+    email: 'root@example.org',
+    password: 'correct horse battery',
+  })
+  // So high that every answer is in view.
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } })
+  const complaints = complaintsOf(page)
+  const file = { name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from('Evening at sea') }
+  const tabs = await runTabs(page, `${app.url}/graphql`, file, looker(page))
+  for (const { name, answer } of tabs) expect(answer.errors, `${name}: ${JSON.stringify(answer)}`).toBeUndefined()
+  const [, signIn, register, , history, , , key, , confirm] = tabs
+  const { token } = signIn!.answer.data.signIn
+  expect(JSON.parse(register!.headers)).toEqual({ Authorization: `token ${token}` })
+  expect(JSON.parse(register!.variables).file).toBe('file:photo.png')
+  expect(history!.answer.data.asset.commits.nodes).toHaveLength(2)
+  expect(JSON.parse(confirm!.headers)['x-api-key']).toBe(key!.answer.data.issueApiKey.key)
+  expect(confirm!.answer.data.confirmOrder.order.status).toBe('SUCCESS')
+  const nid = register!.answer.data.registerAsset.asset.id
+  const asset = expectOk(await send(`${app.url}/api/v3/assets/${nid}/`, { token }))
+  expect(asset).toMatchObject({ asset_file_name: 'photo.png', headline: 'Sunset' })
+  expect(new URL(page.url()).search).toBe('')
   expect(complaints).toEqual([])
 })

@@ -129,6 +129,9 @@ describe('GraphQL over HTTP', () => {
     const response = await fetch(`${app.url}/graphql`, { headers: { Accept: 'text/html' } })
     const page = await response.text()
     expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toMatch(/script-src 'sha256-[\w+/=]+' 'unsafe-eval'; /)
+    expect(policy).toContain("connect-src 'self'; ")
     expect([...page.matchAll(/<(?:script|link)[^>]+(?:src|href)="(https?:)?\/\/[^"]+"/g)].map(([tag]) => tag)).toEqual(
       [],
     )

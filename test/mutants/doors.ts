@@ -132,6 +132,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/graphql/playground/playground.ts',
+    ['graphql/over-http.test.ts'],
+    [
+      [
+        'doors.playground-scripts',
+        'The playground runs no script but its own.',
+        `'unsafe-eval'`,
+        `'unsafe-inline' 'unsafe-eval'`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/graphql/trusted-documents.ts',
     ['graphql/persisted-documents.test.ts'],
     [

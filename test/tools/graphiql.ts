@@ -14,6 +14,13 @@ export interface Visit {
   complaints: string[]
 }
 
+/** What somebody chooses when a browser asks for a file. */
+export interface FileToChoose {
+  name: string
+  mimeType: string
+  buffer: Buffer
+}
+
 type Look = (name: string) => Promise<unknown>
 
 /** What an editor holds. It writes blanks that do not break, and draws only what is in view. */
@@ -66,13 +73,19 @@ async function readDocs(page: Page, look: Look): Promise<Visit['docs']> {
   return { start, query, field, type }
 }
 
-/** Visits the playground of a service as somebody who has a token already. */
-export async function visitGraphiQL(page: Page, url: string, token: string, look: Look): Promise<Visit> {
+/** What the browser complains about from now on. */
+export function complaintsOf(page: Page): string[] {
   const complaints: string[] = []
   page.on('pageerror', ({ message }) => complaints.push(message))
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
   })
+  return complaints
+}
+
+/** Visits the playground of a service as somebody who has a token already. */
+export async function visitGraphiQL(page: Page, url: string, token: string, look: Look): Promise<Visit> {
+  const complaints = complaintsOf(page)
   // The schema, by which it completes what is typed.
   await Promise.all([page.waitForResponse((response) => response.request().method() === 'POST'), page.goto(url)])
   await page.getByRole('button', { name: /^Execute query/ }).waitFor()
@@ -96,4 +109,54 @@ export async function visitGraphiQL(page: Page, url: string, token: string, look
   const me = await answerTo(page)
   await look('me')
   return { docs, proposals, prices, me, complaints }
+}
+
+/** As Monaco tells them. */
+interface Editors {
+  editor: { getModels(): { uri: { path: string }; getValue(): string }[] }
+}
+
+/** A tab that was run. */
+export interface RunTab {
+  /** As it stands on the tab. */
+  name: string
+  /** What was sent below the document, as the editors show it. */
+  variables: string
+  headers: string
+  // biome-ignore lint/suspicious/noExplicitAny: as `Answer.body`.
+  answer: any
+}
+
+/** What an editor below the document holds, by the end of its address. */
+const heldBy = (page: Page, file: string) =>
+  page.evaluate((file) => {
+    const { monaco } = globalThis as unknown as { monaco: Editors }
+    return monaco.editor
+      .getModels()
+      .find(({ uri }) => uri.path.endsWith(file))!
+      .getValue()
+  }, file)
+
+/** Runs the tabs that the playground opens on, from left to right, as somebody does who changes nothing. */
+export async function runTabs(page: Page, url: string, file: FileToChoose, look: Look): Promise<RunTab[]> {
+  page.on('filechooser', (chooser) => void chooser.setFiles(file))
+  await page.goto(url)
+  await page.getByRole('button', { name: /^Execute query/ }).waitFor()
+  const tabs = page.getByRole('tab')
+  await tabs.first().waitFor()
+  const run: RunTab[] = []
+  for (const tab of await tabs.all()) {
+    const name = (await tab.locator('button').first().textContent())!
+    await tab.locator('button').first().click()
+    await eventually(
+      () => textOf(page, 'Operation Editor'),
+      (text) => text.includes(` ${name}(`),
+    )
+    const answer = await answerTo(page)
+    const headers = await heldBy(page, 'request-headers.json')
+    const variables = await heldBy(page, 'variables.json')
+    await look(`tab-${run.length + 1}-${name}`)
+    run.push({ name, variables, headers, answer })
+  }
+  return run
 }
