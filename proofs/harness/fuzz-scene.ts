@@ -92,6 +92,7 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
       'delivery',
       'select id::text as id from webhook_deliveries where $1::uuid is not null order by id desc limit 1',
     )
+    await id('refundId', 'refund', 'select id::text as id from refunds where $1::uuid is not null limit 1')
     const [tree] = await sql<{ cid: string; hash: string }>(
       'select c.tree_cid as cid, a.sha256 as hash from commits c join assets a on a.id = c.asset_id where a.nid = $1',
       [asset.id],
@@ -152,6 +153,7 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
       ...json({ network_app: hooked }),
     })
     await made({ method: 'POST', path: `/api/v3/store/network-app-orders/${sale.id}/confirm/`, headers: [] })
+    names.set('owner.paidOrderId', sale.id)
     await newThings()
   }
   await newPeople()

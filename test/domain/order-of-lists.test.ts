@@ -165,6 +165,17 @@ it.each(lists)('$type: what happened last stands last, at both doors', async (li
   else expect(items.slice(0, 4)).toEqual(newestFirst)
 })
 
+it('refunds of an order stand in the order in which they were made', async () => {
+  const id = await buy(doors[0]!, await makeApp(doors[0]!, { price: '1' }))
+  const reasons = doors.map((_, serial) => `refund ${serial}`)
+  for (const [serial, door] of doors.entries()) {
+    const json = { amount: '0.1', reason: reasons[serial] }
+    expectOk(await door('POST', `store/network-app-orders/${id}/refunds/`, { json }))
+  }
+  const { order } = expectOk(await admin.graphql('query ($id: ID!) { order(id: $id) { refunds { reason } } }', { id }))
+  expect(order.refunds.map(({ reason }: { reason: string }) => reason)).toEqual(reasons)
+})
+
 it('no list of the schema is left out here', () => {
   const schema = buildSchema(readFileSync(join(import.meta.dirname, '../../schema.graphql'), 'utf8'))
   const types = Object.values(schema.getTypeMap()).filter(isObjectType)
@@ -255,7 +266,7 @@ it('a reader who follows a statement by cursors, while both write, sees each lin
 })
 
 /** Things that need a name before the database writes them: nothing is ordered by it. */
-const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys']
+const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys', 'refunds']
 /** Deadlines. */
 const LATER = ['expires_at', 'points_expire_at', 'window_end', 'next_attempt_at', 'previous_secret_expires_at']
 
