@@ -154,6 +154,7 @@ func Follow[Data any](ctx context.Context, sender Sender, query string, variable
 		}
 		connected()
 		lines := bufio.NewScanner(answer.Body)
+		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			text, isData := strings.CutPrefix(lines.Text(), "data: ")
 			if !isData || text == "" {
