@@ -1,7 +1,7 @@
 /**
  * `npm run generate:prisma`: Prisma's client and the types for Pothos in `src/platform/prisma`, from `schema.prisma`. They are
  * committed, so that neither a developer who leaves the schema alone nor production installs Prisma's command line (195 MB); it
- * is installed into `prisma/cli` when there is something to generate. See decision 24.
+ * is installed into `prisma/cli` when there is something to generate. See decision 29.
  *
  *     node prisma/generate.ts            generates unless what is there is of this schema
  *     node prisma/generate.ts --check    exits with 1 unless what is there is of this schema
