@@ -42,7 +42,7 @@ const enter = (folder: string) =>
 function runLine({ folder, env, workdir }: Image, words: string, more: Record<string, string>): string {
   const settings = Object.entries({ ...env, ...more }).map(([name, value]) => `${name}=${quote(value)}`)
   const inside = `env -i ${settings.join(' ')} chroot ${folder} /bin/sh -c ${quote(`cd ${workdir} && ${words}`)}`
-  return `unshare --mount bash -c ${quote(`${enter(folder)} && ${inside}`)}`
+  return `unshare --mount bash --norc -c ${quote(`${enter(folder)} && ${inside}`)}`
 }
 
 /**
@@ -61,7 +61,7 @@ export function containerLine(image: Image, words: readonly string[], data: stri
     `mount -o remount,bind,ro ${folder}`,
   ]
   const inside = ['sh', '-c', 'cd "$0" && exec "$@"', workdir, ...words].map(quote).join(' ')
-  return `unshare --mount bash -c ${quote(
+  return `unshare --mount bash --norc -c ${quote(
     `${mounts.join(' && ')} && exec env -i ${settings.join(' ')} chroot --userspec=${user} ${folder} ${inside}`,
   )}`
 }

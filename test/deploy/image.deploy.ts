@@ -12,6 +12,9 @@ import { liveAt, recallAt } from './life.ts'
 import { bash, megabytesOf, root, type Started, startService } from './shell.ts'
 
 const file = join(root, 'deploy/docker/Dockerfile')
+/** Authorities that this machine's way to the registry needs. They are the base's, as they would be the build machine's. */
+const authorities = process.env.NODE_EXTRA_CA_CERTS
+const AUTHORITIES = '/etc/extra-authorities.pem'
 const MIRROR = 'http://deb.debian.org/debian'
 
 let dir: string
@@ -28,6 +31,7 @@ async function makeBase(): Promise<string> {
   await cp(process.execPath, join(base, 'usr/local/bin/node'))
   await cp(npm, join(base, 'usr/local/lib/node_modules/npm'), { recursive: true, dereference: true })
   await bash(`ln -s ../lib/node_modules/npm/bin/npm-cli.js ${base}/usr/local/bin/npm`, dir)
+  if (authorities) await cp(authorities, join(base, AUTHORITIES))
   return base
 }
 
@@ -37,7 +41,12 @@ const inContainer = (words: readonly string[], more: Record<string, string> = {}
 beforeAll(async () => {
   if (process.getuid?.() !== 0) throw new Error('This test changes roots and mounts: run it as root.')
   dir = await mkdtemp(join(tmpdir(), 'annal-image-'))
-  image = await buildImage({ file, dir, base: await makeBase(), env: { npm_config_update_notifier: 'false' } })
+  image = await buildImage({
+    file,
+    dir,
+    base: await makeBase(),
+    env: authorities ? { NODE_EXTRA_CA_CERTS: AUTHORITIES } : {},
+  })
   // A new volume holds what the image has there, with its owner.
   data = join(dir, 'data')
   await bash(`cp -a ${image.folder}${image.volumes[0]} ${data}`, dir)

@@ -27,7 +27,7 @@ const MAX_OUTPUT_BYTES = 50_000_000
 export async function bash(line: string, cwd: string, env?: Record<string, string>): Promise<string> {
   const options = { cwd, env: environment(env), maxBuffer: MAX_OUTPUT_BYTES }
   try {
-    return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', line], options)).stdout
+    return (await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', line], options)).stdout
   } catch (error) {
     const { stdout, stderr } = error as { stdout?: string; stderr?: string }
     throw new Error(`${line}\n${stdout}\n${stderr}`, { cause: error })
@@ -48,7 +48,7 @@ export interface Started {
 
 /** Starts a line of bash that serves on `port`. */
 export function startService(line: string, cwd: string, port: number, env: Record<string, string> = {}): Started {
-  const child = spawn('bash', ['-c', `exec ${line}`], {
+  const child = spawn('bash', ['--norc', '-c', `exec ${line}`], {
     cwd,
     detached: true,
     env: environment({ PORT: String(port), ...env }),
