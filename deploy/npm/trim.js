@@ -1,34 +1,53 @@
 /**
- * After an installation: removes what nothing reads from packages that it brought, some 125 MB: Node's headers, which serve to compile
- * addons, and Prisma's query compilers for databases that are not PostgreSQL, unless somebody works with Prisma beside us. Runs on
- * Node 20, before anything else of ours does.
+ * After an installation: removes what nothing here reads from packages that it brought, some 145 MB. Only where they are there for Annal
+ * alone: in a clone, an installation by itself, or a project that depends on nothing else. Runs on Node 20, before anything else of ours.
  */
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** What is needless of which folder, and why. */
+const needless = [
+  // Node's headers serve to compile addons. One folder for each platform that Node was brought for.
+  { folder: 'node/node_modules/*', names: /^(include|share)$/ },
+  // Prisma brings its query compiler in two sizes for five databases, and for runtimes without a file system.
+  {
+    folder: '@prisma/client/runtime',
+    names: /^(query_compiler_(small_bg|\w+_bg\.(cockroachdb|mysql|sqlite|sqlserver))|wasm-compiler-edge)\./,
+  },
+  // What browsers load by itself.
+  { folder: 'ethers', names: /^dist$/ },
+  // Swagger UI as modules, and maps of what is minified.
+  { folder: 'swagger-ui-dist', names: /-es-bundle|\.map$/ },
+]
+
 const own = fileURLToPath(new URL('../..', import.meta.url))
 const above = resolve(own, '..')
-/** Of a clone and a global installation below ourselves; of a project that depends on us it is where we lie. */
-const modules =
-  existsSync(join(own, 'node_modules')) || basename(above) !== 'node_modules' ? join(own, 'node_modules') : above
+const isDependency = basename(above) === 'node_modules' && !existsSync(join(own, 'node_modules'))
+const modules = isDependency ? above : join(own, 'node_modules')
 
-/** The entries of a folder; none where there is no such folder. */
-const entriesOf = (folder) => (existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [])
+/** Whether whoever depends on us depends on nothing else. */
+function isAlone() {
+  const manifest = resolve(above, '../package.json')
+  if (!isDependency || !existsSync(manifest)) return true
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(readFileSync(manifest, 'utf8'))
+  return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).every((name) => name === 'annal')
+}
 
-function remove(folder, isNeedless) {
-  for (const { name } of entriesOf(folder)) {
-    if (isNeedless(name)) rmSync(join(folder, name), { recursive: true, force: true })
+/** The folders that a path means, whose last part may be a star. */
+function foldersOf(path) {
+  if (!path.endsWith('/*')) return [join(modules, path)]
+  const parent = join(modules, path.slice(0, -2))
+  if (!existsSync(parent)) return []
+  const entries = readdirSync(parent, { withFileTypes: true })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(parent, name))
+}
+
+if (isAlone()) {
+  for (const { folder, names } of needless) {
+    for (const each of foldersOf(folder).filter((path) => existsSync(path))) {
+      for (const name of readdirSync(each))
+        if (names.test(name)) rmSync(join(each, name), { recursive: true, force: true })
+    }
   }
-}
-
-// One folder for each platform that Node was brought for.
-const platforms = join(modules, 'node/node_modules')
-for (const entry of entriesOf(platforms)) {
-  if (entry.isDirectory()) remove(join(platforms, entry.name), (name) => /^(include|share)$/.test(name))
-}
-if (!existsSync(join(modules, 'prisma'))) {
-  remove(join(modules, '@prisma/client/runtime'), (name) =>
-    /^query_compiler_(small_bg|\w+_bg\.(cockroachdb|mysql|sqlite|sqlserver))\./.test(name),
-  )
 }
