@@ -1,0 +1,105 @@
+/** What a change of the schema breaks for clients of the last release, and whether the list of changes tells them. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { CriticalityLevel, diff } from '@graphql-inspector/core'
+import {
+  buildSchema,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+} from 'graphql'
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+
+/** Something that clients of a release relied on, and that is not as it was. */
+export interface BrokenPromise {
+  /** As `Type.field.argument`. */
+  path: string
+  /** What happened to it, as a sentence. */
+  what: string
+}
+
+/** What a schema breaks of the one before; both as SDL. */
+export async function brokenPromises(before: string, present: string): Promise<BrokenPromise[]> {
+  const changes = await diff(buildSchema(before), buildSchema(present))
+  return changes
+    .filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking)
+    .map(({ path = 'schema', message }) => ({ path, what: message }))
+}
+
+const VERSION_HEADING = /^## (\d+\.\d+\.\d+)\b.*$/m
+
+/** What CHANGELOG.md says below `### Breaking changes` of everything that came after a version. */
+function announcements(changelog: string, version: string): string {
+  const since = changelog.split(/^(?=## )/m)
+  const end = since.findIndex((section) => VERSION_HEADING.exec(section)?.[1] === version)
+  return since
+    .slice(0, end < 0 ? undefined : end)
+    .flatMap((section) => section.split(/^(?=### )/m))
+    .filter((part) => part.startsWith('### Breaking changes'))
+    .join('\n')
+}
+
+/** Those of which the list of changes since a version does not name the path, in backticks, below `### Breaking changes`. */
+export function untold(broken: readonly BrokenPromise[], changelog: string, version: string): BrokenPromise[] {
+  const told = announcements(changelog, version)
+  return broken.filter(({ path }) => !told.includes(`\`${path}\``))
+}
+
+const numbersOf = (version: string) => version.split('.').map(Number)
+
+/** Whether the first of two versions is the later one. */
+export function isLater(a: string, b: string): boolean {
+  const [before, after] = [numbersOf(b), numbersOf(a)]
+  const at = after.findIndex((number, index) => number !== before[index])
+  return at >= 0 && after[at]! > before[at]!
+}
+
+/** The versions whose schemas are kept in `docs/releases`. */
+export const keptReleases = (): string[] =>
+  readdirSync(new URL('docs/releases', root))
+    .filter((name) => name.endsWith('.graphql'))
+    .map((name) => name.slice(0, -'.graphql'.length))
+
+/** The versions that CHANGELOG.md tells of. */
+export const toldReleases = (changelog = read('CHANGELOG.md')): string[] =>
+  [...changelog.matchAll(new RegExp(VERSION_HEADING, 'gm'))].map(([, version]) => version!)
+
+/** What the working tree breaks of the last release without telling: nothing, as a rule. */
+export async function untoldSinceLastRelease(): Promise<{ version: string; untold: BrokenPromise[] }> {
+  const version = keptReleases().reduce((last, other) => (isLater(other, last) ? other : last))
+  const broken = await brokenPromises(read(`docs/releases/${version}.graphql`), read('schema.graphql'))
+  return { version, untold: untold(broken, read('CHANGELOG.md'), version) }
+}
+
+const DATED = /\bRemoved after \d{4}-\d{2}-\d{2}\b/
+
+interface Deprecable {
+  name: string
+  deprecationReason?: string | null | undefined
+}
+
+/** Fields, arguments and values of a schema, by path. */
+function* deprecables(schema: GraphQLSchema): Generator<[path: string, Deprecable]> {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type)) continue
+    if (isEnumType(type)) for (const value of type.getValues()) yield [`${type.name}.${value.name}`, value]
+    if (isInputObjectType(type)) {
+      for (const field of Object.values(type.getFields())) yield [`${type.name}.${field.name}`, field]
+    }
+    if (!isObjectType(type) && !isInterfaceType(type)) continue
+    for (const field of Object.values(type.getFields())) {
+      yield [`${type.name}.${field.name}`, field]
+      for (const argument of field.args) yield [`${type.name}.${field.name}.${argument.name}`, argument]
+    }
+  }
+}
+
+/** Paths of what is deprecated without a date, as in `Use username. Removed after 2027-06-30.` */
+export const undatedDeprecations = (schema: GraphQLSchema): string[] =>
+  [...deprecables(schema)]
+    .filter(([, { deprecationReason }]) => deprecationReason != null && !DATED.test(deprecationReason))
+    .map(([path]) => path)
