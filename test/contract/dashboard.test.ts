@@ -1,0 +1,53 @@
+/** Dashboard and alerts ask for what there is, and every alert has its entry in the book of what to do. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { metricTable } from '../../src/platform/telemetry/metric-table.ts'
+import { createRegistry } from '../../src/platform/telemetry/registry.ts'
+import { alerts, dashboardQueries, metricsIn } from '../support/dashboard.ts'
+import { parseMetrics } from '../support/scrape.ts'
+
+/** Prometheus's own. */
+const ofPrometheus = ['up', 'scrape_duration_seconds']
+const { types } = parseMetrics((await createRegistry().text()).text)
+const parts = (name: string) =>
+  types.get(name) === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name]
+const known = new Set([...ofPrometheus, ...[...types.keys()].flatMap(parts)])
+const book = readFileSync(new URL('../../docs/alerts.md', import.meta.url), 'utf8')
+
+describe('dashboard and alerts', () => {
+  it('ask for metrics that there are', () => {
+    const unknown = [...dashboardQueries, ...alerts].flatMap(({ expr }) =>
+      metricsIn(expr).filter((name) => !known.has(name)),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  it('show every metric of ours that is more than a detail', () => {
+    const asked = new Set([...dashboardQueries, ...alerts].flatMap(({ expr }) => metricsIn(expr)))
+    const unseen = Object.keys(metricTable).filter((name) => !parts(name).some((part) => asked.has(part)))
+    expect(unseen, 'give it a panel').toEqual(['annal_pool_open'])
+  })
+
+  it('take what is alike in every process once, not once for each', () => {
+    const shared = Object.entries(metricTable).filter(
+      ([, row]) => 'source' in row && ['database', 'books', 'chain'].includes(row.source),
+    )
+    const summed = [...dashboardQueries, ...alerts].filter(({ expr }) =>
+      shared.some(([name]) => new RegExp(`\\bsum( by \\([^)]*\\))? \\((rate\\()?${name}`).test(expr)),
+    )
+    expect(summed).toEqual([])
+  })
+})
+
+describe('docs/alerts.md', () => {
+  it('says of every alert what it means and what to do, in their order', () => {
+    const entries = [...book.matchAll(/^## (\w+)\n\n\*\*(\w+)\.\*\* [^\n]+\n\n[^\n]+/gm)].map(([, name, severity]) => ({
+      name,
+      severity,
+    }))
+    expect(entries).toEqual(alerts.map(({ name, severity }) => ({ name, severity })))
+    expect(alerts.map(({ runbook }) => runbook)).toEqual(
+      alerts.map(({ name }) => `docs/alerts.md#${name.toLowerCase()}`),
+    )
+  })
+})

@@ -1,0 +1,97 @@
+/** The dashboard and the alerts, asked of a real Prometheus that watches a real service under mixed load. */
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
+import { startJobs } from '../../src/platform/jobs/jobs.ts'
+import { atEnd } from '../support/at-end.ts'
+import { alerts, dashboardQueries, metricsIn } from '../support/dashboard.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { send } from '../support/http-client.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { type Prometheus, startPrometheus } from './prometheus.ts'
+
+/** Seconds of load before anything is asked. */
+const SECONDS = Number(process.env.SECONDS ?? 45)
+/** What was found, for whoever wants to look at it. */
+const report = process.env.REPORT
+
+const app = await createTestApp({
+  withChain: true,
+  env: { HEALTH_PORT: '0', ALLOW_INSECURE_WEBHOOKS: 'true', LIMIT_STREAMS_PER_USER: '1' },
+})
+const jobs = await startJobs(app.installation)
+atEnd(() => jobs.stop(1_000))
+
+let prometheus: Prometheus
+let isOver = false
+let load: Promise<unknown>
+
+/** What people do, one after the other, until it is over. */
+async function visit(path: Awaited<ReturnType<typeof createStore>>, networkApp: string) {
+  const user = await app.newUser({ num: '1000' })
+  while (!isOver) {
+    const { id } = await user.register()
+    expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'told' } }))
+    await user.rest('GET', `assets/${id}/`)
+    await user.rest('GET', 'assets/nothing-of-this-name/')
+    await user.graphql('{ me { id } }')
+    await user.graphql('{ nonsense }')
+    await app.rest('POST', 'auth/users/reset_password/', { json: { email: user.email } })
+    const order = await path.order(user, { network_app: networkApp })
+    expectOk(await path.confirm(user, order.id))
+    const open = () => send(app.url, { path: '/api/v3/events/stream', token: user.token }, { streamFor: 100 })
+    await Promise.all([open(), open()])
+  }
+}
+
+beforeAll(async () => {
+  const rules = fileURLToPath(new URL('../../deploy/prometheus/alerts.yml', import.meta.url))
+  prometheus = await startPrometheus(new URL(app.operatorsUrl).host, rules)
+  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
+  await jobs.work('account-mail', { concurrency: 1 }, app.jobs.accountMail)
+  await jobs.work('mail', { concurrency: 1 }, app.jobs.mail)
+  await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
+  const receiver = await startReceiver(atEnd)
+  const store = await createStore(app)
+  const sold = { name: `shown-${store.name}`, price: '1', price_mode: 'fixed', webhook_url: receiver.url }
+  const { id } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json: sold }))
+  load = Promise.all([visit(store, id), visit(store, id)])
+  await Promise.race([load, new Promise((resolve) => setTimeout(resolve, SECONDS * 1_000))])
+}, 600_000)
+
+afterAll(async () => {
+  isOver = true
+  await load
+})
+
+/** As Grafana would send it. */
+const filled = (expr: string) =>
+  expr.replaceAll('$__rate_interval', '20s').replaceAll('$job', '.*').replaceAll('$instance', '.*')
+
+describe('the dashboard', () => {
+  it('has data for every query of every panel', async () => {
+    const answers = await Promise.all(
+      dashboardQueries.map(async (query) => ({ ...query, samples: await prometheus.ask(filled(query.expr)) })),
+    )
+    if (report) await writeFile(report, JSON.stringify(answers, null, 2))
+    const empty = answers.filter(({ samples }) => !samples.some(({ value }) => Number.isFinite(value)))
+    expect(empty.map(({ panel, refId, expr }) => ({ panel, refId, expr }))).toEqual([])
+  })
+})
+
+describe('the alerts', () => {
+  it('are rules that Prometheus carries out, on metrics that are there, and a healthy service raises none', async () => {
+    const rules = await prometheus.alertingRules()
+    expect(rules.map(({ name }) => name)).toEqual(alerts.map(({ name }) => name))
+    expect(rules.filter(({ health }) => health !== 'ok')).toEqual([])
+    expect(rules.filter(({ state }) => state === 'firing').map(({ name }) => name)).toEqual([])
+    const isThere = async (name: string) => (await prometheus.ask(`count(${name})`)).length > 0
+    const asked = [...new Set(alerts.flatMap(({ expr }) => metricsIn(expr)))]
+    const missing = (await Promise.all(asked.map(async (name) => ((await isThere(name)) ? [] : [name])))).flat()
+    // There only while something is wrong.
+    expect(missing.sort()).toEqual(['annal_read_fallbacks_total', 'annal_setbacks'])
+  })
+})

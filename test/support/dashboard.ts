@@ -1,0 +1,33 @@
+/** What deploy/ asks Prometheus: the panels of the dashboard, and the alerts. */
+import { readFileSync } from 'node:fs'
+
+const read = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8')
+
+interface Panel {
+  type: string
+  title: string
+  targets?: { refId: string; expr: string }[]
+}
+
+/** Every query of the dashboard; variables of Grafana stand in them as they are. */
+export const dashboardQueries = (JSON.parse(read('grafana/annal.json')) as { panels: Panel[] }).panels.flatMap(
+  ({ title, targets = [] }) => targets.map(({ refId, expr }) => ({ panel: title, refId, expr })),
+)
+
+export const alertsText = read('prometheus/alerts.yml')
+
+/** Every alert, with its expression. */
+export const alerts = alertsText
+  .split(/^ {6}- alert: /m)
+  .slice(1)
+  .map((text) => ({
+    name: /^\w+/.exec(text)![0],
+    expr: /expr: >-\n\s+(.*)/.exec(text)![1]!,
+    runbook: /runbook: (\S+)/.exec(text)?.[1],
+    severity: /severity: (\w+)/.exec(text)?.[1],
+  }))
+
+const NAME = /\b(?:annal|nodejs|process|scrape)_\w+|\bup\b/g
+
+/** The metrics that a query asks for. */
+export const metricsIn = (expr: string): string[] => [...new Set(expr.replace(/"[^"]*"/g, '').match(NAME) ?? [])]
