@@ -4,12 +4,14 @@ import manifest from '../package.json' with { type: 'json' }
 import type { Context } from './context.ts'
 import { passwordLength } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
-import { validationFailed } from './domain/errors.ts'
+import { type ErrorCode, validationFailed } from './domain/errors.ts'
 import { createGateway } from './files/gateway.ts'
 import { createAdmit } from './graphql/large-answers.ts'
 import { schema } from './graphql/schema.ts'
 import { schemaText } from './graphql/schema-text.ts'
 import { createGraphQLHandler } from './graphql/yoga.ts'
+import { createAdminHandler, createTellRefusal } from './pages/admin/admin-handler.ts'
+import { adminRoutes } from './pages/admin/admin-routes.ts'
 import { apiDocsPage, apiDocsScript, apiDocsStyle } from './pages/api-docs.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
 import { homePage } from './pages/home.ts'
@@ -21,6 +23,7 @@ import type { HttpHandler } from './platform/http/http-server.ts'
 import { readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
+import { executeOperation, refusalOf } from './rest/execute.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
 import { routes } from './rest/routes.ts'
@@ -98,8 +101,22 @@ export function createApp(deps: Dependencies): App {
     telemetry,
     ...config.graphql,
   })
+  const executor = { schema, tracer: telemetry.tracer, admit: createAdmit(schema, largeAnswers) }
+  const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
+  const admin = createAdminHandler({
+    ...telling,
+    routes: adminRoutes(
+      (document, variables, context) => executeOperation(executor, document, variables, context),
+      createTellRefusal(telling),
+    ),
+    shared: { services, database, linkConfig },
+    log,
+    clientAddress,
+    readText,
+    isSecure: publicUrl.startsWith('https://'),
+  })
   const rest = createRestHandler({
-    schema,
+    ...executor,
     routes,
     directRoutes: [
       ...createDirectRoutes({
@@ -125,11 +142,9 @@ export function createApp(deps: Dependencies): App {
     ],
     createContext: contextWith(true),
     fallback: { log },
-    admit: createAdmit(schema, largeAnswers),
     publicUrl,
     body,
     watch: telemetry.watch,
-    tracer: telemetry.tracer,
   })
 
   return {
@@ -137,6 +152,7 @@ export function createApp(deps: Dependencies): App {
     watched: { ...layer.watched, queues: { ...layer.watched.queues, large_answers: largeAnswers.load } },
     handlers: [
       { matches: (path) => path === '/graphql' || path === '/graphql/', handle: (req, res) => graphql(req, res) },
+      admin,
       { matches: () => true, handle: (req, res) => rest.handle(req, res), drain: () => services.events.stop() },
     ],
   }

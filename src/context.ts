@@ -4,6 +4,7 @@ import type { Actor } from './domain/actor.ts'
 import type { AssetServices } from './domain/asset/asset-services.ts'
 import type { AuditService } from './domain/audit/audit-service.ts'
 import type { EventService } from './domain/event/event-service.ts'
+import type { FigureService } from './domain/figures/figure-service.ts'
 import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain, Database, Log } from './domain/ports.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
@@ -13,6 +14,7 @@ import type { WalletServices } from './domain/wallet/wallet-services.ts'
 export interface Services extends AccountServices, AssetServices, StoreServices, WalletServices {
   audit: AuditService
   events: EventService
+  figures: FigureService
   idempotency: Idempotency
 }
 

@@ -10,6 +10,7 @@ import { actionDocuments, actionNids } from './domain/asset/action.ts'
 import { createAssetServices } from './domain/asset/asset-services.ts'
 import { createAuditService } from './domain/audit/audit-service.ts'
 import { createEventService } from './domain/event/event-service.ts'
+import { createFigureService } from './domain/figures/figure-service.ts'
 import { createIdempotency } from './domain/idempotency.ts'
 import type { AccountMailJob, DeliveryJob, ForgetKeyJob, OrderMailJob, ThumbnailJob } from './domain/jobs.ts'
 import { createLimits } from './domain/limits.ts'
@@ -150,6 +151,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     ...store.services,
     audit: createAuditService(deps),
     events: createEventService({ ...shared, config: config.limits }),
+    figures: createFigureService(deps),
     idempotency,
   }
   const { deletions, uploads } = services

@@ -67,6 +67,7 @@ export const expectations: Expectations = {
     'Query.auditEntries(userId)': ownerAndAdmins,
     'Query.events': signedIn,
     'Query.events(after)': foreignPlace,
+    'Query.figures': admins,
     'Query.me': signedIn,
     'Query.mergedAssetTree': ownerReads,
     'Query.myData': signedIn,
@@ -95,6 +96,10 @@ export const expectations: Expectations = {
     'Query.quote(createOrder)': signedIn,
     'Query.quote(registerAsset)': signedIn,
     'Query.quote(updateAssetMetadata)': ownerAlone,
+    'Query.sale': admins,
+    'Query.sales': admins,
+    'Query.sales(after)': admins,
+    'Query.sales(filter)': admins,
     'Query.sessions': signedIn,
     // A place in the order of time, not a session.
     'Query.sessions(after)': signedIn,
@@ -276,6 +281,11 @@ export const expectations: Expectations = {
     PointGrant: { who: 'selfOrAdmin', fields: 'amount createdAt expiredAt expiresAt id reason user' },
     Pricing: { who: 'everybody', fields: 'assetUpdateFee currency gasFee total' },
     Refund: { who: 'selfOrAdmin', fields: 'createdAt id num orderId points reason total transferId' },
+    Sale: {
+      who: 'admin',
+      fields:
+        'buyer createdAt expiresAt networkAppId networkAppName numPaid orderId paidAt pointsPaid price refunds settledAt status totalPaid totalRefunded',
+    },
     Session: { who: 'self', fields: 'createdAt expiresAt id isCurrent lastUsedAt name' },
     Transfer: { who: 'self', fields: 'balance createdAt id kind num points subjectId' },
     User: {
@@ -293,6 +303,10 @@ export const expectations: Expectations = {
     },
     MergedAssetTree: payload('assetTrees mergedAssetTree'),
     PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
+    DayFigures: payload(
+      'commits day delivered givenUp lagMedian lagMost ordersMade ordersPaid pending refunds revenueNum revenuePoints signUps',
+    ),
+    Figures: payload('days oldestWaitingCommitAt waitingCommits waitingDeliveries'),
     Quote: payload('available gas missing num numCharged points pointsCharged price problems total'),
     RefundQuote: payload('num points problems refundable total'),
     QuoteProblem: payload('code field message'),
@@ -301,12 +315,12 @@ export const expectations: Expectations = {
     WebhookAttempt: payload('duration failure number response startedAt statusCode'),
     ...alike(
       'edges nodes pageInfo totalCount',
-      'ApiKeyConnection AssetConnection AuditEntryConnection NetworkAppConnection OrderConnection SessionConnection TransferConnection WebhookDeliveryConnection',
+      'ApiKeyConnection AssetConnection AuditEntryConnection NetworkAppConnection OrderConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection',
     ),
     ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
     ...alike(
       'cursor node',
-      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge EventEdge NetworkAppEdge OrderEdge SessionEdge TransferEdge WebhookDeliveryEdge',
+      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge EventEdge NetworkAppEdge OrderEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge',
     ),
     ...alike('order', 'CancelOrderPayload'),
     ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),

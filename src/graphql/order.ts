@@ -28,8 +28,8 @@ export const OrderStatus = builder.enumType('OrderStatus', {
   } as const,
 })
 
-/** One is usual; parts are given back by hand. */
-const SHOWN_REFUNDS = 20
+/** Refunds of an order that are shown: one is usual, and parts are given back by hand. */
+export const SHOWN_REFUNDS = 20
 
 /** `Order`, for its buyer alone. */
 export const OrderType = builder.prismaObject('Order', {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { PageAnswer } from './page.ts'
+import { palette } from './palette.ts'
 
 /** HTML in which everything that was filled in is escaped. */
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
@@ -15,10 +16,7 @@ export interface PageParts {
   content: Html
 }
 
-const style = `
-:root { color-scheme: light dark; --text: #1b1f24; --ground: #ffffff; --quiet: #57606a; --line: #6e7781; --field: #ffffff; --box: #f3f4f6; --accent: #0b57d0; --on-accent: #ffffff; --problem: #b3261e; --good: #1a7f37; }
-@media (prefers-color-scheme: dark) { :root { --text: #e6e8eb; --ground: #14171a; --quiet: #a8b0b8; --line: #8b949e; --field: #1f2428; --box: #24292f; --accent: #8ab4f8; --on-accent: #14171a; --problem: #ff9c94; --good: #6fdd8b; } }
-* { box-sizing: border-box; }
+const style = `${palette}* { box-sizing: border-box; }
 body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 3rem auto; padding: 0 1.25rem; color: var(--text); background: var(--ground); overflow-wrap: break-word; -webkit-text-size-adjust: 100%; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 0.5rem; }
 h2 { font-size: 1.125rem; line-height: 1.4; margin: 0 0 0.25rem; }

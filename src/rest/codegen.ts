@@ -1,30 +1,34 @@
-/** `npm run generate`: types of the operations that the REST routes execute. */
+/** `npm run generate`: types of the operations that the REST routes and the pages for administrators execute. */
 import type { CodegenConfig } from '@graphql-codegen/cli'
+
+/** `moment`: what an answer holds where the schema says DateTime. */
+const typesOf = (documents: string, moment: string) => ({
+  documents,
+  preset: 'client' as const,
+  presetConfig: { fragmentMasking: false },
+  config: {
+    useTypeImports: true,
+    enumsAsConst: true,
+    importExtension: '.ts' as const,
+    emitLegacyCommonJSImports: false,
+    avoidOptionals: { field: true },
+    scalars: {
+      Address: 'string',
+      CID: 'string',
+      DateTime: { input: 'Date', output: moment },
+      Decimal: 'string',
+      JSONObject: 'Record<string, unknown>',
+      Upload: 'unknown',
+    },
+  },
+})
 
 const config: CodegenConfig = {
   schema: 'schema.graphql',
-  documents: ['src/rest/v3/*.ts'],
   ignoreNoDocuments: true,
   generates: {
-    'src/rest/generated/': {
-      preset: 'client',
-      presetConfig: { fragmentMasking: false },
-      config: {
-        useTypeImports: true,
-        enumsAsConst: true,
-        importExtension: '.ts',
-        emitLegacyCommonJSImports: false,
-        avoidOptionals: { field: true },
-        scalars: {
-          Address: 'string',
-          CID: 'string',
-          DateTime: { input: 'Date', output: 'Date' },
-          Decimal: 'string',
-          JSONObject: 'Record<string, unknown>',
-          Upload: 'unknown',
-        },
-      },
-    },
+    'src/rest/generated/': typesOf('src/rest/v3/*.ts', 'Date'),
+    'src/pages/generated/': typesOf('src/pages/admin/*.ts', 'string'),
   },
 }
 

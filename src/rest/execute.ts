@@ -1,5 +1,6 @@
 /** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
 import { execute } from '@graphql-tools/executor'
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../domain/errors.ts'
@@ -36,7 +37,7 @@ export class RouteRefused extends Error {
 }
 
 /** The operation of a route. Raises an Error when its document has none. */
-export const operationOf = ({ operation }: Route) => {
+export const operationOf = ({ operation }: { operation: DocumentNode }) => {
   const [definition] = operation.definitions.filter((node) => node.kind === 'OperationDefinition')
   if (!definition) throw new Error('A route needs a document with one operation.')
   return definition
@@ -68,28 +69,41 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusa
 }
 
 /**
+ * Executes an operation in-process. Raises VALIDATION_FAILED for what no input may hold, RouteRefused with the first error of the
+ * execution.
+ */
+export async function executeOperation<Data, Variables extends Record<string, unknown>>(
+  { schema, tracer, admit }: Executor,
+  document: TypedDocumentNode<Data, Variables>,
+  variableValues: Variables,
+  context: Context,
+): Promise<Data> {
+  assertVariables(variableValues)
+  const type = operationOf({ operation: document }).operation
+  const run = () =>
+    tracer.span(type, { facts: { 'graphql.operation.type': type } }, async () =>
+      execute({ schema, document, variableValues, contextValue: context }),
+    ) as Promise<ExecutionResult<Data>>
+  const result = await admit(document, variableValues, run)
+  const [error] = result.errors ?? []
+  if (error) throw new RouteRefused(refusalOf(error, context))
+  return result.data!
+}
+
+/**
  * Carries a route out with a request; a dry run is answered with 200. Raises VALIDATION_FAILED for what no input may hold,
  * RouteRefused with the first error of the execution.
  */
 export async function executeRoute(
-  { schema, tracer, admit }: Executor,
+  executor: Executor,
   route: Route,
   request: RestRequest,
   context: Context,
 ): Promise<Answer> {
-  const variableValues = route.variables(request)
-  assertVariables(variableValues)
-  const type = operationOf(route).operation
-  const run = () =>
-    tracer.span(type, { facts: { 'graphql.operation.type': type } }, async () =>
-      execute({ schema, document: route.operation, variableValues, contextValue: context }),
-    ) as Promise<ExecutionResult>
-  const result = await admit(route.operation, variableValues, run)
-  const [error] = result.errors ?? []
-  if (error) throw new RouteRefused(refusalOf(error, context))
-  if (request.dryRun) return { status: 200, body: route.presentDryRun!(result.data, request) }
-  const answer: Answer = { status: route.status ?? 200, body: route.present(result.data, request) }
-  const version = route.etag?.(result.data)
+  const data = await executeOperation(executor, route.operation, route.variables(request), context)
+  if (request.dryRun) return { status: 200, body: route.presentDryRun!(data, request) }
+  const answer: Answer = { status: route.status ?? 200, body: route.present(data, request) }
+  const version = route.etag?.(data)
   if (version) answer.etag = `"${version}"`
   return answer
 }

@@ -96,6 +96,10 @@ async function live(name: string, { language, format }: { language: string; form
      values ($1::uuid, 'PASSWORD_RESET', uuidv7(), $2::bytea, $3, now())`,
     [uuid, createHash('sha256').update(name).digest(), email],
   )
+  await app.sql('insert into admin_sessions (user_id, hash, password_digest) values ($1::uuid, $2::bytea, $2::bytea)', [
+    uuid,
+    Buffer.from(`${name} admin session`),
+  ])
   const grant = { user_id: id, amount: '5', reason: `${name} gift` }
   expectOk(await admin.rest('POST', 'store/point-grants/', { json: grant }))
   return { rest }

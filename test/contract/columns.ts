@@ -40,6 +40,7 @@ export const columns: Record<string, Names> = {
     each(yours, 'name'),
     each(secret, 'hash'),
   ),
+  admin_sessions: table(row('id user_id'), each(secret, 'hash password_digest'), moment('created_at last_used_at')),
   api_keys: table(row('id'), ours('name prefix hash'), moment('created_at revoked_at')),
   assets: table(
     row('id owner_id creator_id head_commit_id'),

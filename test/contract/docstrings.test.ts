@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
-const isGenerated = (file: string) => /^src\/(platform\/prisma|rest\/generated)\//.test(file)
+const isGenerated = (file: string) => /^src\/(platform\/prisma|(rest|pages)\/generated)\//.test(file)
 const files = globSync('src/**/*.ts', { cwd: root })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !isGenerated(file))

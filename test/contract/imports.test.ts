@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 
 const root = new URL('../../', import.meta.url)
-const isGenerated = (file: string) => /^(platform\/prisma|rest\/generated)\//.test(file)
+const isGenerated = (file: string) => /^(platform\/prisma|(rest|pages)\/generated)\//.test(file)
 const files = globSync('**/*.ts', { cwd: new URL('src', root) })
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !isGenerated(file))
@@ -106,8 +106,8 @@ const rules: Record<string, Rule> = {
   },
   pages: {
     local: /^(pages\/|context\.ts$|domain\/(errors|language)\.ts$)/,
-    packages: /^(hono\/.+|node:.+)$/,
-    instead: 'Call a service through the context.',
+    packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
+    instead: 'Execute an operation, or call a service through the context.',
   },
   'context.ts': { local: /^domain\//, instead: 'The context is types of the domain and nothing else.' },
   // How an amount is written is one rule.

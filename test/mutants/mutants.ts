@@ -1,3 +1,4 @@
+import { admin } from './admin.ts'
 import { chain } from './chain.ts'
 import { deadlines } from './deadlines.ts'
 import { delivery } from './delivery.ts'
@@ -22,6 +23,7 @@ const otherKeepers: Record<string, string> = {
 }
 
 const all: Mutant[] = [
+  ...admin,
   ...permission,
   ...money,
   ...chain,

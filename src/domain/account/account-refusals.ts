@@ -21,3 +21,7 @@ export function duplicate(error: unknown): unknown {
   const code = refusals[violatedConstraint(error) ?? '']
   return code ? taken(code) : error
 }
+
+/** The refusal INCORRECT_LOGIN_CREDENTIALS: which of the two was wrong is not told. */
+export const incorrectLogin = () =>
+  new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')

@@ -16,7 +16,7 @@ import { assertMay, assertTrusted, assertUserMay } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
-import { duplicate, emailTaken } from './account-refusals.ts'
+import { duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
 import {
   deleteToken,
   findApiKeys,
@@ -28,6 +28,7 @@ import {
 } from './account-statements.ts'
 import { addressDigest } from './mail-requests.ts'
 import type { PasswordCheck } from './password-check.ts'
+import { signInLimit } from './sign-in-limit.ts'
 import type { TokenUse } from './token-use.ts'
 
 /** What a request says about who sends it. */
@@ -83,9 +84,6 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 /** 160 bits, as 40 hex digits: old callers keep tokens in columns of that width. */
 const TOKEN_BYTES = 20
 
-const incorrectLogin = () =>
-  new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
-
 const emailNotVerified = () =>
   new DomainError('EMAIL_NOT_VERIFIED', 'Verify your e-mail address first: follow the link in the mail it got.')
 
@@ -97,7 +95,7 @@ export function createAccountService(deps: Dependencies) {
   const { database, custody, passwords, passwordCheck, tokenUse, vault, limits, requestLimits, idempotency, config } =
     deps
   const signUps = { name: 'sign-up', count: config.signUpsPerHour, seconds: 3600 }
-  const signIns = { name: 'sign-in', count: config.signInsPerMinute, seconds: 60 }
+  const signIns = signInLimit(config)
   const verifiesAddresses = config.emailVerification !== 'off'
   const points = formatAmount(config.signUpPoints)
   const derivationKey = vault.derive('access-token')

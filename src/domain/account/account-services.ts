@@ -18,6 +18,7 @@ import type { ActionArgs } from '../store/action-args.ts'
 import type { Meter } from '../telemetry.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createAccountService } from './account-service.ts'
+import { createAdminSessionService } from './admin-session-service.ts'
 import { createDeletionService } from './deletion-service.ts'
 import { createExportService } from './export-service.ts'
 import { createIdentityService } from './identity-service.ts'
@@ -77,10 +78,11 @@ export function createAccountServices(deps: Dependencies) {
   const tokenUse = createTokenUse(deps)
   const requestLimits = createRequestLimits(config, meter)
   const tokens = createOneTimeTokens(deps)
+  const ownPassword = createOwnPassword({ database, passwordCheck })
   const credentials = {
     ...deps,
     tokens,
-    ownPassword: createOwnPassword({ database, passwordCheck }),
+    ownPassword,
     mailRequests: createMailRequests({ database, limits, idempotency, perHour: config.resetsPerHour }),
   }
   const deletions = createDeletionService(deps)
@@ -88,6 +90,7 @@ export function createAccountServices(deps: Dependencies) {
   return {
     services: {
       accounts: createAccountService({ ...deps, passwordCheck, tokenUse, requestLimits }),
+      adminSessions: createAdminSessionService({ ...deps, requestLimits, passwordCheck, ownPassword }),
       sessions: createSessionService({ ...deps, tokenUse }),
       profiles: createProfileService(deps),
       deletions,

@@ -7,6 +7,17 @@ import { postTransferSql } from '../wallet/post-transfer-sql.ts'
 import { accountMailSql } from './account-mail-sql.ts'
 import { byAddressSql } from './address-sql.ts'
 
+/** What is known of `u`, who is signed in by the token or session `token`, and of their wallet `w`, as one JSON value. */
+export const signedInSql = (
+  token: string,
+) => `json_build_object('tokenId', ${token}, 'id', u.id, 'username', u.username, 'email', u.email, 'role', u.role,
+     'language', u.language, 'emailVerified', u.email_verified, 'emailHeld', u.email_held,
+     'pendingEmail', u.pending_email, 'displayName', u.display_name, 'description', u.description,
+     'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
+     'assetCount', u.asset_count, 'createdAt', u.created_at,
+     'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text,
+       'pointsExpireAt', w.points_expire_at))`
+
 /**
  * Everything a request needs to know of its caller, and all that `me` tells, in one read, for requests that came together. One JSON column: the driver
  * takes a description apart with every answer, column by column, and this statement runs with every request.
@@ -21,13 +32,7 @@ export const findByTokens = statement(
       signed_in: json<Omit<SignedInUser, 'createdAt'> & { tokenId: string; createdAt: string }>(),
     },
   },
-  `select asked.position::int, json_build_object('tokenId', t.id, 'id', u.id, 'username', u.username, 'email', u.email, 'role', u.role,
-     'language', u.language, 'emailVerified', u.email_verified, 'emailHeld', u.email_held,
-     'pendingEmail', u.pending_email, 'displayName', u.display_name, 'description', u.description,
-     'defaultTag', u.default_tag, 'referralCode', u.referral_code, 'allowC2paDownload', u.allow_c2pa_download,
-     'assetCount', u.asset_count, 'createdAt', u.created_at,
-     'wallet', json_build_object('userId', u.id, 'address', w.address, 'num', w.num::text, 'points', w.points::text,
-       'pointsExpireAt', w.points_expire_at)) as signed_in
+  `select asked.position::int, ${signedInSql('t.id')} as signed_in
    from unnest($hashes) with ordinality as asked (hash, position)
      join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
    where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,

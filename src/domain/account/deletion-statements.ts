@@ -184,6 +184,7 @@ export const eraseAccount = statement(
      where id = $user returning id
    ),
    deleted_keys as (delete from user_keys using erased_user where user_id = erased_user.id),
+   deleted_admin_sessions as (delete from admin_sessions using erased_user where user_id = erased_user.id),
    deleted_tokens as (delete from access_tokens using erased_user where user_id = erased_user.id),
    deleted_pictures as (delete from pictures using erased_user where user_id = erased_user.id),
    deleted_one_time_tokens as (delete from one_time_tokens using erased_user where user_id = erased_user.id),

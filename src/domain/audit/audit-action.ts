@@ -6,6 +6,8 @@ export const auditActions = [
   'session.started',
   'session.ended',
   'session.revoked',
+  'admin-session.started',
+  'admin-session.ended',
   'password.changed',
   'password.reset',
   'email.change-requested',

@@ -19,6 +19,7 @@ import { createNetworkAppService } from './network-app-service.ts'
 import { createOrderMail } from './order-mail.ts'
 import { createOrderService } from './order-service.ts'
 import { createRefundService } from './refund-service.ts'
+import { createSaleService } from './sale-service.ts'
 
 interface Dependencies {
   database: Database
@@ -57,6 +58,7 @@ export function createStoreServices(deps: Dependencies) {
       networkApps: createNetworkAppService(deps),
       orders: createOrderService(deps),
       refunds: createRefundService(deps),
+      sales: createSaleService(deps),
       deliveries,
     },
     jobs: { mail: mail.handle, webhookDelivery: deliveries.handle, abandonedDelivery: deliveries.abandon },

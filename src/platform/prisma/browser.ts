@@ -44,6 +44,11 @@ export type UserKey = Prisma.UserKeyModel
  */
 export type AccessToken = Prisma.AccessTokenModel
 /**
+ * Model AdminSession
+ * A session at the pages for administrators. What opens it opens nothing else. Only the SHA-256 of its secret is stored.
+ */
+export type AdminSession = Prisma.AdminSessionModel
+/**
  * Model OneTimeToken
  * A secret that was mailed: good once, for a while, and only the newest one of its purpose. Only its SHA-256 is stored.
  */

@@ -56,6 +56,7 @@ export const ModelName = {
   Wallet: 'Wallet',
   UserKey: 'UserKey',
   AccessToken: 'AccessToken',
+  AdminSession: 'AdminSession',
   OneTimeToken: 'OneTimeToken',
   AuditEntry: 'AuditEntry',
   ApiKey: 'ApiKey',
@@ -172,6 +173,18 @@ export const AccessTokenScalarFieldEnum = {
 } as const
 
 export type AccessTokenScalarFieldEnum = (typeof AccessTokenScalarFieldEnum)[keyof typeof AccessTokenScalarFieldEnum]
+
+
+export const AdminSessionScalarFieldEnum = {
+  id: 'id',
+  userId: 'userId',
+  hash: 'hash',
+  passwordDigest: 'passwordDigest',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type AdminSessionScalarFieldEnum = (typeof AdminSessionScalarFieldEnum)[keyof typeof AdminSessionScalarFieldEnum]
 
 
 export const OneTimeTokenScalarFieldEnum = {

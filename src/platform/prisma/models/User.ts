@@ -326,6 +326,7 @@ export type UserWhereInput = {
   orders?: Prisma.OrderListRelationFilter
   events?: Prisma.EventListRelationFilter
   accessTokens?: Prisma.AccessTokenListRelationFilter
+  adminSessions?: Prisma.AdminSessionListRelationFilter
   oneTimeTokens?: Prisma.OneTimeTokenListRelationFilter
   auditEntries?: Prisma.AuditEntryListRelationFilter
   ownedAssets?: Prisma.AssetListRelationFilter
@@ -359,6 +360,7 @@ export type UserOrderByWithRelationInput = {
   orders?: Prisma.OrderOrderByRelationAggregateInput
   events?: Prisma.EventOrderByRelationAggregateInput
   accessTokens?: Prisma.AccessTokenOrderByRelationAggregateInput
+  adminSessions?: Prisma.AdminSessionOrderByRelationAggregateInput
   oneTimeTokens?: Prisma.OneTimeTokenOrderByRelationAggregateInput
   auditEntries?: Prisma.AuditEntryOrderByRelationAggregateInput
   ownedAssets?: Prisma.AssetOrderByRelationAggregateInput
@@ -395,6 +397,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   orders?: Prisma.OrderListRelationFilter
   events?: Prisma.EventListRelationFilter
   accessTokens?: Prisma.AccessTokenListRelationFilter
+  adminSessions?: Prisma.AdminSessionListRelationFilter
   oneTimeTokens?: Prisma.OneTimeTokenListRelationFilter
   auditEntries?: Prisma.AuditEntryListRelationFilter
   ownedAssets?: Prisma.AssetListRelationFilter
@@ -478,6 +481,7 @@ export type UserCreateInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -511,6 +515,7 @@ export type UserUncheckedCreateInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -544,6 +549,7 @@ export type UserUpdateInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -577,6 +583,7 @@ export type UserUncheckedUpdateInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -817,6 +824,20 @@ export type UserUpdateOneRequiredWithoutAccessTokensNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAccessTokensInput, Prisma.UserUpdateWithoutAccessTokensInput>, Prisma.UserUncheckedUpdateWithoutAccessTokensInput>
 }
 
+export type UserCreateNestedOneWithoutAdminSessionsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAdminSessionsInput, Prisma.UserUncheckedCreateWithoutAdminSessionsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAdminSessionsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutAdminSessionsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutAdminSessionsInput, Prisma.UserUncheckedCreateWithoutAdminSessionsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutAdminSessionsInput
+  upsert?: Prisma.UserUpsertWithoutAdminSessionsInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutAdminSessionsInput, Prisma.UserUpdateWithoutAdminSessionsInput>, Prisma.UserUncheckedUpdateWithoutAdminSessionsInput>
+}
+
 export type UserCreateNestedOneWithoutOneTimeTokensInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutOneTimeTokensInput, Prisma.UserUncheckedCreateWithoutOneTimeTokensInput>
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutOneTimeTokensInput
@@ -956,6 +977,7 @@ export type UserCreateWithoutPicturesInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -988,6 +1010,7 @@ export type UserUncheckedCreateWithoutPicturesInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -1036,6 +1059,7 @@ export type UserUpdateWithoutPicturesInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -1068,6 +1092,7 @@ export type UserUncheckedUpdateWithoutPicturesInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1099,6 +1124,7 @@ export type UserCreateWithoutWalletInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -1131,6 +1157,7 @@ export type UserUncheckedCreateWithoutWalletInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -1179,6 +1206,7 @@ export type UserUpdateWithoutWalletInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -1211,6 +1239,7 @@ export type UserUncheckedUpdateWithoutWalletInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1243,6 +1272,7 @@ export type UserCreateWithoutKeyInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -1275,6 +1305,7 @@ export type UserUncheckedCreateWithoutKeyInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -1323,6 +1354,7 @@ export type UserUpdateWithoutKeyInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -1355,6 +1387,7 @@ export type UserUncheckedUpdateWithoutKeyInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1387,6 +1420,7 @@ export type UserCreateWithoutAccessTokensInput = {
   networkApps?: Prisma.NetworkAppCreateNestedManyWithoutOwnerInput
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -1419,6 +1453,7 @@ export type UserUncheckedCreateWithoutAccessTokensInput = {
   networkApps?: Prisma.NetworkAppUncheckedCreateNestedManyWithoutOwnerInput
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -1467,6 +1502,7 @@ export type UserUpdateWithoutAccessTokensInput = {
   networkApps?: Prisma.NetworkAppUpdateManyWithoutOwnerNestedInput
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -1499,6 +1535,155 @@ export type UserUncheckedUpdateWithoutAccessTokensInput = {
   networkApps?: Prisma.NetworkAppUncheckedUpdateManyWithoutOwnerNestedInput
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
+  oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
+  ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
+  createdAssets?: Prisma.AssetUncheckedUpdateManyWithoutCreatorNestedInput
+  commits?: Prisma.CommitUncheckedUpdateManyWithoutAuthorNestedInput
+  pictures?: Prisma.PictureUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutAdminSessionsInput = {
+  id?: string
+  username: string
+  usernameKey?: string
+  email: string
+  passwordHash: string
+  role?: $Enums.Role
+  language?: string
+  emailVerified?: boolean
+  emailHeld?: boolean
+  pendingEmail?: string | null
+  displayName: string
+  description?: string
+  defaultTag?: string
+  referralCode?: string
+  allowC2paDownload?: boolean
+  assetCount?: number
+  createdAt?: Date | string
+  deletedAt?: Date | string | null
+  wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
+  key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
+  networkApps?: Prisma.NetworkAppCreateNestedManyWithoutOwnerInput
+  orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
+  events?: Prisma.EventCreateNestedManyWithoutOwnerInput
+  accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
+  ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
+  createdAssets?: Prisma.AssetCreateNestedManyWithoutCreatorInput
+  commits?: Prisma.CommitCreateNestedManyWithoutAuthorInput
+  pictures?: Prisma.PictureCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutAdminSessionsInput = {
+  id?: string
+  username: string
+  usernameKey?: string
+  email: string
+  passwordHash: string
+  role?: $Enums.Role
+  language?: string
+  emailVerified?: boolean
+  emailHeld?: boolean
+  pendingEmail?: string | null
+  displayName: string
+  description?: string
+  defaultTag?: string
+  referralCode?: string
+  allowC2paDownload?: boolean
+  assetCount?: number
+  createdAt?: Date | string
+  deletedAt?: Date | string | null
+  wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
+  key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
+  networkApps?: Prisma.NetworkAppUncheckedCreateNestedManyWithoutOwnerInput
+  orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
+  accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
+  ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
+  createdAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutCreatorInput
+  commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAuthorInput
+  pictures?: Prisma.PictureUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutAdminSessionsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutAdminSessionsInput, Prisma.UserUncheckedCreateWithoutAdminSessionsInput>
+}
+
+export type UserUpsertWithoutAdminSessionsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutAdminSessionsInput, Prisma.UserUncheckedUpdateWithoutAdminSessionsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutAdminSessionsInput, Prisma.UserUncheckedCreateWithoutAdminSessionsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutAdminSessionsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutAdminSessionsInput, Prisma.UserUncheckedUpdateWithoutAdminSessionsInput>
+}
+
+export type UserUpdateWithoutAdminSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
+  language?: Prisma.StringFieldUpdateOperationsInput | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  emailHeld?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pendingEmail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  displayName?: Prisma.StringFieldUpdateOperationsInput | string
+  description?: Prisma.StringFieldUpdateOperationsInput | string
+  defaultTag?: Prisma.StringFieldUpdateOperationsInput | string
+  referralCode?: Prisma.StringFieldUpdateOperationsInput | string
+  allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  assetCount?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
+  key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
+  networkApps?: Prisma.NetworkAppUpdateManyWithoutOwnerNestedInput
+  orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
+  events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
+  accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
+  ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
+  createdAssets?: Prisma.AssetUpdateManyWithoutCreatorNestedInput
+  commits?: Prisma.CommitUpdateManyWithoutAuthorNestedInput
+  pictures?: Prisma.PictureUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutAdminSessionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  usernameKey?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.EnumRoleFieldUpdateOperationsInput | $Enums.Role
+  language?: Prisma.StringFieldUpdateOperationsInput | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  emailHeld?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  pendingEmail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  displayName?: Prisma.StringFieldUpdateOperationsInput | string
+  description?: Prisma.StringFieldUpdateOperationsInput | string
+  defaultTag?: Prisma.StringFieldUpdateOperationsInput | string
+  referralCode?: Prisma.StringFieldUpdateOperationsInput | string
+  allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  assetCount?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
+  key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
+  networkApps?: Prisma.NetworkAppUncheckedUpdateManyWithoutOwnerNestedInput
+  orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
+  accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1532,6 +1717,7 @@ export type UserCreateWithoutOneTimeTokensInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
   createdAssets?: Prisma.AssetCreateNestedManyWithoutCreatorInput
@@ -1564,6 +1750,7 @@ export type UserUncheckedCreateWithoutOneTimeTokensInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
   createdAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutCreatorInput
@@ -1612,6 +1799,7 @@ export type UserUpdateWithoutOneTimeTokensInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
   createdAssets?: Prisma.AssetUpdateManyWithoutCreatorNestedInput
@@ -1644,6 +1832,7 @@ export type UserUncheckedUpdateWithoutOneTimeTokensInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
   createdAssets?: Prisma.AssetUncheckedUpdateManyWithoutCreatorNestedInput
@@ -1676,6 +1865,7 @@ export type UserCreateWithoutAuditEntriesInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
   createdAssets?: Prisma.AssetCreateNestedManyWithoutCreatorInput
@@ -1708,6 +1898,7 @@ export type UserUncheckedCreateWithoutAuditEntriesInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
   createdAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutCreatorInput
@@ -1756,6 +1947,7 @@ export type UserUpdateWithoutAuditEntriesInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
   createdAssets?: Prisma.AssetUpdateManyWithoutCreatorNestedInput
@@ -1788,6 +1980,7 @@ export type UserUncheckedUpdateWithoutAuditEntriesInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
   createdAssets?: Prisma.AssetUncheckedUpdateManyWithoutCreatorNestedInput
@@ -1820,6 +2013,7 @@ export type UserCreateWithoutOwnedAssetsInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   createdAssets?: Prisma.AssetCreateNestedManyWithoutCreatorInput
@@ -1852,6 +2046,7 @@ export type UserUncheckedCreateWithoutOwnedAssetsInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   createdAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutCreatorInput
@@ -1889,6 +2084,7 @@ export type UserCreateWithoutCreatedAssetsInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -1921,6 +2117,7 @@ export type UserUncheckedCreateWithoutCreatedAssetsInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -1969,6 +2166,7 @@ export type UserUpdateWithoutOwnedAssetsInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   createdAssets?: Prisma.AssetUpdateManyWithoutCreatorNestedInput
@@ -2001,6 +2199,7 @@ export type UserUncheckedUpdateWithoutOwnedAssetsInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   createdAssets?: Prisma.AssetUncheckedUpdateManyWithoutCreatorNestedInput
@@ -2044,6 +2243,7 @@ export type UserUpdateWithoutCreatedAssetsInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -2076,6 +2276,7 @@ export type UserUncheckedUpdateWithoutCreatedAssetsInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -2108,6 +2309,7 @@ export type UserCreateWithoutCommitsInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -2140,6 +2342,7 @@ export type UserUncheckedCreateWithoutCommitsInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -2188,6 +2391,7 @@ export type UserUpdateWithoutCommitsInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -2220,6 +2424,7 @@ export type UserUncheckedUpdateWithoutCommitsInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -2251,6 +2456,7 @@ export type UserCreateWithoutNetworkAppsInput = {
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -2283,6 +2489,7 @@ export type UserUncheckedCreateWithoutNetworkAppsInput = {
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -2331,6 +2538,7 @@ export type UserUpdateWithoutNetworkAppsInput = {
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -2363,6 +2571,7 @@ export type UserUncheckedUpdateWithoutNetworkAppsInput = {
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -2395,6 +2604,7 @@ export type UserCreateWithoutOrdersInput = {
   networkApps?: Prisma.NetworkAppCreateNestedManyWithoutOwnerInput
   events?: Prisma.EventCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -2427,6 +2637,7 @@ export type UserUncheckedCreateWithoutOrdersInput = {
   networkApps?: Prisma.NetworkAppUncheckedCreateNestedManyWithoutOwnerInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutOwnerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -2475,6 +2686,7 @@ export type UserUpdateWithoutOrdersInput = {
   networkApps?: Prisma.NetworkAppUpdateManyWithoutOwnerNestedInput
   events?: Prisma.EventUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -2507,6 +2719,7 @@ export type UserUncheckedUpdateWithoutOrdersInput = {
   networkApps?: Prisma.NetworkAppUncheckedUpdateManyWithoutOwnerNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutOwnerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -2539,6 +2752,7 @@ export type UserCreateWithoutEventsInput = {
   networkApps?: Prisma.NetworkAppCreateNestedManyWithoutOwnerInput
   orders?: Prisma.OrderCreateNestedManyWithoutBuyerInput
   accessTokens?: Prisma.AccessTokenCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetCreateNestedManyWithoutOwnerInput
@@ -2571,6 +2785,7 @@ export type UserUncheckedCreateWithoutEventsInput = {
   networkApps?: Prisma.NetworkAppUncheckedCreateNestedManyWithoutOwnerInput
   orders?: Prisma.OrderUncheckedCreateNestedManyWithoutBuyerInput
   accessTokens?: Prisma.AccessTokenUncheckedCreateNestedManyWithoutUserInput
+  adminSessions?: Prisma.AdminSessionUncheckedCreateNestedManyWithoutUserInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedCreateNestedManyWithoutUserInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutUserInput
   ownedAssets?: Prisma.AssetUncheckedCreateNestedManyWithoutOwnerInput
@@ -2619,6 +2834,7 @@ export type UserUpdateWithoutEventsInput = {
   networkApps?: Prisma.NetworkAppUpdateManyWithoutOwnerNestedInput
   orders?: Prisma.OrderUpdateManyWithoutBuyerNestedInput
   accessTokens?: Prisma.AccessTokenUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUpdateManyWithoutOwnerNestedInput
@@ -2651,6 +2867,7 @@ export type UserUncheckedUpdateWithoutEventsInput = {
   networkApps?: Prisma.NetworkAppUncheckedUpdateManyWithoutOwnerNestedInput
   orders?: Prisma.OrderUncheckedUpdateManyWithoutBuyerNestedInput
   accessTokens?: Prisma.AccessTokenUncheckedUpdateManyWithoutUserNestedInput
+  adminSessions?: Prisma.AdminSessionUncheckedUpdateManyWithoutUserNestedInput
   oneTimeTokens?: Prisma.OneTimeTokenUncheckedUpdateManyWithoutUserNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutUserNestedInput
   ownedAssets?: Prisma.AssetUncheckedUpdateManyWithoutOwnerNestedInput
@@ -2669,6 +2886,7 @@ export type UserCountOutputType = {
   orders: number
   events: number
   accessTokens: number
+  adminSessions: number
   oneTimeTokens: number
   auditEntries: number
   ownedAssets: number
@@ -2682,6 +2900,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   orders?: boolean | UserCountOutputTypeCountOrdersArgs
   events?: boolean | UserCountOutputTypeCountEventsArgs
   accessTokens?: boolean | UserCountOutputTypeCountAccessTokensArgs
+  adminSessions?: boolean | UserCountOutputTypeCountAdminSessionsArgs
   oneTimeTokens?: boolean | UserCountOutputTypeCountOneTimeTokensArgs
   auditEntries?: boolean | UserCountOutputTypeCountAuditEntriesArgs
   ownedAssets?: boolean | UserCountOutputTypeCountOwnedAssetsArgs
@@ -2726,6 +2945,13 @@ export type UserCountOutputTypeCountEventsArgs<ExtArgs extends runtime.Types.Ext
  */
 export type UserCountOutputTypeCountAccessTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AccessTokenWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountAdminSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AdminSessionWhereInput
 }
 
 /**
@@ -2796,6 +3022,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   orders?: boolean | Prisma.User$ordersArgs<ExtArgs>
   events?: boolean | Prisma.User$eventsArgs<ExtArgs>
   accessTokens?: boolean | Prisma.User$accessTokensArgs<ExtArgs>
+  adminSessions?: boolean | Prisma.User$adminSessionsArgs<ExtArgs>
   oneTimeTokens?: boolean | Prisma.User$oneTimeTokensArgs<ExtArgs>
   auditEntries?: boolean | Prisma.User$auditEntriesArgs<ExtArgs>
   ownedAssets?: boolean | Prisma.User$ownedAssetsArgs<ExtArgs>
@@ -2876,6 +3103,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   orders?: boolean | Prisma.User$ordersArgs<ExtArgs>
   events?: boolean | Prisma.User$eventsArgs<ExtArgs>
   accessTokens?: boolean | Prisma.User$accessTokensArgs<ExtArgs>
+  adminSessions?: boolean | Prisma.User$adminSessionsArgs<ExtArgs>
   oneTimeTokens?: boolean | Prisma.User$oneTimeTokensArgs<ExtArgs>
   auditEntries?: boolean | Prisma.User$auditEntriesArgs<ExtArgs>
   ownedAssets?: boolean | Prisma.User$ownedAssetsArgs<ExtArgs>
@@ -2896,6 +3124,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     orders: Prisma.$OrderPayload<ExtArgs>[]
     events: Prisma.$EventPayload<ExtArgs>[]
     accessTokens: Prisma.$AccessTokenPayload<ExtArgs>[]
+    adminSessions: Prisma.$AdminSessionPayload<ExtArgs>[]
     oneTimeTokens: Prisma.$OneTimeTokenPayload<ExtArgs>[]
     auditEntries: Prisma.$AuditEntryPayload<ExtArgs>[]
     ownedAssets: Prisma.$AssetPayload<ExtArgs>[]
@@ -3346,6 +3575,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   orders<T extends Prisma.User$ordersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$ordersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   events<T extends Prisma.User$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accessTokens<T extends Prisma.User$accessTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accessTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccessTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  adminSessions<T extends Prisma.User$adminSessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$adminSessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AdminSessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   oneTimeTokens<T extends Prisma.User$oneTimeTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$oneTimeTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OneTimeTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   auditEntries<T extends Prisma.User$auditEntriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$auditEntriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuditEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ownedAssets<T extends Prisma.User$ownedAssetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$ownedAssetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -3923,6 +4153,30 @@ export type User$accessTokensArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.AccessTokenScalarFieldEnum | Prisma.AccessTokenScalarFieldEnum[]
+}
+
+/**
+ * User.adminSessions
+ */
+export type User$adminSessionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AdminSession
+   */
+  select?: Prisma.AdminSessionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AdminSession
+   */
+  omit?: Prisma.AdminSessionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AdminSessionInclude<ExtArgs> | null
+  where?: Prisma.AdminSessionWhereInput
+  orderBy?: Prisma.AdminSessionOrderByWithRelationInput | Prisma.AdminSessionOrderByWithRelationInput[]
+  cursor?: Prisma.AdminSessionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AdminSessionScalarFieldEnum | Prisma.AdminSessionScalarFieldEnum[]
 }
 
 /**

@@ -39,11 +39,14 @@ const createCache = () =>
   cacheExchange({
     // What has no `id` is a part of what it was read with; a wallet is its owner's.
     keys: {
+      DayFigures: embedded,
+      Figures: embedded,
       MergedAssetTree: embedded,
       Pricing: embedded,
       Quote: embedded,
       QuoteProblem: embedded,
       RefundQuote: embedded,
+      Sale: embedded,
       Wallet: embedded,
       WalletBalance: embedded,
       WebhookAttempt: embedded,

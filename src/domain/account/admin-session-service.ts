@@ -1,0 +1,90 @@
+/**
+ * Sessions of the pages for administrators. They are nobody's access tokens: what opens one opens nothing else, and no access
+ * token opens the pages. They end by themselves soon, and with the password they began with.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import { parse } from '../input.ts'
+import type { Limits } from '../limits.ts'
+import type { Database } from '../ports.ts'
+import { networkOf, type RequestLimits } from '../request-limits.ts'
+import { signInInput } from './account-input.ts'
+import { incorrectLogin } from './account-refusals.ts'
+import { findCredentials } from './account-statements.ts'
+import { deleteAdminSession, insertAdminSession, useAdminSession } from './admin-session-statements.ts'
+import type { OwnPassword } from './own-password.ts'
+import type { PasswordCheck } from './password-check.ts'
+import { signInLimit } from './sign-in-limit.ts'
+
+interface Dependencies {
+  database: Pick<Database, 'query'>
+  limits: Limits
+  requestLimits: RequestLimits
+  passwordCheck: PasswordCheck
+  ownPassword: OwnPassword
+  config: { signInsPerMinute: number }
+}
+
+const SECRET_BYTES = 32
+
+const sha256 = (secret: string) => createHash('sha256').update(secret).digest()
+
+/** Sessions of administrators at their pages. */
+export function createAdminSessionService({
+  database,
+  limits,
+  requestLimits,
+  passwordCheck,
+  ownPassword,
+  config,
+}: Dependencies) {
+  const signIns = signInLimit(config)
+
+  return {
+    /**
+     * Begins a session for an administrator's e-mail and password, under the limits of any sign-in; returns its secret, the only time it
+     * is seen. Who is no administrator is told what a wrong password is told. `address`: where the request came from.
+     * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, THROTTLED, UNAVAILABLE.
+     */
+    async signIn(address: string, rawInput: { email: string; password: string }): Promise<string> {
+      const { email, password } = parse(signInInput, rawInput)
+      await limits.take(signIns, networkOf(address))
+      const [found] = await database.query(findCredentials, { email })
+      const guess = { email, passwordHash: found?.password_hash, password, isSignedIn: false }
+      if (!(await passwordCheck.check(guess)) || !found) throw incorrectLogin()
+      const secret = randomBytes(SECRET_BYTES).toString('base64url')
+      const facts = { user: found.id, verifiedHash: found.password_hash, hash: sha256(secret), address }
+      const [session] = await database.query(insertAdminSession, facts)
+      if (!session) throw incorrectLogin()
+      return secret
+    },
+
+    /** The administrator whose session this secret opens; anonymous when it opens none, or none any more. Raises THROTTLED. */
+    async authenticate(secret: string | undefined, address: string): Promise<Exclude<Actor, { kind: 'system' }>> {
+      const origin = { address, service: undefined }
+      const [found] = secret === undefined ? [] : await database.query(useAdminSession, { hash: sha256(secret) })
+      if (!found) {
+        requestLimits.takeAddress(address)
+        return { kind: 'anonymous', ...origin }
+      }
+      const { tokenId, ...user } = found.signed_in
+      requestLimits.takeSession(tokenId)
+      const record = { ...user, createdAt: new Date(user.createdAt) }
+      return { kind: 'user', id: user.id, role: user.role, user: record, tokenId, ...origin }
+    },
+
+    /**
+     * Asks for the password once more, before something that a session somebody left open must not be enough for.
+     * Raises VALIDATION_FAILED of `currentPassword`, THROTTLED, UNAVAILABLE.
+     */
+    async confirm(actor: UserActor, password: string): Promise<void> {
+      await ownPassword.verify(actor, password)
+    },
+
+    /** Ends the session the actor came with. Raises NOT_AUTHENTICATED. */
+    async signOut(actor: Actor): Promise<void> {
+      assertUser(actor)
+      await database.query(deleteAdminSession, { session: actor.tokenId, address: actor.address })
+    },
+  }
+}

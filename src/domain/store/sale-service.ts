@@ -1,0 +1,59 @@
+/** Orders as administrators see them: whose they are and what became of them, never their arguments. Contract: `sales`, `sale`. */
+import { z } from 'zod'
+import type { Order, Prisma } from '../../platform/prisma/client.ts'
+import type { Actor } from '../actor.ts'
+import { notFound } from '../errors.ts'
+import { fromId, type IdPrefix } from '../ids.ts'
+import { parse } from '../input.ts'
+import { assertMay } from '../policy.ts'
+import type { Database } from '../ports.ts'
+import { nextStatuses } from './order-status.ts'
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type SaleQuery = Omit<Prisma.OrderFindManyArgs, 'where'>
+
+const idOf = (prefix: IdPrefix) =>
+  z.string().refine((id) => fromId(id, prefix), `Expected an identifier as in ${prefix}_01h2x….`)
+const filterInput = z.strictObject({
+  networkAppId: idOf('app').optional(),
+  buyerId: idOf('user').optional(),
+  status: z.enum(Object.keys(nextStatuses) as Order['status'][]).optional(),
+})
+/** Ids as callers see them. */
+export type SaleFilter = z.input<typeof filterInput>
+
+/** Everybody's orders, for administrators. */
+export function createSaleService({ database }: { database: Pick<Database, 'read'> }) {
+  /** Raises VALIDATION_FAILED. */
+  function where(rawFilter: SaleFilter): Prisma.OrderWhereInput {
+    const { networkAppId, buyerId, status } = parse(filterInput, rawFilter)
+    return {
+      ...(networkAppId !== undefined && { networkAppId: fromId(networkAppId)!.uuid }),
+      ...(buyerId !== undefined && { buyerId: fromId(buyerId)!.uuid }),
+      ...(status !== undefined && { status }),
+    }
+  }
+
+  return {
+    /** An order by its identifier. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND. */
+    async get(actor: Actor, orderId: string, query: SaleQuery = {}): Promise<Order> {
+      assertMay(actor, 'store:administer')
+      const uuid = fromId(orderId, 'order')?.uuid
+      const order = uuid && (await database.read.order.findFirst({ ...query, where: { id: uuid } }))
+      if (!order) throw notFound('Order')
+      return order
+    },
+
+    /** Everybody's orders, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+    async list(actor: Actor, filter: SaleFilter, query: SaleQuery): Promise<Order[]> {
+      assertMay(actor, 'store:administer')
+      return database.read.order.findMany({ ...query, orderBy: { id: 'desc' }, where: where(filter) })
+    },
+
+    /** How many `list` would give in all. Raises what `list` raises. */
+    async count(actor: Actor, filter: SaleFilter): Promise<number> {
+      assertMay(actor, 'store:administer')
+      return database.read.order.count({ where: where(filter) })
+    },
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Deeds of administrators, each a form that tells what it does and a button that does it. Whatever takes something away or gives money asks
+ * for the password once more. A form carries a key of its own, so that sending it twice does it once.
+ */
+import { randomUUID } from 'node:crypto'
+import { html } from 'hono/html'
+import { DomainError } from '../../domain/errors.ts'
+import type { Html } from '../layout.ts'
+import { type AdminAnswer, type AdminPage, type AdminRequest, type AdminRoute, hiddenFields } from './admin-page.ts'
+import { heading } from './parts.ts'
+
+/** A field of a form. */
+export interface Field {
+  name: string
+  label: string
+  /** What may stand in it, in a sentence. */
+  rule?: string
+  kind?: 'text' | 'url' | 'datetime-local' | 'area'
+  /** Instead of a text: values with their words. */
+  options?: readonly (readonly [string, string])[]
+  isOptional?: boolean
+  /** What stands in it at first. */
+  value?: string
+}
+
+/** What a form shows before anything was sent. */
+export interface ActionView {
+  title: string
+  /** Where it belongs: addresses with their words. */
+  trail: readonly (readonly [string, string])[]
+  /** What it is about, and what follows from it. */
+  about: Html
+  fields: readonly Field[]
+  button: string
+}
+
+/** A deed. */
+export interface Action {
+  path: string
+  /** Whether the password is asked for once more. */
+  isGuarded: boolean
+  /** Raises what operations raise. */
+  view(request: AdminRequest): Promise<ActionView>
+  /** Does it; where to go then, or what to show once. Raises what operations raise. */
+  carryOut(request: AdminRequest): Promise<AdminAnswer>
+}
+
+/** What the handler tells of a refusal. */
+export interface Refused {
+  status: number
+  message: string
+  /** By the name of the field. */
+  fields: Record<string, string[]>
+}
+
+/** How an error is told, or undefined when it is none that a person can do something about. */
+export type TellRefusal = (error: unknown, request: AdminRequest) => Refused | undefined
+
+const PASSWORD = 'current-password'
+
+function input({ name, kind = 'text', options, isOptional, value = '' }: Field, attributes: Html): Html {
+  const required = isOptional ? '' : html` required`
+  if (options)
+    return html`<select id="${name}" name="${name}"${attributes}>${options.map(([key, words]) => html`<option value="${key}"${key === value ? html` selected` : ''}>${words}</option>`)}</select>`
+  if (kind === 'area')
+    return html`<textarea id="${name}" name="${name}" rows="3" maxlength="500"${required}${attributes}>${value}</textarea>`
+  return html`<input id="${name}" name="${name}" type="${kind}" value="${value}" autocomplete="off" spellcheck="false"${required}${attributes}>`
+}
+
+/** A field with its label, its rule and what is wrong with it. */
+export function renderField(field: Field, wrong: readonly string[] = [], control = input): Html {
+  const { name, label, rule, isOptional } = field
+  const described = [rule && `${name}-rule`, wrong.length && `${name}-problem`].filter(Boolean).join(' ')
+  const attributes = html`${described ? html` aria-describedby="${described}"` : ''}${wrong.length ? html` aria-invalid="true"` : ''}`
+  return html`<div class="field">
+<label for="${name}">${label}${isOptional ? html` <span class="quiet">(optional)</span>` : ''}</label>
+${rule ? html`<p class="rule" id="${name}-rule">${rule}</p>` : ''}
+${wrong.length ? html`<p class="wrong" id="${name}-problem">${wrong.join(' ')}</p>` : ''}
+${control(field, attributes)}
+</div>`
+}
+
+const passwordInput = ({ name }: Field, attributes: Html): Html =>
+  html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password" autocapitalize="none" spellcheck="false"${attributes}>`
+
+/** A field for a password. */
+export const renderPassword = (label: string, wrong: readonly string[] = [], rule?: string): Html =>
+  renderField({ name: PASSWORD, label, ...(rule !== undefined && { rule }) }, wrong, passwordInput)
+
+/** The notice above a form that was refused; the focus goes there. */
+export const refusalNotice = (message: string): Html =>
+  html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
+
+function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, refused?: Refused): AdminPage {
+  const { title, trail, about, fields, button } = view
+  const shownIn = ({ name, value }: Field) => (refused ? (request.form.get(name) ?? '') : value) ?? ''
+  const known = new Set([...fields.map(({ name }) => name), PASSWORD])
+  const told =
+    refused && Object.keys(refused.fields).some((name) => known.has(name))
+      ? 'Something is not as it has to be.'
+      : refused?.message
+  return {
+    ...(refused && { status: refused.status }),
+    title: refused ? `Not done: ${title}` : title,
+    content: html`${told ? refusalNotice(told) : ''}${heading(title, { trail })}
+${about}
+<form class="form" method="post">
+${hiddenFields(request, { key: request.form.get('key') ?? randomUUID() })}
+${fields.map((field) => renderField({ ...field, value: shownIn(field) }, refused?.fields[field.name]))}
+${isGuarded ? renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, because this cannot be taken back.') : ''}
+<button${isGuarded ? html` class="danger"` : ''}>${button}</button>
+</form>`,
+  }
+}
+
+/** A field is called here as operations call it, but for the password. */
+const isPassword = (error: unknown) =>
+  error instanceof DomainError &&
+  error.code === 'VALIDATION_FAILED' &&
+  Object.hasOwn(Object(error.details), 'currentPassword')
+
+async function confirm({ context: { actor, services }, form }: AdminRequest): Promise<void> {
+  if (actor.kind === 'user') await services.adminSessions.confirm(actor, form.get(PASSWORD) ?? '')
+}
+
+/** A deed as two routes: one shows the form, one takes it. */
+export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] => [
+  {
+    method: 'GET',
+    path: action.path,
+    answer: async (request) => formPage(request, await action.view(request), action.isGuarded),
+  },
+  {
+    method: 'POST',
+    path: action.path,
+    async answer(request) {
+      try {
+        if (action.isGuarded) await confirm(request)
+        return await action.carryOut(request)
+      } catch (error) {
+        const refused = tell(error, request)
+        if (!refused) throw error
+        const fields = isPassword(error) ? { [PASSWORD]: ['This is not your password.'] } : refused.fields
+        return formPage(request, await action.view(request), action.isGuarded, { ...refused, fields })
+      }
+    },
+  },
+]

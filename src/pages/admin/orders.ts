@@ -1,0 +1,217 @@
+/** Orders: what was bought, what became of it, and refunds. */
+import { html } from 'hono/html'
+import type { OrderStatus, SaleFactsFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import type { Action } from './action.ts'
+import type { AdminRoute } from './admin-page.ts'
+import { badge, doneAt, facts, filters, heading, id, moment, offsetOf, PAGE, pager, table } from './parts.ts'
+import type { Run } from './run.ts'
+
+/** What lists and pages tell of an order. */
+export const SaleFacts = graphql(/* GraphQL */ `
+  fragment SaleFacts on Sale {
+    orderId
+    status
+    networkAppId
+    networkAppName
+    buyer {
+      id
+      username
+    }
+    price
+    numPaid
+    pointsPaid
+    totalPaid
+    totalRefunded
+    createdAt
+    paidAt
+    settledAt
+  }
+`)
+
+const Sales = graphql(/* GraphQL */ `
+  query AdminSales($limit: Int!, $offset: Int!, $filter: SaleFilter) {
+    sales(first: $limit, offset: $offset, filter: $filter) {
+      totalCount
+      nodes {
+        ...SaleFacts
+      }
+    }
+  }
+`)
+
+const Sale = graphql(/* GraphQL */ `
+  query AdminSale($orderId: ID!) {
+    sale(orderId: $orderId) {
+      ...SaleFacts
+      refunds {
+        id
+        total
+        num
+        points
+        reason
+        createdAt
+      }
+    }
+  }
+`)
+
+const TryRefund = graphql(/* GraphQL */ `
+  mutation AdminTryRefund($orderId: ID!) {
+    refundOrder(input: { orderId: $orderId, reason: "-", dryRun: true }) {
+      quote {
+        num
+        points
+        refundable
+        problems {
+          message
+        }
+      }
+    }
+  }
+`)
+
+const RefundOrder = graphql(/* GraphQL */ `
+  mutation AdminRefundOrder($input: RefundOrderInput!) {
+    refundOrder(input: $input) {
+      refund {
+        id
+      }
+    }
+  }
+`)
+
+const PATH = '/admin/orders'
+const statuses: OrderStatus[] = ['CREATED', 'PENDING', 'SUCCESS', 'FAILURE', 'EXPIRED', 'CANCELLED', 'REFUNDED']
+const statusOf = (text: string | null) => statuses.find((status) => status === text)
+const options = [['', 'Any'], ...statuses.map((status) => [status, status.toLowerCase()])] as [string, string][]
+
+/** Columns of a list of orders. */
+export const saleColumns = [
+  { name: 'Order', show: ({ orderId }: SaleFactsFragment) => id(orderId, `${PATH}/${orderId}`) },
+  { name: 'Status', show: ({ status }: SaleFactsFragment) => badge(status) },
+  {
+    name: 'Network app',
+    show: ({ networkAppName, networkAppId }: SaleFactsFragment) =>
+      html`<a href="/admin/apps/${networkAppId}">${networkAppName}</a>`,
+  },
+  {
+    name: 'Buyer',
+    show: ({ buyer }: SaleFactsFragment) => html`<a href="/admin/users/${buyer.id}">${buyer.username}</a>`,
+  },
+  { name: 'Price', isNumber: true, show: ({ price }: SaleFactsFragment) => price },
+  { name: 'Paid', isNumber: true, show: ({ totalPaid }: SaleFactsFragment) => totalPaid },
+  { name: 'Given back', isNumber: true, show: ({ totalRefunded }: SaleFactsFragment) => totalRefunded },
+  { name: 'Made (UTC)', show: ({ createdAt }: SaleFactsFragment) => moment(createdAt) },
+]
+
+const list = (run: Run): AdminRoute => ({
+  method: 'GET',
+  path: PATH,
+  async answer(request) {
+    const { query } = request
+    const filter = {
+      status: statusOf(query.get('status')),
+      networkAppId: query.get('app')?.trim() || undefined,
+      buyerId: query.get('buyer')?.trim() || undefined,
+    }
+    const { sales } = await run(Sales, { limit: PAGE, offset: offsetOf(request), filter }, request.context)
+    return {
+      title: 'Orders',
+      content: html`${heading('Orders', { request })}
+${filters(request, [
+  { name: 'status', label: 'Status', options },
+  { name: 'app', label: 'Identifier of the network app' },
+  { name: 'buyer', label: 'Identifier of the buyer' },
+])}
+${table('Orders', saleColumns, sales.nodes, 'There are no such orders.')}
+${pager(PATH, request, sales.totalCount)}`,
+    }
+  },
+})
+
+const read = (run: Run): AdminRoute => ({
+  method: 'GET',
+  path: `${PATH}/:id`,
+  async answer(request) {
+    const { sale: found } = await run(Sale, { orderId: request.params.id! }, request.context)
+    const sale = found!
+    const canRefund = sale.paidAt !== null && sale.status !== 'REFUNDED' && sale.totalPaid !== '0'
+    return {
+      title: `Order of ${sale.networkAppName}`,
+      content: html`${heading(html`Order of ${sale.networkAppName} ${badge(sale.status)}`, { trail: [[PATH, 'Orders']], request })}
+${facts(
+  ['Order', id(sale.orderId)],
+  ['Buyer', html`<a href="/admin/users/${sale.buyer.id}">${sale.buyer.username}</a>`],
+  ['Network app', html`<a href="/admin/apps/${sale.networkAppId}">${sale.networkAppName}</a>`],
+  ['Price', sale.price],
+  ['Paid', `${sale.totalPaid} (${sale.numPaid} in currency units, ${sale.pointsPaid} in points)`],
+  ['Given back', sale.totalRefunded],
+  ['Made (UTC)', moment(sale.createdAt)],
+  ['Paid at (UTC)', moment(sale.paidAt)],
+  ['Settled (UTC)', moment(sale.settledAt)],
+  ['Webhook', html`<a href="/admin/webhooks?order=${sale.orderId}">Its deliveries</a>`],
+)}
+<ul class="actions">${canRefund ? html`<li><a class="button" href="${PATH}/${sale.orderId}/refund">Give back</a></li>` : ''}</ul>
+<section><h2>Refunds</h2>
+${table(
+  'Refunds',
+  [
+    { name: 'Refund', show: (refund) => id(refund.id) },
+    { name: 'Amount', isNumber: true, show: ({ total }) => total },
+    { name: 'In currency units', isNumber: true, show: ({ num }) => num },
+    { name: 'In points', isNumber: true, show: ({ points }) => points },
+    { name: 'Reason', show: ({ reason }) => reason || 'Its webhook was given up, or the buyer’s account is deleted.' },
+    { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
+  ],
+  sale.refunds,
+  'Nothing of it was given back.',
+)}</section>`,
+    }
+  },
+})
+
+const refund = (run: Run): Action => ({
+  path: `${PATH}/:id/refund`,
+  isGuarded: true,
+  async view({ params, context }) {
+    const orderId = params.id!
+    const { refundOrder } = await run(
+      TryRefund,
+      { orderId },
+      { ...context, idempotency: { key: undefined, replayed: false } },
+    )
+    const { refundable, problems } = refundOrder.quote!
+    return {
+      title: 'Give an order back',
+      trail: [
+        [PATH, 'Orders'],
+        [`${PATH}/${orderId}`, 'Order'],
+      ],
+      about: html`<p>Order ${id(orderId)}. ${problems.length ? problems.map(({ message }) => message).join(' ') : `${refundable} can be given back.`}</p>
+<p>What was spent last comes back first: currency units, then points. The buyer gets a mail with the reason, the webhook of the network app the event <code>order.refunded</code>.</p>`,
+      fields: [
+        {
+          name: 'amount',
+          label: 'Amount',
+          isOptional: true,
+          rule: `At most ${refundable}; all that is left when it is empty.`,
+        },
+        { name: 'reason', label: 'Reason', kind: 'area', rule: 'The buyer reads it.' },
+      ],
+      button: 'Give back',
+    }
+  },
+  async carryOut({ params, form, context }) {
+    const orderId = params.id!
+    const amount = form.get('amount')?.trim() || undefined
+    await run(RefundOrder, { input: { orderId, amount, reason: form.get('reason') ?? '' } }, context)
+    return { redirect: doneAt(`${PATH}/${orderId}`, 'refunded') }
+  },
+})
+
+/** Pages about orders. */
+export const orderRoutes = (run: Run): AdminRoute[] => [list(run), read(run)]
+
+/** What can be done with an order. */
+export const orderActions = (run: Run): Action[] => [refund(run)]

@@ -1,0 +1,184 @@
+/* eslint-disable */
+import * as types from './graphql.ts';
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+
+/**
+ * Map of all GraphQL operations in the project.
+ *
+ * This map has several performance disadvantages:
+ * 1. It is not tree-shakeable, so it will include all operations in the project.
+ * 2. It is not minifiable, so the string of a GraphQL query will be multiple times inside the bundle.
+ * 3. It does not support dead code elimination, so it will add unused operations.
+ *
+ * Therefore it is highly recommended to use the babel or swc plugin for production.
+ * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
+ */
+type Documents = {
+    "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n": typeof types.NetworkAppFactsFragmentDoc,
+    "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n": typeof types.AdminAppsDocument,
+    "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n": typeof types.AdminAppDocument,
+    "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n": typeof types.AdminCreateAppDocument,
+    "\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n": typeof types.AdminUpdateAppDocument,
+    "\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n": typeof types.AdminRotateSecretDocument,
+    "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n": typeof types.AdminDeactivateAppDocument,
+    "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": typeof types.AdminAuditDocument,
+    "\n  query AdminKeys($limit: Int!, $offset: Int!) {\n    apiKeys(first: $limit, offset: $offset) {\n      totalCount\n      nodes {\n        id\n        name\n        prefix\n        createdAt\n        revokedAt\n      }\n    }\n  }\n": typeof types.AdminKeysDocument,
+    "\n  mutation AdminIssueKey($input: IssueApiKeyInput!) {\n    issueApiKey(input: $input) {\n      key\n      apiKey {\n        name\n      }\n    }\n  }\n": typeof types.AdminIssueKeyDocument,
+    "\n  query AdminKey($id: ID!) {\n    node(id: $id) {\n      ... on ApiKey {\n        name\n        prefix\n      }\n    }\n  }\n": typeof types.AdminKeyDocument,
+    "\n  mutation AdminRevokeKey($id: ID!) {\n    revokeApiKey(input: { id: $id }) {\n      apiKey {\n        id\n      }\n    }\n  }\n": typeof types.AdminRevokeKeyDocument,
+    "\n  fragment SaleFacts on Sale {\n    orderId\n    status\n    networkAppId\n    networkAppName\n    buyer {\n      id\n      username\n    }\n    price\n    numPaid\n    pointsPaid\n    totalPaid\n    totalRefunded\n    createdAt\n    paidAt\n    settledAt\n  }\n": typeof types.SaleFactsFragmentDoc,
+    "\n  query AdminSales($limit: Int!, $offset: Int!, $filter: SaleFilter) {\n    sales(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n": typeof types.AdminSalesDocument,
+    "\n  query AdminSale($orderId: ID!) {\n    sale(orderId: $orderId) {\n      ...SaleFacts\n      refunds {\n        id\n        total\n        num\n        points\n        reason\n        createdAt\n      }\n    }\n  }\n": typeof types.AdminSaleDocument,
+    "\n  mutation AdminTryRefund($orderId: ID!) {\n    refundOrder(input: { orderId: $orderId, reason: \"-\", dryRun: true }) {\n      quote {\n        num\n        points\n        refundable\n        problems {\n          message\n        }\n      }\n    }\n  }\n": typeof types.AdminTryRefundDocument,
+    "\n  mutation AdminRefundOrder($input: RefundOrderInput!) {\n    refundOrder(input: $input) {\n      refund {\n        id\n      }\n    }\n  }\n": typeof types.AdminRefundOrderDocument,
+    "\n  query AdminOverview($days: Int!) {\n    pricing {\n      currency\n    }\n    figures(days: $days) {\n      waitingCommits\n      oldestWaitingCommitAt\n      waitingDeliveries\n      days {\n        day\n        revenueNum\n        revenuePoints\n        ordersMade\n        ordersPaid\n        refunds\n        commits\n        lagMedian\n        lagMost\n        delivered\n        pending\n        givenUp\n        signUps\n      }\n    }\n  }\n": typeof types.AdminOverviewDocument,
+    "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n": typeof types.AdminUserDocument,
+    "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n": typeof types.AdminGrantPointsDocument,
+    "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": typeof types.DeliveryFactsFragmentDoc,
+    "\n  query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n    webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...DeliveryFacts\n      }\n    }\n  }\n": typeof types.AdminDeliveriesDocument,
+    "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n": typeof types.AdminDeliveryDocument,
+    "\n  mutation AdminReplay($id: ID!) {\n    replayWebhookDelivery(input: { id: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": typeof types.AdminReplayDocument,
+};
+const documents: Documents = {
+    "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n": types.NetworkAppFactsFragmentDoc,
+    "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n": types.AdminAppsDocument,
+    "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n": types.AdminAppDocument,
+    "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n": types.AdminCreateAppDocument,
+    "\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n": types.AdminUpdateAppDocument,
+    "\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n": types.AdminRotateSecretDocument,
+    "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n": types.AdminDeactivateAppDocument,
+    "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": types.AdminAuditDocument,
+    "\n  query AdminKeys($limit: Int!, $offset: Int!) {\n    apiKeys(first: $limit, offset: $offset) {\n      totalCount\n      nodes {\n        id\n        name\n        prefix\n        createdAt\n        revokedAt\n      }\n    }\n  }\n": types.AdminKeysDocument,
+    "\n  mutation AdminIssueKey($input: IssueApiKeyInput!) {\n    issueApiKey(input: $input) {\n      key\n      apiKey {\n        name\n      }\n    }\n  }\n": types.AdminIssueKeyDocument,
+    "\n  query AdminKey($id: ID!) {\n    node(id: $id) {\n      ... on ApiKey {\n        name\n        prefix\n      }\n    }\n  }\n": types.AdminKeyDocument,
+    "\n  mutation AdminRevokeKey($id: ID!) {\n    revokeApiKey(input: { id: $id }) {\n      apiKey {\n        id\n      }\n    }\n  }\n": types.AdminRevokeKeyDocument,
+    "\n  fragment SaleFacts on Sale {\n    orderId\n    status\n    networkAppId\n    networkAppName\n    buyer {\n      id\n      username\n    }\n    price\n    numPaid\n    pointsPaid\n    totalPaid\n    totalRefunded\n    createdAt\n    paidAt\n    settledAt\n  }\n": types.SaleFactsFragmentDoc,
+    "\n  query AdminSales($limit: Int!, $offset: Int!, $filter: SaleFilter) {\n    sales(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n": types.AdminSalesDocument,
+    "\n  query AdminSale($orderId: ID!) {\n    sale(orderId: $orderId) {\n      ...SaleFacts\n      refunds {\n        id\n        total\n        num\n        points\n        reason\n        createdAt\n      }\n    }\n  }\n": types.AdminSaleDocument,
+    "\n  mutation AdminTryRefund($orderId: ID!) {\n    refundOrder(input: { orderId: $orderId, reason: \"-\", dryRun: true }) {\n      quote {\n        num\n        points\n        refundable\n        problems {\n          message\n        }\n      }\n    }\n  }\n": types.AdminTryRefundDocument,
+    "\n  mutation AdminRefundOrder($input: RefundOrderInput!) {\n    refundOrder(input: $input) {\n      refund {\n        id\n      }\n    }\n  }\n": types.AdminRefundOrderDocument,
+    "\n  query AdminOverview($days: Int!) {\n    pricing {\n      currency\n    }\n    figures(days: $days) {\n      waitingCommits\n      oldestWaitingCommitAt\n      waitingDeliveries\n      days {\n        day\n        revenueNum\n        revenuePoints\n        ordersMade\n        ordersPaid\n        refunds\n        commits\n        lagMedian\n        lagMost\n        delivered\n        pending\n        givenUp\n        signUps\n      }\n    }\n  }\n": types.AdminOverviewDocument,
+    "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n": types.AdminUserDocument,
+    "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n": types.AdminGrantPointsDocument,
+    "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": types.DeliveryFactsFragmentDoc,
+    "\n  query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n    webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...DeliveryFacts\n      }\n    }\n  }\n": types.AdminDeliveriesDocument,
+    "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n": types.AdminDeliveryDocument,
+    "\n  mutation AdminReplay($id: ID!) {\n    replayWebhookDelivery(input: { id: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": types.AdminReplayDocument,
+};
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ *
+ *
+ * @example
+ * ```ts
+ * const query = graphql(`query GetUser($id: ID!) { user(id: $id) { name } }`);
+ * ```
+ *
+ * The query argument is unknown!
+ * Please regenerate the types.
+ */
+export function graphql(source: string): unknown;
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n"): (typeof documents)["\n  fragment NetworkAppFacts on NetworkApp {\n    id\n    name\n    price\n    webhookUrl\n    webhookDisabledAt\n    deliveryFailurePolicy\n    isActive\n    createdAt\n    updatedAt\n    owner {\n      id\n      username\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n    networkApps(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...NetworkAppFacts\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n"): (typeof documents)["\n  query AdminApp($id: ID!) {\n    networkApp(id: $id) {\n      ...NetworkAppFacts\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n"): (typeof documents)["\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n"): (typeof documents)["\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminKeys($limit: Int!, $offset: Int!) {\n    apiKeys(first: $limit, offset: $offset) {\n      totalCount\n      nodes {\n        id\n        name\n        prefix\n        createdAt\n        revokedAt\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminKeys($limit: Int!, $offset: Int!) {\n    apiKeys(first: $limit, offset: $offset) {\n      totalCount\n      nodes {\n        id\n        name\n        prefix\n        createdAt\n        revokedAt\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminIssueKey($input: IssueApiKeyInput!) {\n    issueApiKey(input: $input) {\n      key\n      apiKey {\n        name\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminIssueKey($input: IssueApiKeyInput!) {\n    issueApiKey(input: $input) {\n      key\n      apiKey {\n        name\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminKey($id: ID!) {\n    node(id: $id) {\n      ... on ApiKey {\n        name\n        prefix\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminKey($id: ID!) {\n    node(id: $id) {\n      ... on ApiKey {\n        name\n        prefix\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminRevokeKey($id: ID!) {\n    revokeApiKey(input: { id: $id }) {\n      apiKey {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminRevokeKey($id: ID!) {\n    revokeApiKey(input: { id: $id }) {\n      apiKey {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment SaleFacts on Sale {\n    orderId\n    status\n    networkAppId\n    networkAppName\n    buyer {\n      id\n      username\n    }\n    price\n    numPaid\n    pointsPaid\n    totalPaid\n    totalRefunded\n    createdAt\n    paidAt\n    settledAt\n  }\n"): (typeof documents)["\n  fragment SaleFacts on Sale {\n    orderId\n    status\n    networkAppId\n    networkAppName\n    buyer {\n      id\n      username\n    }\n    price\n    numPaid\n    pointsPaid\n    totalPaid\n    totalRefunded\n    createdAt\n    paidAt\n    settledAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminSales($limit: Int!, $offset: Int!, $filter: SaleFilter) {\n    sales(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminSales($limit: Int!, $offset: Int!, $filter: SaleFilter) {\n    sales(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminSale($orderId: ID!) {\n    sale(orderId: $orderId) {\n      ...SaleFacts\n      refunds {\n        id\n        total\n        num\n        points\n        reason\n        createdAt\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminSale($orderId: ID!) {\n    sale(orderId: $orderId) {\n      ...SaleFacts\n      refunds {\n        id\n        total\n        num\n        points\n        reason\n        createdAt\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminTryRefund($orderId: ID!) {\n    refundOrder(input: { orderId: $orderId, reason: \"-\", dryRun: true }) {\n      quote {\n        num\n        points\n        refundable\n        problems {\n          message\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminTryRefund($orderId: ID!) {\n    refundOrder(input: { orderId: $orderId, reason: \"-\", dryRun: true }) {\n      quote {\n        num\n        points\n        refundable\n        problems {\n          message\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminRefundOrder($input: RefundOrderInput!) {\n    refundOrder(input: $input) {\n      refund {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminRefundOrder($input: RefundOrderInput!) {\n    refundOrder(input: $input) {\n      refund {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminOverview($days: Int!) {\n    pricing {\n      currency\n    }\n    figures(days: $days) {\n      waitingCommits\n      oldestWaitingCommitAt\n      waitingDeliveries\n      days {\n        day\n        revenueNum\n        revenuePoints\n        ordersMade\n        ordersPaid\n        refunds\n        commits\n        lagMedian\n        lagMost\n        delivered\n        pending\n        givenUp\n        signUps\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminOverview($days: Int!) {\n    pricing {\n      currency\n    }\n    figures(days: $days) {\n      waitingCommits\n      oldestWaitingCommitAt\n      waitingDeliveries\n      days {\n        day\n        revenueNum\n        revenuePoints\n        ordersMade\n        ordersPaid\n        refunds\n        commits\n        lagMedian\n        lagMost\n        delivered\n        pending\n        givenUp\n        signUps\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n"): (typeof documents)["\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n    webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...DeliveryFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n    webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...DeliveryFacts\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminReplay($id: ID!) {\n    replayWebhookDelivery(input: { id: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminReplay($id: ID!) {\n    replayWebhookDelivery(input: { id: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n"];
+
+export function graphql(source: string) {
+  return (documents as any)[source] ?? {};
+}
+
+export type DocumentType<TDocumentNode extends DocumentNode<any, any>> = TDocumentNode extends DocumentNode<  infer TType,  any>  ? TType  : never;

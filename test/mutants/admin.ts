@@ -1,0 +1,56 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+const TESTS = ['pages/admin.test.ts']
+
+export const admin: Mutant[] = [
+  ...mutantsOf('src/pages/admin/admin-handler.ts', TESTS, [
+    [
+      'admin.form-token',
+      'A form brings back what only a page of the session knows.',
+      `if (!isSame(request.form.get('form-token') ?? '', request.formToken)) throw forged()`,
+      ``,
+    ],
+    [
+      'admin.own-form',
+      'No form of another site is taken.',
+      `if (site !== undefined) return site === 'same-origin'`,
+      `if (site !== undefined) return true`,
+    ],
+    [
+      'admin.nobody',
+      'Nobody sees a page without a session.',
+      `if (request.context.actor.kind !== 'user') {`,
+      `if (request.context.actor.kind === 'system') {`,
+    ],
+  ]),
+  ...mutantsOf('src/pages/admin/action.ts', TESTS, [
+    [
+      'admin.guard',
+      'What cannot be taken back asks for the password.',
+      `if (action.isGuarded) await confirm(request)`,
+      `if (action.isGuarded) request.form.get(PASSWORD)`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/admin-session-statements.ts', TESTS, [
+    [
+      'admin.begins-by-administrators',
+      'Only an administrator begins a session of the pages.',
+      `and role = 'ADMIN' and deleted_at is null for share`,
+      `and deleted_at is null for share`,
+    ],
+    [
+      'admin.role-ends',
+      'A session ends with the role.',
+      `and u.role = 'ADMIN' and u.deleted_at is null`,
+      `and u.deleted_at is null`,
+    ],
+    [
+      'admin.password-ends',
+      'A session ends with the password it began with.',
+      `and s.password_digest = `,
+      `and s.password_digest is distinct from `,
+    ],
+    ['admin.idle-ends', 'A session that is not used ends.', `interval '30 minutes'`, `interval '30 days'`],
+    ['admin.ends', 'A session ends after a day’s work.', `interval '8 hours'`, `interval '8 days'`],
+  ]),
+]

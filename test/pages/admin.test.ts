@@ -1,0 +1,258 @@
+/** The pages for administrators, as a browser without JavaScript asks for them. */
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp()
+const admin = await app.admin()
+const store = await createStore(app, { owner: admin })
+
+interface Seen {
+  status: number
+  text: string
+  headers: Headers
+}
+
+/** A browser with a jar for one cookie. */
+function createBrowser() {
+  let cookie = ''
+  async function ask(path: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Seen> {
+    const answer = await fetch(app.url + path, {
+      redirect: 'manual',
+      headers: { ...(cookie && { cookie }), ...(form && { 'sec-fetch-site': 'same-origin' }), ...headers },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    })
+    const set = answer.headers.getSetCookie()[0]
+    if (set) cookie = set.split(';')[0]!
+    return { status: answer.status, text: await answer.text(), headers: answer.headers }
+  }
+  /** Fills the form of a page in, with what it hides, and sends it. */
+  async function submit(path: string, fields: Record<string, string>): Promise<Seen> {
+    const { text } = await ask(path)
+    const main = text.slice(text.indexOf('<main'))
+    const hidden = [...main.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+    return ask(path, { ...Object.fromEntries(hidden.map(([, name, value]) => [name!, value!])), ...fields })
+  }
+  return { ask, submit, cookie: () => cookie }
+}
+
+const signIn = async (user: SignedIn = admin, password = PASSWORD) => {
+  const browser = createBrowser()
+  const answer = await browser.ask('/admin/sign-in', { email: user.email, password, next: '/admin/orders' })
+  return { ...browser, answer }
+}
+const guarded = { 'current-password': PASSWORD }
+
+async function sell(): Promise<{ buyer: SignedIn; id: string }> {
+  const buyer = await app.newUser({ points: '1', num: '10' })
+  const { id } = await store.order(buyer, { action_args: { token: 'live-token' } })
+  expectOk(await store.confirm(buyer, id))
+  return { buyer, id }
+}
+
+describe('the session of an administrator', () => {
+  it('begins with the password, in a cookie that no script and no other site gets', async () => {
+    const { answer, ask } = await signIn()
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin/orders'])
+    expect(answer.headers.get('set-cookie')).toMatch(/^annal-admin=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    const page = await ask('/admin')
+    expect(page.status).toBe(200)
+    expect(page.text).toContain(admin.username)
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri/,
+    )
+    expect(page.text).not.toContain('<script')
+  })
+
+  it('is nobody’s but an administrator’s, and a wrong password is told in the same words', async () => {
+    const user = await app.newUser()
+    const [wrong, stranger] = [await signIn(admin, 'wrong'), await signIn(user)]
+    for (const { answer, ask } of [wrong, stranger]) {
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('Unable to log in with provided credentials.')
+      expect((await ask('/admin')).headers.get('location')).toBe('/admin/sign-in?next=%2Fadmin')
+    }
+  })
+
+  it('opens no interface, and no access token opens the pages', async () => {
+    const { cookie, ask } = await signIn()
+    const secret = cookie().split('=')[1]!
+    expectError(
+      await app.rest('GET', 'auth/users/me/', { headers: { Authorization: `token ${secret}` } }),
+      'AUTHENTICATION_FAILED',
+    )
+    expectError(await app.rest('GET', 'auth/users/me/', { headers: { cookie: cookie() } }), 'NOT_AUTHENTICATED')
+    const headers = { Authorization: `token ${admin.token}`, cookie: `annal-admin=${admin.token}` }
+    expect((await createBrowser().ask('/admin', undefined, headers)).status).toBe(303)
+    expect((await ask('/admin')).status).toBe(200)
+  })
+
+  it('ends with the password, with the role, with time, and when it is told to', async () => {
+    const other = await app.admin()
+    const isIn = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status === 200
+    const endings = [
+      `update users set password_hash = password_hash || ' ' where id = $1::uuid`,
+      `update users set role = 'USER' where id = $1::uuid`,
+      `update admin_sessions set last_used_at = now() - interval '31 minutes' where user_id = $1::uuid`,
+      `update admin_sessions set created_at = now() - interval '8 hours', last_used_at = now() where user_id = $1::uuid`,
+    ]
+    const { password_hash } = (await app.sql('select password_hash from users where id = $1::uuid', [other.id]))[0]!
+    for (const ending of endings) {
+      const session = await signIn(other)
+      expect(await isIn(session)).toBe(true)
+      await app.sql(ending, [other.id])
+      expect(await isIn(session), ending).toBe(false)
+      await app.sql(`update users set password_hash = $2, role = 'ADMIN' where id = $1::uuid`, [
+        other.id,
+        password_hash,
+      ])
+    }
+    const session = await signIn(other)
+    const { text } = await session.ask('/admin')
+    const token = /name="form-token" value="([^"]+)"/.exec(text)![1]!
+    const old = session.cookie()
+    expect((await session.ask('/admin/sign-out', { 'form-token': token })).headers.get('location')).toBe(
+      '/admin/sign-in',
+    )
+    expect((await createBrowser().ask('/admin', undefined, { cookie: old })).status).toBe(303)
+    const trail = await app.sql(
+      `select action from audit_entries where user_id = $1::uuid and action like 'admin%' order by id desc limit 2`,
+      [other.id],
+    )
+    expect(trail.map(({ action }) => action)).toEqual(['admin-session.ended', 'admin-session.started'])
+  })
+
+  it('takes no form that another site sends', async () => {
+    const { id } = await sell()
+    const { ask } = await signIn()
+    const form = { reason: 'x', ...guarded }
+    const { text } = await ask(`/admin/orders/${id}/refund`)
+    const token = /name="form-token" value="([^"]+)"/.exec(text)![1]!
+    const path = `/admin/orders/${id}/refund`
+    expect((await ask(path, form)).status).toBe(403)
+    const own = { ...form, 'form-token': token }
+    for (const site of ['cross-site', 'same-site', 'none'])
+      expect((await ask(path, own, { 'sec-fetch-site': site })).status).toBe(403)
+    expect((await ask(path, { ...own, 'form-token': token.replace(/./, 'x') })).status).toBe(403)
+    const [row] = await app.sql(
+      'select count(*)::int as n from refunds r join orders o on o.id = r.order_id join users u on u.id = o.buyer_id',
+    )
+    expect(row).toEqual({ n: 0 })
+  })
+})
+
+describe('an administrator at the pages', () => {
+  it('sees how the service does, with a table behind each plot', async () => {
+    await sell()
+    const { ask } = await signIn()
+    const { text } = await ask('/admin?days=7')
+    for (const title of ['Revenue', 'Orders', 'Commits', 'Relay lag', 'Webhook outcomes', 'Sign-ups'])
+      expect(text).toContain(`>${title}</h2>`)
+    expect(text.match(/<svg class="plot"/g)).toHaveLength(6)
+    const [earned] = await app.sql(
+      `select trim_scale(sum(amount) filter (where currency = 'NUM'))::text as num, trim_scale(sum(amount) filter (where currency = 'POINTS'))::text as points
+       from entries where book = 'REVENUE'`,
+    )
+    expect(text).toContain(`<td class="number">${earned!.num}</td><td class="number">${earned!.points}</td>`)
+  })
+
+  it('finds an order without its arguments, and gives it back once, after the password', async () => {
+    const { buyer, id } = await sell()
+    const { ask, submit } = await signIn()
+    expect((await ask('/admin/orders?status=SUCCESS')).text).toContain(id)
+    const page = await ask(`/admin/orders/${id}`)
+    expect(page.text).toContain(buyer.username)
+    expect(page.text).not.toContain('live-token')
+    const at = `/admin/orders/${id}/refund`
+    expect((await ask(at)).text).toContain('2.5 can be given back')
+    const wrong = await submit(at, { amount: '1', reason: 'It <b>broke</b>', 'current-password': 'wrong' })
+    expect([wrong.status, wrong.text.includes('This is not your password.')]).toEqual([400, true])
+    const more = await submit(at, { amount: '3', reason: 'x', ...guarded })
+    expect([more.status, more.text.includes('which is what can still be given back')]).toEqual([400, true])
+    const { text } = await ask(at)
+    const [token, key] = ['form-token', 'key'].map(
+      (name) =>
+        text
+          .match(new RegExp(`name="${name}" value="([^"]+)"`, 'g'))!
+          .at(-1)!
+          .split('"')[3]!,
+    )
+    const form = { 'form-token': token!, key: key!, amount: '1', reason: 'It <b>broke</b>', ...guarded }
+    const sent = await Promise.all([ask(at, form), ask(at, form)])
+    expect(sent.map(({ headers }) => headers.get('location'))).toEqual(
+      Array(2).fill(`/admin/orders/${id}?done=refunded`),
+    )
+    const after = await ask(`/admin/orders/${id}?done=refunded`)
+    expect(after.text).toContain('The refund was made.')
+    expect(after.text).toContain('It &lt;b&gt;broke&lt;/b&gt;')
+    expect(await app.wallet(buyer)).toEqual({ num: '9.5', points: '0' })
+  })
+
+  it('registers a network app, changes it, rotates its secret and takes it out of sale', async () => {
+    const { ask, submit } = await signIn()
+    const fields = {
+      name: 'Upscale',
+      price: '1.5',
+      webhookUrl: 'https://hook.example.org/',
+      deliveryFailurePolicy: 'REFUND',
+    }
+    const bad = await submit('/admin/new-app', { ...fields, price: 'much' })
+    expect(bad.status).toBe(400)
+    expect(bad.text).toMatch(/aria-describedby="price-rule price-problem" aria-invalid="true"/)
+    expect(bad.text).toContain('value="https://hook.example.org/"')
+    const made = await submit('/admin/new-app', fields)
+    expect(made.text).toMatch(/<p class="secret">whsec_[\w+/=]+<\/p>/)
+    const at = /\/admin\/apps\/app_\w+/.exec(made.text)![0]
+    expect(
+      (await submit(`${at}/edit`, { ...fields, price: '2', webhookUrl: 'https://other.example.org/' })).status,
+    ).toBe(303)
+    expect((await ask(at)).text).toContain('https://other.example.org/')
+    expect((await submit(`${at}/rotate-secret`, guarded)).text).toMatch(/whsec_/)
+    expect((await submit(`${at}/deactivate`, guarded)).headers.get('location')).toBe(`${at}?done=deactivated`)
+    expect((await ask('/admin/apps?sold=no')).text).toContain('Upscale')
+  })
+
+  it('issues an API key, which is shown once, and revokes it', async () => {
+    const { ask, submit } = await signIn()
+    const { text } = await submit('/admin/new-key', { name: 'Phone app', ...guarded })
+    const key = /<p class="secret">([^<]+)<\/p>/.exec(text)![1]!
+    const list = await ask('/admin/keys')
+    expect(list.text).toContain(key.split('.')[0])
+    expect(list.text).not.toContain(key)
+    const at = /\/admin\/keys\/key_\w+\/revoke(?=" aria-label="Revoke the key of Phone app)/.exec(list.text)![0]
+    expect((await submit(at, guarded)).headers.get('location')).toBe('/admin/keys?done=revoked')
+    const buyer = await app.newUser()
+    const json = { network_app: store.appId }
+    expectError(
+      await buyer.rest('POST', 'store/network-app-orders/', { json, headers: { 'x-api-key': key } }),
+      'UNTRUSTED_CLIENT',
+    )
+  })
+
+  it('gives points, and reads everybody’s trail', async () => {
+    const user = await app.newUser({ points: '0' })
+    const { ask, submit } = await signIn()
+    const fields = {
+      userId: user.username,
+      amount: '5',
+      reason: 'A present',
+      expiresAt: '2099-01-01T00:00',
+      ...guarded,
+    }
+    const given = await submit('/admin/new-grant', fields)
+    expect(given.headers.get('location')).toBe(`/admin/users/${user.publicId}?done=granted`)
+    expect((await ask(`/admin/users/${user.publicId}`)).text).toContain(user.username)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '5' })
+    const trail = await eventually(
+      () => ask('/admin/audit'),
+      ({ text }) => text.includes('points.granted'),
+    )
+    expect(trail.text).toContain('admin-session.started')
+    expect((await ask('/admin/nowhere')).status).toBe(404)
+    expect((await ask('/admin/orders/order_none')).status).toBe(404)
+  })
+})
