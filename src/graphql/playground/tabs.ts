@@ -54,7 +54,7 @@ mutation SignIn($input: SignInInput!) {
 #    whose name then stands in the variables.
 #    For another one write "file:choose" again.
 
-mutation RegisterAsset(
+mutation Register(
   $file: Upload!
   $caption: String
 ) {
@@ -77,7 +77,7 @@ mutation RegisterAsset(
 #    commit, for the same price. The page took
 #    the identifier from the answer of tab 3.
 
-mutation UpdateAsset(
+mutation Update(
   $input: UpdateAssetMetadataInput!
 ) {
   updateAssetMetadata(input: $input) {
@@ -126,7 +126,7 @@ query History($id: ID!) {
 #      npm run -s annal -- admin create \\
 #      --username root --email root@example.org
 
-mutation SignInAdministrator(
+mutation Administrator(
   $input: SignInInput!
 ) {
   administrator: signIn(input: $input) {
@@ -140,7 +140,7 @@ mutation SignInAdministrator(
     query: `# 7. A paid action. Given a "webhookUrl", each
 #    order would call it.
 
-mutation CreateNetworkApp(
+mutation CreateApp(
   $input: CreateNetworkAppInput!
 ) {
   createNetworkApp(input: $input) {
@@ -160,7 +160,7 @@ mutation CreateNetworkApp(
 #    page puts it into the headers of the tabs
 #    to the right, as {"x-api-key": "…"}.
 
-mutation IssueApiKey($input: IssueApiKeyInput!) {
+mutation IssueKey($input: IssueApiKeyInput!) {
   issueApiKey(input: $input) {
     key
   }
@@ -174,7 +174,7 @@ mutation IssueApiKey($input: IssueApiKeyInput!) {
 #    the action for the asset of tab 3. Nothing
 #    is paid yet.
 
-mutation CreateOrder($input: CreateOrderInput!) {
+mutation Order($input: CreateOrderInput!) {
   createOrder(input: $input) {
     order {
       id
@@ -192,7 +192,7 @@ mutation CreateOrder($input: CreateOrderInput!) {
     query: `# 10. Confirming charges the wallet: once,
 #     however often it is sent.
 
-mutation ConfirmOrder(
+mutation Confirm(
   $input: ConfirmOrderInput!
 ) {
   confirmOrder(input: $input) {
