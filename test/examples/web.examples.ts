@@ -2,7 +2,7 @@
  * examples/web as a person uses it, in a real browser on a gateway of its own: from the first click to the last, each test where
  * the one before has ended. Every screen is looked at in light and dark, wide and narrow. SCREENSHOTS=<folder> keeps what was seen.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ import { type Served, serveGateway, servePage } from './serve.ts'
 
 const folder = join(import.meta.dirname, '../../examples/web')
 const person = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
+const PHOTO = join(import.meta.dirname, '../../bench/demo-photo.jpg')
 const PAGE_SIZE = 12
 
 const endings: (() => unknown)[] = []
@@ -165,18 +166,16 @@ it('somebody signs up by the keyboard alone, and is in', async () => {
 it('a file is sent with its progress, and its first commit becomes final before one’s eyes', async () => {
   await page.getByRole('link', { name: 'Register a file' }).click()
   await heading('Register a file')
-  const picture = await newPicture({ width: 1600, height: 1200 })
-  const buffer = Buffer.from(await picture.arrayBuffer())
-  await page.getByLabel('File').setInputFiles({ name: 'harbour.jpg', mimeType: picture.type, buffer })
+  await page.getByLabel('File').setInputFiles(PHOTO)
   await page.getByLabel('Title').fill('Evening at sea')
-  await page.getByLabel('Description').fill('The harbour from the pier.')
-  await page.getByLabel('Alternative text').fill('Boats at rest in a harbour at dusk.')
+  await page.getByLabel('Description').fill('The last light, from the pier.')
+  await page.getByLabel('Alternative text').fill('The sun goes down over a quiet sea.')
   await awaitPrice()
   await look('register')
 
   const network = await page.context().newCDPSession(page)
   await network.send('Network.enable')
-  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: buffer.length / 4 }
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: (await stat(PHOTO)).size / 4 }
   await network.send('Network.emulateNetworkConditions', slow)
   await page.getByRole('button', { name: 'Register' }).click()
   const progress = page.getByRole('progressbar', { name: 'Upload' })
@@ -197,11 +196,9 @@ it('a file is sent with its progress, and its first commit becomes final before 
 
 it('a file that is registered already is named', async () => {
   const nid = page.url().split('/').at(-1)!
-  const [file] = [await fetch(await page.getByRole('link', { name: 'harbour.jpg' }).getAttribute('href').then(String))]
-  const buffer = Buffer.from(await file.arrayBuffer())
   await page.getByRole('link', { name: 'Assets' }).click()
   await page.getByRole('link', { name: 'Register a file' }).click()
-  await page.getByLabel('File').setInputFiles({ name: 'again.jpg', mimeType: 'image/jpeg', buffer })
+  await page.getByLabel('File').setInputFiles(PHOTO)
   await awaitPrice()
   await page.getByRole('button', { name: 'Register' }).click()
   expect(await alert()).toContain('This file is registered already.')
@@ -290,6 +287,7 @@ it('an order that is not wanted any more is cancelled', async () => {
   await page.getByText('Cancelled; nothing was charged').waitFor()
   await page.getByRole('link', { name: 'Orders' }).click()
   await heading('Your orders')
+  await page.locator('.rows .status').nth(1).waitFor()
   expect(await page.locator('.rows .status').allTextContents()).toEqual(['Cancelled; nothing was charged', 'Done'])
   await look('orders')
 })
@@ -299,9 +297,9 @@ it('the wallet tells every charge once', async () => {
   await heading('Your wallet')
   await page.getByRole('row').nth(7).waitFor()
   const rows = await page.locator('tbody tr').allTextContents()
-  expect(rows.map((row) => /An order|A change|Points to start with/.exec(row)?.[0])).toEqual([
+  expect(rows.map((row) => /An order|An asset’s commit|Points to start with/.exec(row)?.[0])).toEqual([
     'An order',
-    ...Array.from({ length: 5 }, () => 'A change'),
+    ...Array.from({ length: 5 }, () => 'An asset’s commit'),
     'Points to start with',
   ])
   await look('wallet')

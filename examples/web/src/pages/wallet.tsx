@@ -42,7 +42,7 @@ const Wallet = graphql(/* GraphQL */ `
 const PAGE_SIZE = 20
 
 const kinds: Record<TransferKind, string> = {
-  COMMIT: 'A change of an asset',
+  COMMIT: 'An asset’s commit',
   DEPOSIT: 'Deposit over the chain',
   GRANT: 'Points given to you',
   GRANT_EXPIRY: 'Points that ran out',

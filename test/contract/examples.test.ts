@@ -1,0 +1,24 @@
+/** What `npm run test:examples` finds out with a build and a browser, and that costs nothing: whether the examples fit the schema. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildSchema, parse, validate } from 'graphql'
+import { expect, it } from 'vitest'
+import { errorCodes } from '../../src/domain/errors.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const sources = globSync('examples/web/src/**/*.{ts,tsx}', { cwd: root }).filter((path) => !path.includes('/gql/'))
+
+it('examples/web asks for what the schema has', () => {
+  const documents = sources.flatMap((path) =>
+    [...read(path).matchAll(/graphql\(\/\* GraphQL \*\/ `([^`]*)`/g)].map(([, text]) => text!),
+  )
+  expect(documents.length).toBeGreaterThan(20)
+  const errors = validate(buildSchema(read('schema.graphql')), parse(documents.join('\n')))
+  expect(errors.map(({ message }) => message)).toEqual([])
+})
+
+it('examples/web has words for every error', () => {
+  const words = read('examples/web/src/api/errors.ts')
+  expect(errorCodes.filter((code) => !words.includes(`\n  ${code}: `))).toEqual([])
+})
