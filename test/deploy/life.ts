@@ -13,7 +13,8 @@ export interface Person {
   nid: string
 }
 
-/** Signs somebody up at `url`, registers a picture, changes its metadata, and waits until the chain has both for good. */
+/** Signs somebody up at `url`, registers a picture, changes its metadata, and waits until the chain has both for good, and the picture's
+ * thumbnail is there. */
 export async function liveAt(url: string): Promise<Person> {
   const name = `u${randomUUID().slice(0, 12)}`
   const [email, password] = [`${name}@example.org`, 'correct horse battery']
@@ -34,6 +35,12 @@ export async function liveAt(url: string): Promise<Person> {
   await eventually(
     () => ask('GET', `assets/${nid}/history/`, { actor }),
     ({ commits }) => commits.length === 2 && commits.every(({ status }: { status: string }) => status === 'final'),
+    120_000,
+  )
+  // A picture is made smaller by a process of its own.
+  await eventually(
+    () => ask('GET', `assets/${nid}/`, { actor }),
+    ({ asset_file, asset_file_thumbnail }) => asset_file_thumbnail !== asset_file,
     120_000,
   )
   return { email, password, token, nid }
