@@ -43,7 +43,7 @@ export const apiDocsScript = `SwaggerUIBundle({
   validatorUrl: null,
   queryConfigEnabled: false,
   deepLinking: true,
-  docExpansion: 'none',
+  docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,

@@ -73,7 +73,10 @@ export function createDocsRoutes(
     ...{ method: 'GET', path, reason, isOpenToStaleTokens: true },
     handle: async ({ req, res }) => send(req, res, await load(), { 'Content-Type': type, ...headers }),
   })
-  const document = once(() => readFile(new URL('generated/openapi.json', import.meta.url)))
+  const document = once(async () => {
+    const text = await readFile(new URL('generated/openapi.json', import.meta.url), 'utf8')
+    return Buffer.from(JSON.stringify(JSON.parse(text)))
+  })
   const part = 'A file of the page that shows the description.'
 
   return [

@@ -353,4 +353,28 @@ export const doors: Mutant[] = [
       ['doors.relay-key-twice', 'No relay key stands twice.', `new Set(keys).size === keys.length`, `keys.length > 0`],
     ],
   ),
+  ...mutantsOf(
+    'src/rest/v3/api-keys.ts',
+    ['contract/description.test.ts'],
+    [
+      [
+        'doors.undescribed-field',
+        'A route reads the fields that are described, and no others.',
+        `body.text('name')`,
+        `body.text('title')`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/rest/v3/transfers.ts',
+    ['rest/examples.test.ts'],
+    [
+      [
+        'doors.undescribed-answer',
+        'An answer has the fields that are described, and no others.',
+        `subject_id: subjectId,`,
+        `subject_id: subjectId,\n        about: subjectId,`,
+      ],
+    ],
+  ),
 ]

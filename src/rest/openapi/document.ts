@@ -101,6 +101,7 @@ const descriptionIn =
 export function createDocument({ schema, routes, directRoutes, version, examples, errorExamples }: DocumentSources) {
   const { components, add, bodyOf, schemaOf } = createSchemas(descriptionIn(schema))
   const errorResponses: Record<string, Json> = {}
+  const told = new Set<ErrorCode>(['METHOD_NOT_ALLOWED'])
 
   /** Parameters, one for each field of an object. */
   function parametersIn(place: 'path' | 'query' | 'header', fields: z.ZodObject | undefined): Json[] {
@@ -113,14 +114,21 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     }))
   }
 
+  const refusals: Record<string, Json> = {}
+  function exampleOf(code: ErrorCode): Json {
+    refusals[errorName(code)] = { summary: statuses[code].type, value: errorExamples[code] }
+    return { $ref: `#/components/examples/${errorName(code)}` }
+  }
+
   function errorContent(codes: ErrorCode[]): Json {
+    for (const code of codes) told.add(code)
     const refs = codes.map((code) => schemaOf(errorRecords.get(code)!))
-    const told = codes.filter((code) => errorExamples[code])
+    const known = codes.filter((code) => errorExamples[code])
     return {
       [JSON_TYPE]: {
         schema: refs.length === 1 ? refs[0] : { anyOf: refs },
-        ...(told.length > 0 && {
-          examples: Object.fromEntries(told.map((code) => [statuses[code].type, { value: errorExamples[code] }])),
+        ...(known.length > 0 && {
+          examples: Object.fromEntries(known.map((code) => [statuses[code].type, exampleOf(code)])),
         }),
       },
     }
@@ -148,8 +156,8 @@ export function createDocument({ schema, routes, directRoutes, version, examples
 
   function errorResponsesOf(codes: ErrorCode[], others: string[] = []): Json {
     const byStatus = Map.groupBy(codes, (code) => statuses[code].status)
-    const told = [...byStatus].filter(([status]) => !others.includes(String(status)))
-    return Object.fromEntries(told.map(([status, each]) => [status, errorResponse(status, each)]))
+    const described = [...byStatus].filter(([status]) => !others.includes(String(status)))
+    return Object.fromEntries(described.map(([status, each]) => [status, errorResponse(status, each)]))
   }
 
   /** A body in every encoding in which it may come; each that differs from those before it is a component of its own. */
@@ -302,7 +310,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       title: 'Annal',
       version,
       summary: 'Registers assets, records every change of them on a blockchain, and sells paid actions.',
-      description: createGuide(),
+      description: createGuide(told),
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: '/', description: 'Where this document comes from.' }],
@@ -312,6 +320,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
       securitySchemes,
       parameters,
       headers,
+      examples: sorted(refusals),
       responses: sorted(errorResponses),
       schemas: sorted(components),
     },

@@ -1,18 +1,19 @@
 /** What holds for every route: the text at the head of the description. */
-import { errorCodes } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/errors.ts'
 import { statuses } from '../status.ts'
 import { meaningOf } from './errors.ts'
 
-const errorTable = () =>
-  errorCodes
+const errorTable = (codes: Iterable<ErrorCode>) =>
+  [...codes]
     .map((code) => ({ ...statuses[code], meaning: meaningOf(code) }))
     .sort((one, other) => one.status - other.status || (one.type < other.type ? -1 : 1))
     .map(({ status, type, meaning }) => `| ${status} | \`${type}\` | ${meaning} |`)
     .join('\n')
 
-/** The text, as Markdown. */
-export const createGuide =
-  () => `Annal registers assets, records every change of their metadata on a blockchain, and sells paid actions.
+/** The text, as Markdown; its table tells of these codes. */
+export const createGuide = (
+  codes: Iterable<ErrorCode>,
+) => `Annal registers assets, records every change of their metadata on a blockchain, and sells paid actions.
 The same can be done over GraphQL at \`/graphql\`; both interfaces keep the same rules.
 
 ## Signing in
@@ -61,5 +62,5 @@ Besides what each route names, any address answers 405 \`method_not_allowed\`, w
 
 | status | \`error.type\` | meaning |
 |---|---|---|
-${errorTable()}
+${errorTable(codes)}
 `
