@@ -1,0 +1,53 @@
+import createClient from 'openapi-fetch'
+import type { paths } from './generated/annal.ts'
+
+/** Who asks. */
+export interface Sender {
+  token?: string
+  /** Of a trusted service: it stays on your server, never in a page. */
+  apiKey?: string
+}
+
+/** A client of the whole interface: paths, parameters, bodies and answers are known. */
+export const createAnnal = ({ token, apiKey }: Sender = {}) =>
+  createClient<paths>({
+    baseUrl: process.env.ANNAL_URL ?? 'http://localhost:4000',
+    headers: {
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(apiKey && { 'x-api-key': apiKey }),
+    },
+  })
+
+/** Sends a body as a form, as files need it. */
+export function asForm(body: Record<string, string | Blob | undefined>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) if (value !== undefined) form.append(name, value)
+  return form
+}
+
+/** Every refusal has this shape; `type` is one of the words of the description. */
+export class Refusal extends Error {
+  readonly type: string
+  constructor({ type, message }: { type: string; message: string }) {
+    super(message)
+    this.type = type
+  }
+}
+
+/** What was answered. Raises a Refusal. */
+export function dataOf<Data>({
+  data,
+  error,
+}: {
+  data?: Data
+  error?: { error: { type: string; message: string } }
+}): Data {
+  if (error) throw new Refusal(error.error)
+  return data as Data
+}
+
+/** An answer to a request that may be a dry run. */
+export function carriedOut<Data extends object>(data: Data): Exclude<Data, { dry_run: true }> {
+  if ('dry_run' in data) throw new Error('It was only tried.')
+  return data as Exclude<Data, { dry_run: true }>
+}

@@ -1,0 +1,13 @@
+/** Types of the interface, from the description that the server gives out. A file is a Blob, not text. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import openapiTS, { astToString } from 'openapi-typescript'
+import ts from 'typescript'
+
+const document = new URL('/api/v3/openapi.json', process.env.ANNAL_URL ?? 'http://localhost:4000')
+const blob = ts.factory.createTypeReferenceNode('Blob')
+
+const types = await openapiTS(document, {
+  transform: ({ format }) => (format === 'binary' ? blob : undefined),
+})
+await mkdir('src/generated', { recursive: true })
+await writeFile('src/generated/annal.ts', astToString(types))
