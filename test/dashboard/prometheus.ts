@@ -16,6 +16,8 @@ export interface Sample {
 export interface Prometheus {
   /** What a query gives now. Raises with Prometheus's own words for one that is none. */
   ask(query: string): Promise<Sample[]>
+  /** What a query gave from second to second, for so many seconds until now. */
+  askRange(query: string, seconds: number): Promise<{ metric: Record<string, string>; values: [number, string][] }[]>
   /** What becomes of each alert. */
   alertingRules(): Promise<{ name: string; health: string; state: string; lastError?: string }[]>
 }
@@ -83,6 +85,11 @@ export async function startPrometheus(target: string, rules: string): Promise<Pr
         metric,
         value: Number(value[1]),
       }))
+    },
+    async askRange(query, seconds) {
+      const end = Date.now() / 1_000
+      const range = `start=${end - seconds}&end=${end}&step=1`
+      return (await get(`query_range?query=${encodeURIComponent(query)}&${range}`)).result
     },
     async alertingRules() {
       const { groups } = await get('rules?type=alert')
