@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
@@ -42,8 +41,7 @@ function once(load: () => Promise<Buffer>): () => Promise<StaticFile> {
   }
 }
 
-const fromPackage = (specifier: string) =>
-  once(() => readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${specifier}`))))
+const generated = (name: string) => once(() => readFile(new URL(`generated/${name}`, import.meta.url)))
 const fromText = (text: string) => once(async () => Buffer.from(text))
 
 function send(req: IncomingMessage, res: ServerResponse, { bytes, zipped, etag }: StaticFile, headers: object): void {
@@ -97,12 +95,12 @@ export function createDocsRoutes(
     },
     file('/api/v3/docs/page.css', part, 'text/css; charset=utf-8', fromText(style)),
     file('/api/v3/docs/page.js', part, 'text/javascript; charset=utf-8', fromText(script)),
-    file('/api/v3/docs/swagger-ui.css', part, 'text/css; charset=utf-8', fromPackage('swagger-ui.css')),
+    file('/api/v3/docs/swagger-ui.css', part, 'text/css; charset=utf-8', generated('swagger-ui.css')),
     file(
       '/api/v3/docs/swagger-ui-bundle.js',
       part,
       'text/javascript; charset=utf-8',
-      fromPackage('swagger-ui-bundle.js'),
+      generated('swagger-ui-bundle.js'),
     ),
   ]
 }

@@ -1,5 +1,6 @@
-/** `npm run generate`: writes the description of the REST interface. */
-import { readFileSync, writeFileSync } from 'node:fs'
+/** `npm run generate`: writes the description of the REST interface, and the files that its page is drawn with. */
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import manifest from '../../package.json' with { type: 'json' }
 import { schema } from '../graphql/schema.ts'
 import { createDirectRoutes } from './direct-routes.ts'
@@ -30,3 +31,10 @@ const document = createDocument({
   ...{ examples: operations, errorExamples: errors },
 })
 writeFileSync(file('openapi.json'), `${JSON.stringify(document, null, 2)}\n`)
+
+// Ours from then on: an installation needs nothing of the package, which would tell its maker who installs it.
+const { resolve } = createRequire(import.meta.url)
+for (const name of ['swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css']) {
+  copyFileSync(resolve(`swagger-ui-dist/${name}`), file(name))
+}
+copyFileSync(resolve('swagger-ui-dist/LICENSE'), file('swagger-ui.LICENSE.txt'))
