@@ -245,6 +245,9 @@ describe('an administrator at the pages', () => {
     }
     const given = await submit('/admin/new-grant', fields)
     expect(given.headers.get('location')).toBe(`/admin/users/${user.publicId}?done=granted`)
+    expect((await ask('/admin/users')).status).toBe(200)
+    const found = await ask(`/admin/users?user=${user.publicId}`)
+    expect(found.headers.get('location')).toBe(`/admin/users/${user.publicId}`)
     expect((await ask(`/admin/users/${user.publicId}`)).text).toContain(user.username)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '5' })
     const trail = await eventually(

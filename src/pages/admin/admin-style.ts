@@ -29,7 +29,7 @@ section > h2 { margin-bottom: 0.5rem; }
 p { margin: 0 0 0.75rem; }
 .quiet { color: var(--quiet); }
 .trail { margin: 0 0 0.5rem; font-size: 0.9375rem; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: 0.75rem; margin: 0 0 1.25rem; padding: 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 0.75rem; margin: 0 0 1.25rem; padding: 0; }
 .tiles div { background: var(--box); border-radius: 0.5rem; padding: 0.75rem 1rem; }
 .tiles dt { color: var(--quiet); font-size: 0.875rem; }
 .tiles dd { margin: 0; font-size: 1.375rem; font-weight: 600; font-variant-numeric: tabular-nums; }
@@ -46,6 +46,7 @@ p { margin: 0 0 0.75rem; }
 .s0 { fill: var(--s0); } .s1 { fill: var(--s1); } .s2 { fill: var(--s2); }
 .legend { list-style: none; margin: 0.25rem 0 0; padding: 0; display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; font-size: 0.875rem; }
 .swatch { width: 0.7rem; height: 0.7rem; }
+nav p a[aria-current] { font-weight: 700; color: inherit; text-decoration: none; }
 details { margin-top: 0.5rem; }
 summary { cursor: pointer; color: var(--accent); padding: 0.25rem 0; }
 .scroll { overflow-x: auto; }

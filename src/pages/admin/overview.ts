@@ -70,8 +70,8 @@ function plots(days: readonly Day[], currency: string): Html {
   const common = { days: days.map(({ day }) => day), formatTick }
   return html`<div class="plots">
 ${plot({ ...common, id: 'revenue', title: 'Revenue', description: 'Fees and shares of sales, less what was given back.', series: [earned(currency, 'revenueNum'), earned('Points', 'revenuePoints')] })}
-${plot({ ...common, id: 'orders', title: 'Orders', description: 'Paid on each day, and refunds that were made.', series: [counted('Paid', 'ordersPaid'), counted('Refunds', 'refunds')] })}
-${plot({ ...common, id: 'commits', title: 'Commits', description: 'Accepted on each day.', series: [counted('Accepted', 'commits')] })}
+${plot({ ...common, isCount: true, id: 'orders', title: 'Orders', description: 'Paid on each day, and refunds that were made.', series: [counted('Paid', 'ordersPaid'), counted('Refunds', 'refunds')] })}
+${plot({ ...common, isCount: true, id: 'commits', title: 'Commits', description: 'Accepted on each day.', series: [counted('Accepted', 'commits')] })}
 ${plot({
   ...common,
   id: 'lag',
@@ -91,8 +91,8 @@ ${plot({
     },
   ],
 })}
-${plot({ ...common, id: 'webhooks', title: 'Webhook outcomes', description: 'Deliveries by the day they were made.', series: [counted('Delivered', 'delivered'), counted('Still tried', 'pending'), counted('Given up', 'givenUp')] })}
-${plot({ ...common, id: 'sign-ups', title: 'Sign-ups', description: 'Accounts that were made.', series: [counted('Accounts', 'signUps')] })}
+${plot({ ...common, isCount: true, id: 'webhooks', title: 'Webhook outcomes', description: 'Deliveries by the day they were made.', series: [counted('Delivered', 'delivered'), counted('Still tried', 'pending'), counted('Given up', 'givenUp')] })}
+${plot({ ...common, isCount: true, id: 'sign-ups', title: 'Sign-ups', description: 'Accounts that were made.', series: [counted('Accounts', 'signUps')] })}
 </div>`
 }
 

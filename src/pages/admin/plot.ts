@@ -24,6 +24,8 @@ export interface PlotParts {
   /** Days, as `2026-11-22`, the oldest first. */
   days: readonly string[]
   series: readonly Series[]
+  /** Whether only whole numbers make sense. */
+  isCount?: boolean
   /** What stands beside an axis: a short number. */
   formatTick: (value: number) => string
 }
@@ -48,10 +50,10 @@ interface Scale {
   y: (value: number) => number
 }
 
-function scaleOf(sums: readonly { low: number; high: number }[]): Scale {
+function scaleOf(sums: readonly { low: number; high: number }[], isCount: boolean): Scale {
   const high = Math.max(0, ...sums.map((sum) => sum.high))
   const low = Math.min(0, ...sums.map((sum) => sum.low))
-  const step = niceStep(high - low || 1)
+  const step = Math.max(niceStep(high - low || 1), isCount ? 1 : 0)
   const [first, last] = [Math.floor(low / step), Math.max(Math.ceil(high / step), 1)]
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
   const height = AREA.bottom - AREA.top
@@ -86,13 +88,14 @@ function partsOf(series: readonly Series[], index: number): Part[] {
 const valuesOf = (series: readonly Series[], index: number) =>
   series.map(({ name, textOf }) => `${name} ${textOf(index)}`).join(', ')
 
-function drawing({ id, title, description, days, series, formatTick }: PlotParts): Html {
+function drawing({ id, title, description, days, series, formatTick, isCount = false }: PlotParts): Html {
   const bars = days.map((_, index) => partsOf(series, index))
   const scale = scaleOf(
     bars.map((parts) => ({
       low: Math.min(0, ...parts.map(({ to }) => to)),
       high: Math.max(0, ...parts.map(({ to }) => to)),
     })),
+    isCount,
   )
   const width = (AREA.right - AREA.left) / days.length
   const every = Math.ceil(days.length / MOST_DATES)

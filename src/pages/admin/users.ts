@@ -5,7 +5,7 @@ import { graphql } from '../generated/index.ts'
 import type { Action } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { saleColumns } from './orders.ts'
-import { doneAt, facts, heading, id, moment, table } from './parts.ts'
+import { doneAt, facts, filters, heading, id, moment, table } from './parts.ts'
 import type { Run } from './run.ts'
 
 const User = graphql(/* GraphQL */ `
@@ -74,6 +74,23 @@ ${sales.totalCount > SHOWN_ORDERS ? html`<p><a href="/admin/orders?buyer=${node.
   },
 })
 
+/** Leads to the account that somebody names. */
+const find: AdminRoute = {
+  method: 'GET',
+  path: PATH,
+  async answer(request) {
+    const user = request.query.get('user')?.trim()
+    if (user) return { redirect: `${PATH}/${encodeURIComponent(user)}` }
+    return {
+      title: 'Users',
+      content: html`${heading('Users', { request })}
+${filters(request, [{ name: 'user', label: 'Identifier of a user' }])}
+<p class="quiet">Orders and the audit trail lead to accounts, too.</p>
+<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
+    }
+  },
+}
+
 /** As a form has it, in UTC. */
 const momentFrom = (text: string | null) => (text ? new Date(`${text}:00Z`) : undefined)
 
@@ -110,7 +127,7 @@ const grant = (run: Run): Action => ({
 })
 
 /** Pages about accounts. */
-export const userRoutes = (run: Run): AdminRoute[] => [read(run)]
+export const userRoutes = (run: Run): AdminRoute[] => [find, read(run)]
 
 /** What can be done with accounts. */
 export const userActions = (run: Run): Action[] => [grant(run)]
