@@ -146,6 +146,12 @@ it('a stranger is told in words why they are not let in', async () => {
   await look('sign-in')
 })
 
+it('a screen that keeps somebody out would be noticed', async () => {
+  await page.evaluate(() => document.querySelector('main')!.append(document.createElement('img')))
+  expect(await findings()).toEqual(['image-alt: <img>'])
+  await page.reload()
+})
+
 it('somebody signs up by the keyboard alone, and is in', async () => {
   await tabTo('Sign up')
   await page.keyboard.press('Enter')
@@ -185,6 +191,11 @@ it('a file is sent with its progress, and its first commit becomes final before 
   )
   expect(Number(seen)).toBeLessThan(1)
   await look('upload')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  expect(await alert()).toBe('You stopped the upload.')
+  await awaitPrice()
+  await page.getByRole('button', { name: 'Register' }).click()
+  await progress.waitFor()
   await network.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 })
   await network.detach()
 

@@ -78,6 +78,7 @@ export function wordsFor(code: ErrorCode | undefined, fallback: string, extensio
 
 /** One sentence about an error. */
 export function sentenceOf(error: CombinedError): string {
+  if (error.networkError?.name === 'AbortError') return 'You stopped the upload.'
   if (error.networkError) return 'No answer came from the server. Try again: what you pay for is charged once at most.'
   const extensions = extensionsOf(error)
   return wordsFor(extensions.code, error.graphQLErrors[0]?.message ?? error.message, extensions)

@@ -9,6 +9,7 @@ import {
   type TypedDocumentNode,
   useMutation,
 } from 'urql'
+import { codeOf } from './errors.ts'
 
 const HEADER = 'Idempotency-Key'
 
@@ -17,8 +18,8 @@ export const isSafeToRepeat = ({ context: { fetchOptions } }: Operation) =>
   typeof fetchOptions === 'object' && new Headers(fetchOptions.headers).has(HEADER)
 
 /**
- * As `useMutation`, with an idempotency key. What is sent again unchanged carries the same key until its answer has arrived: a
- * double click, or another try after an answer got lost, does not charge twice. Something else gets another key.
+ * As `useMutation`, with an idempotency key. What is sent again unchanged carries the same key until it has succeeded: a double
+ * click, or another try after an answer got lost, does not charge twice. Something else gets another key.
  */
 export function useOnce<Data, Variables extends AnyVariables>(document: TypedDocumentNode<Data, Variables>) {
   const [state, execute] = useMutation(document)
@@ -30,7 +31,8 @@ export function useOnce<Data, Variables extends AnyVariables>(document: TypedDoc
     if (attempt.current?.intention !== intention) attempt.current = { intention, key: crypto.randomUUID() }
     const headers = { [HEADER]: attempt.current.key }
     const result = await execute(variables, { ...context, fetchOptions: { headers } })
-    if (!result.error?.networkError) attempt.current = null
+    // Whatever else went wrong, the same thing may be tried again: what is refused uses no key up.
+    if (!result.error || codeOf(result.error) === 'IDEMPOTENCY_KEY_REUSED') attempt.current = null
     return result
   }
 

@@ -15,7 +15,8 @@ function useSettled(text: string): string {
 
 /**
  * What a mutation would cost with this input, and what it would be refused for, asked for while somebody types. `isOld`: the quote
- * is of an earlier input, and another one is on its way. `mayPay`: it is of this one, and nothing stands in the way.
+ * is of an earlier input, and another one is on its way. `mayPay`: it is of this one, and nothing stands in the way. `askAgain`,
+ * when the mutation was refused: the price may be another one by now.
  */
 export function useQuote<Input, Quote extends { problems: readonly unknown[] }>(
   query: TypedDocumentNode<{ quote: Quote }, { input: Input }>,
@@ -24,7 +25,7 @@ export function useQuote<Input, Quote extends { problems: readonly unknown[] }>(
 ) {
   const text = JSON.stringify(input)
   const isSettled = useSettled(text) === text
-  const [{ data, fetching }] = useQuery({
+  const [{ data, fetching }, execute] = useQuery({
     query,
     variables: { input },
     pause: pause || !isSettled,
@@ -32,5 +33,6 @@ export function useQuote<Input, Quote extends { problems: readonly unknown[] }>(
   })
   const quote = data?.quote
   const isOld = !isSettled || fetching
-  return { quote, isOld, mayPay: !isOld && quote?.problems.length === 0 }
+  const askAgain = () => execute()
+  return { quote, isOld, mayPay: !isOld && quote?.problems.length === 0, askAgain }
 }

@@ -30,12 +30,13 @@ const CreateOrder = graphql(/* GraphQL */ `
 /** What can be bought for an asset. Ordering costs nothing yet; the order is paid on a page of its own. */
 export function Actions({ assetId }: { assetId: string }) {
   const navigate = useNavigate()
-  const [{ data, error }] = useQuery({ query: NetworkApps, requestPolicy: 'cache-and-network' })
+  const [{ data, error }, reread] = useQuery({ query: NetworkApps, requestPolicy: 'cache-and-network' })
   const [{ error: refusal }, createOrder] = useOnce(CreateOrder)
 
   const order = async (networkApp: string, price: string) => {
     const input = { networkApp, maxCost: price, actionArgs: { nid: assetId } }
-    const { data: ordered } = await createOrder({ input })
+    const { data: ordered, error: reason } = await createOrder({ input })
+    if (reason) reread({ requestPolicy: 'network-only' })
     const id = ordered?.createOrder.order?.id
     if (id) navigate(`/orders/${id}`)
   }

@@ -65,7 +65,7 @@ export function AssetForm({ asset, reread }: { asset: FragmentType<typeof Fragme
 
   const { seen, changes } = draft ?? { seen: newest, changes: {} }
   const input: UpdateAssetMetadataInput = { id: seen.id, expectedHead: seen.headId, commitMessage, ...changes }
-  const { quote, isOld, mayPay } = useQuote(QuoteUpdate, input, { pause: draft === null })
+  const { quote, isOld, mayPay, askAgain } = useQuote(QuoteUpdate, input, { pause: draft === null })
   const wrong = { ...fieldProblemsOf(quote?.problems ?? []), ...fieldErrorsOf(error) }
   const isConflict = seen.headId !== newest.headId
 
@@ -79,8 +79,9 @@ export function AssetForm({ asset, reread }: { asset: FragmentType<typeof Fragme
     event.preventDefault()
     if (!quote || !mayPay) return
     const { error: refusal } = await update({ input: { ...input, maxCost: quote.total } })
-    if (refusal && codeOf(refusal) === 'CONFLICT') reread()
-    if (!refusal) finish()
+    if (!refusal) return finish()
+    askAgain()
+    if (codeOf(refusal) === 'CONFLICT') reread()
   }
 
   return (

@@ -53,14 +53,15 @@ const CancelOrder = graphql(/* GraphQL */ `
 /** What an order costs, how long it can be paid, and the two ways out of it. */
 export function Payment({ order, reread }: { order: FragmentType<typeof Fragment>; reread: () => void }) {
   const { id, expiresAt } = readFragment(Fragment, order)
-  const [{ data, error }] = useQuery({ query: QuoteOrder, variables: { id }, requestPolicy: 'network-only' })
+  const [{ data, error }, askAgain] = useQuery({ query: QuoteOrder, variables: { id }, requestPolicy: 'network-only' })
   const [confirmed, confirm] = useOnce(ConfirmOrder)
   const [cancelled, cancel] = useMutation(CancelOrder)
   const quote = data?.quote
   const pay = async () => {
     if (!quote || quote.problems.length > 0) return
     const { error: refusal } = await confirm({ input: { id, maxCost: quote.total } })
-    if (!refusal) focusHeading()
+    if (refusal) askAgain()
+    else focusHeading()
   }
   const withdraw = async () => {
     const { error: refusal } = await cancel({ input: { id } })

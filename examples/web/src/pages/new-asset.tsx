@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { duplicateOf, fieldErrorsOf } from '../api/errors.ts'
 import { fetchWithProgress } from '../api/fetch-with-progress.ts'
@@ -44,7 +44,7 @@ export function NewAssetPage() {
   const [uploaded, setUploaded] = useState(0)
   const upload = useRef<AbortController>(undefined)
   const [{ error, fetching }, register] = useOnce(RegisterAsset)
-  const { quote, isOld, mayPay } = useQuote(QuoteRegistration, metadata)
+  const { quote, isOld, mayPay, askAgain } = useQuote(QuoteRegistration, metadata)
   const wrong = { ...fieldProblemsOf(quote?.problems ?? []), ...fieldErrorsOf(error) }
   const duplicate = error && duplicateOf(error)
 
@@ -56,11 +56,12 @@ export function NewAssetPage() {
     if (!file || !quote || !mayPay || fetching) return
     upload.current = new AbortController()
     setUploaded(0)
-    const { data: registered } = await register(
+    const { data, error: refusal } = await register(
       { input: { ...metadata, assetFile: file, maxCost: quote.total } },
       { fetch: fetchWithProgress({ onProgress: setUploaded, signal: upload.current.signal }) },
     )
-    const id = registered?.registerAsset.asset?.id
+    if (refusal) askAgain()
+    const id = data?.registerAsset.asset?.id
     if (id) navigate(`/assets/${id}`)
   }
 
@@ -88,7 +89,11 @@ export function NewAssetPage() {
 }
 
 function Preview({ file }: { file: File }) {
-  const url = useMemo(() => URL.createObjectURL(file), [file])
-  useEffect(() => () => URL.revokeObjectURL(url), [url])
+  const [url, setUrl] = useState<string>()
+  useEffect(() => {
+    const fresh = URL.createObjectURL(file)
+    setUrl(fresh)
+    return () => URL.revokeObjectURL(fresh)
+  }, [file])
   return file.type.startsWith('image/') ? <img className="preview" src={url} alt="What you chose" /> : null
 }
