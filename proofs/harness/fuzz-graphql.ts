@@ -205,7 +205,9 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
 
 /** Arguments that may be left out are. */
 export function goodGraphQLRequest(shape: Shape): FuzzRequest {
-  const actor = /apiKey|auditEntries|networkApp|grant|refund|webhook/i.test(shape.target) ? 'admin' : 'user'
+  const actor = /apiKey|auditEntries|figures|networkApp|grant|refund|sale|webhook/i.test(shape.target)
+    ? 'admin'
+    : 'user'
   const { body, headers } = encode(shape, goodVariables(shape), false, '')
   return { target: shape.target, actor, method: 'POST', path, headers, body, isGood: true }
 }

@@ -55,9 +55,9 @@ interface List {
   make(door: Door): Promise<string>
   /** The list in GraphQL, its nodes' names as `name`. */
   graphql: string
-  /** The list at the other door, and what its items' names are called there. */
-  rest: string
-  called: string
+  /** The list at the other door, where there is one, and what its items' names are called there. */
+  rest?: string
+  called?: string
   isOldestFirst?: true
 }
 
@@ -94,6 +94,11 @@ const lists: List[] = [
     graphql: 'orders(first: 4) { nodes { name: id } }',
     rest: 'store/network-app-orders/',
     called: 'id',
+  },
+  {
+    type: 'SaleConnection',
+    make: (door) => buy(door),
+    graphql: 'sales(first: 4) { nodes { name: orderId } }',
   },
   {
     type: 'EventConnection',
@@ -159,8 +164,10 @@ it.each(lists)('$type: what happened last stands last, at both doors', async (li
   const told = nodes.map(({ name }: { name: string }) => name)
   expect(told).toEqual(list.graphql.includes('last: 4') ? made : newestFirst)
 
-  const body = expectOk(await admin.rest('GET', list.rest))
-  const items = (body.results ?? body.commits).map((item: Record<string, string>) => item[list.called])
+  const { rest, called } = list
+  if (rest === undefined || called === undefined) return
+  const body = expectOk(await admin.rest('GET', rest))
+  const items = (body.results ?? body.commits).map((item: Record<string, string>) => item[called])
   if (list.isOldestFirst) expect(items.slice(-4)).toEqual(made)
   else expect(items.slice(0, 4)).toEqual(newestFirst)
 })
@@ -174,6 +181,13 @@ it('refunds of an order stand in the order in which they were made', async () =>
   }
   const { order } = expectOk(await admin.graphql('query ($id: ID!) { order(id: $id) { refunds { reason } } }', { id }))
   expect(order.refunds.map(({ reason }: { reason: string }) => reason)).toEqual(reasons)
+})
+
+it('sessions of the admin pages begin by the clock of the database', async () => {
+  const form = new URLSearchParams({ email: admin.email, password: PASSWORD, next: '/admin' })
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const answer = await fetch(`${urls[0]}/admin/sign-in`, { method: 'POST', body: form, headers, redirect: 'manual' })
+  expect(answer.status).toBe(303)
 })
 
 it('no list of the schema is left out here', () => {

@@ -47,7 +47,11 @@ export function createSaleService({ database }: { database: Pick<Database, 'read
     /** Everybody's orders, newest first. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
     async list(actor: Actor, filter: SaleFilter, query: SaleQuery): Promise<Order[]> {
       assertMay(actor, 'store:administer')
-      return database.read.order.findMany({ ...query, orderBy: { id: 'desc' }, where: where(filter) })
+      return database.read.order.findMany({
+        ...query,
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        where: where(filter),
+      })
     },
 
     /** How many `list` would give in all. Raises what `list` raises. */
