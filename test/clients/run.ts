@@ -141,8 +141,8 @@ const count = { passed: 0, failed: 0, skipped: 0 }
 try {
   const afterwards = (cleanUp: () => Promise<void>) => void cleanUps.push(cleanUp)
   const gateway = await createGateway({ dir, afterwards }, 'gateway', { ANNAL_DIR: dir, PUBLIC_URL: '' })
-  await gateway.start()
   cleanUps.push(async () => void (await gateway.stop()))
+  await gateway.start()
   const person = ['--username', 'root', '--email', 'root@example.org']
   const { token } = await ask(dir, ['admin', 'create', ...person], 'correct horse battery\n')
   const { key } = await ask(dir, ['api-key', 'issue', '--name', 'clients'])
