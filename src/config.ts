@@ -278,6 +278,13 @@ type Values = { [N in Name]: z.output<(typeof variables)[N]['schema']> }
 /** The configuration has problems; its message names all of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+  /** Each names its variable. */
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration has problems:\n  ${problems.join('\n  ')}`)
+    this.problems = problems
+  }
 }
 
 /** The text of a variable, or of the file that is named for it. Raises an Error that says what is wrong with the file. */
@@ -297,7 +304,7 @@ function textOf(name: string, mayBeFile: boolean, env: NodeJS.ProcessEnv): strin
 }
 
 const refuse = (problems: string[]) => {
-  if (problems.length) throw new ConfigError(`The configuration has problems:\n  ${problems.join('\n  ')}`)
+  if (problems.length) throw new ConfigError(problems)
 }
 
 /** Raises ConfigError that names every problem. */
@@ -471,6 +478,10 @@ export const describeConfig = () =>
     isSecret: 'secret' in rest,
     default: defaultOf(schema),
   }))
+
+/** Secrets that stand in a variable of their own, though a file could hold each: their names. */
+export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): string[] =>
+  Object.entries(variables).flatMap(([name, variable]) => ('secret' in variable && env[name] ? [name] : []))
 
 /** Every variable with its effective value; of a secret only that it is set. Raises ConfigError. */
 export function effectiveConfig(env: NodeJS.ProcessEnv = environment()) {

@@ -1,8 +1,10 @@
-/** The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close. */
-import { createDepositWatcher, type DepositWatcher } from './chain/deposits.ts'
-import { createKeyPair, createRelayAccount, signText } from './chain/keys.ts'
-import { createRegistry, type Registry } from './chain/registry.ts'
-import { createRelay, type Relay } from './chain/relay.ts'
+/**
+ * The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close.
+ * What is large is loaded when it is opened: a command pays for what it needs.
+ */
+import type { DepositWatcher } from './chain/deposits.ts'
+import type { Registry } from './chain/registry.ts'
+import type { Relay } from './chain/relay.ts'
 import type { Config } from './config.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { actionNids } from './domain/asset/action.ts'
@@ -20,14 +22,10 @@ import type {
 } from './domain/ports.ts'
 import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
 import { createDepositService } from './domain/wallet/deposit-service.ts'
-import { createContentStore } from './files/content-store.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
 import { createEventNotifications } from './platform/database/event-notifications.ts'
 import { assertMigrated } from './platform/database/migrations.ts'
-import { prepareDatabase } from './platform/database/prepare-database.ts'
-import { developmentKey, startEmbeddedAnvil } from './platform/embedded/embedded-anvil.ts'
-import { startEmbeddedPostgres } from './platform/embedded/embedded-postgres.ts'
 import { createPasswordHasher, type WatchedHasher } from './platform/passwords.ts'
 import { createPictureMaker } from './platform/pictures/picture-maker.ts'
 import { closeFolders } from './platform/private-folders.ts'
@@ -83,11 +81,10 @@ export async function openInstallation(
   { mayMigrate, telemetry = silentTelemetry }: OpenOptions,
 ): Promise<Installation> {
   await closeFolders(config.dir)
-  const postgres = config.database.url ? undefined : await startEmbeddedPostgres({ dir: config.dir, log })
+  const postgres = config.database.url ? undefined : await startDatabase(config, log)
   const databaseUrl = config.database.url ?? postgres!.url
   if (config.database.url) await assertOwnSessions(databaseUrl)
-  const prepare = mayMigrate ? prepareDatabase(databaseUrl) : assertMigrated(databaseUrl).then(() => [])
-  const applied = await prepare.catch(async (error: unknown) => {
+  const applied = await prepare(databaseUrl, mayMigrate).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
   })
@@ -117,7 +114,7 @@ export async function openInstallation(
     contentStore: await openContentStore(config),
     vault,
     keyRing: vault.ring,
-    custody: createCustody({ vault, keyPairs: { createKeyPair, signText } }),
+    custody: createCustody({ vault, keyPairs }),
     envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
@@ -144,9 +141,38 @@ export async function openInstallation(
   }
 }
 
+/** The curve's library takes a fifth of a second to load, and commands that neither make nor use a key do without. */
+const loadKeyPairs = () => import('./chain/keys.ts')
+const keyPairs = {
+  createKeyPair: async () => (await loadKeyPairs()).createKeyPair(),
+  signText: async (privateKey: Uint8Array, text: string) => (await loadKeyPairs()).signText(privateKey, text),
+}
+
+async function startDatabase({ dir }: Config, log: Log) {
+  const { startEmbeddedPostgres } = await import('./platform/embedded/embedded-postgres.ts')
+  return startEmbeddedPostgres({ dir, log })
+}
+
+/** Returns the migrations that were applied. */
+async function prepare(databaseUrl: string, mayMigrate: boolean): Promise<string[]> {
+  if (mayMigrate) return (await import('./platform/database/prepare-database.ts')).prepareDatabase(databaseUrl)
+  await assertMigrated(databaseUrl)
+  return []
+}
+
+const relayKeysOf = async ({ relayKeys }: Config['chain']) =>
+  relayKeys ?? [(await import('./platform/embedded/embedded-anvil.ts')).developmentKey]
+
 /** Addresses of the relay accounts that are configured. */
-export const relayAddresses = ({ chain }: Config): string[] =>
-  (chain.relayKeys ?? [developmentKey]).map((key) => createRelayAccount(key).address)
+export async function relayAddresses({ chain }: Config): Promise<string[]> {
+  const { createRelayAccount } = await loadKeyPairs()
+  return (await relayKeysOf(chain)).map((key) => createRelayAccount(key).address)
+}
+
+async function startChain(config: Config, log: Log) {
+  const { startEmbeddedAnvil } = await import('./platform/embedded/embedded-anvil.ts')
+  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: config.chain.confirmations })
+}
 
 const noDeposits: DepositWatcher = { start() {}, async stop() {} }
 
@@ -155,9 +181,14 @@ export async function connectChain(
   { config, log, ...installation }: Installation,
   publicUrl: string,
 ): Promise<ChainConnection> {
-  const { rpcUrl, registryAddress, id, relayKeys, confirmations, maxFeePerGas, provider, embeddedDeposits } =
-    config.chain
-  const anvil = rpcUrl ? undefined : await startEmbeddedAnvil({ dir: config.dir, log, confirmations })
+  const { rpcUrl, registryAddress, id, confirmations, maxFeePerGas, provider, embeddedDeposits } = config.chain
+  const [{ createRegistry }, { createRelay }, { createDepositWatcher }] = await Promise.all([
+    import('./chain/registry.ts'),
+    import('./chain/relay.ts'),
+    import('./chain/deposits.ts'),
+  ])
+  const relayKeys = await relayKeysOf(config.chain)
+  const anvil = rpcUrl ? undefined : await startChain(config, log)
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
     await anvil.stop()
     throw new Error(
@@ -177,7 +208,7 @@ export async function connectChain(
     registry,
     log,
     describe: createDescribeCommit({ provider, publicUrl, actionNids: actionNids(installation.contentStore) }),
-    relayKeys: relayKeys ?? [developmentKey],
+    relayKeys,
     confirmations,
     maxFeePerGas,
     meter: installation.telemetry.meter,
@@ -205,8 +236,11 @@ export async function connectChain(
 }
 
 async function openContentStore({ files, dir }: Config): Promise<ContentStore> {
-  if (!files.ipfsApiUrl) return createContentStore({ dir: `${dir}/blocks` })
-  // Its client is large, and most installations never need it.
+  // Both are large, and each installation needs one.
+  if (!files.ipfsApiUrl) {
+    const { createContentStore } = await import('./files/content-store.ts')
+    return createContentStore({ dir: `${dir}/blocks` })
+  }
   const { createKuboContentStore } = await import('./files/kubo-store.ts')
   return createKuboContentStore({ url: files.ipfsApiUrl })
 }

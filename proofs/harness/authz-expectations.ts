@@ -104,6 +104,7 @@ export const expectations: Expectations = {
     // A place in the order of time, not a session.
     'Query.sessions(after)': signedIn,
     'Query.transfers': signedIn,
+    'Query.users': admins,
     'Query.webhookDeliveries': admins,
     'Query.webhookDeliveries(after)': admins,
     'Query.webhookDeliveries(filter)': admins,
@@ -124,6 +125,7 @@ export const expectations: Expectations = {
     'Mutation.issueApiKey': admins,
     'Mutation.refundOrder': admins,
     'Mutation.refundOrder(dryRun)': admins,
+    'Mutation.lockUser': admins,
     'Mutation.registerAsset': signedIn,
     'Mutation.registerAsset(dryRun)': signedIn,
     'Mutation.replayWebhookDelivery': admins,
@@ -137,6 +139,7 @@ export const expectations: Expectations = {
     'Mutation.signIn': wrongPassword,
     'Mutation.signOut': signedIn,
     'Mutation.signUp': everybody,
+    'Mutation.unlockUser': admins,
     'Mutation.updateAssetMetadata': ownerAlone,
     'Mutation.updateAssetMetadata(dryRun)': ownerAlone,
     'Mutation.updateNetworkApp': admins,
@@ -201,6 +204,9 @@ export const expectations: Expectations = {
     'GET store/webhook-deliveries/:id': admins,
     'POST store/webhook-deliveries/:id/replay': admins,
     'POST store/point-grants': admins,
+    'GET store/users': admins,
+    'POST store/users/:id/lock': admins,
+    'POST store/users/:id/unlock': admins,
     'GET wallet/transfers': signedIn,
     'GET /api/v3/app-info': everybody,
     'GET /api/v3/services/app-info': everybody,
@@ -246,6 +252,10 @@ export const expectations: Expectations = {
     'POST store/webhook-deliveries/:id/replay',
     'POST store/network-app-orders/:id/refunds',
     'POST store/point-grants',
+    'Mutation.lockUser',
+    'Mutation.unlockUser',
+    'POST store/users/:id/lock',
+    'POST store/users/:id/unlock',
   ],
   types: {
     ApiKey: { who: 'admin', fields: 'createdAt id name prefix revokedAt' },
@@ -256,7 +266,7 @@ export const expectations: Expectations = {
         'assetFileMimeType assetFileName assetFileSize assetFileUrl commitCount commits creator headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
         `owner proofHash registration thumbnailUrl updatedAt uploadedAt uuid ${metadataNames.join(' ')}`,
     },
-    AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id subject user' },
+    AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id reason subject user' },
     Commit: {
       who: 'self',
       fields:
@@ -295,6 +305,7 @@ export const expectations: Expectations = {
         'profilePictureThumbnailUrl profilePictureUrl username',
       selfFields:
         'allowC2paDownload assetCount defaultTag email emailVerified language pendingEmail referralCode role wallet',
+      adminFields: 'lockedAt',
     },
     WebhookDelivery: {
       who: 'admin',
@@ -339,7 +350,7 @@ export const expectations: Expectations = {
     ...alike('email user', 'SignUpPayload'),
     ...alike(
       'user',
-      'ChangeEmailPayload ChangePasswordPayload ChangeUsernamePayload ResetPasswordPayload UpdateProfilePayload VerifyEmailPayload',
+      'ChangeEmailPayload ChangePasswordPayload ChangeUsernamePayload LockUserPayload ResetPasswordPayload UnlockUserPayload UpdateProfilePayload VerifyEmailPayload',
     ),
   },
 }

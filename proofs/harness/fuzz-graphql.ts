@@ -205,7 +205,9 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
 
 /** Arguments that may be left out are. */
 export function goodGraphQLRequest(shape: Shape): FuzzRequest {
-  const actor = /apiKey|auditEntries|figures|networkApp|grant|refund|sale|webhook/i.test(shape.target)
+  const actor = /apiKey|auditEntries|figures|networkApp|grant|refund|sale|webhook|lockUser|Query\.users/i.test(
+    shape.target,
+  )
     ? 'admin'
     : 'user'
   const { body, headers } = encode(shape, goodVariables(shape), false, '')

@@ -253,7 +253,9 @@ export function goodRestRequest(shape: Shape): FuzzRequest {
   const text = Object.entries(call.query ?? {}).map(([name, value]) => `${name}=${encodeGood(value)}`)
   return {
     target: shape.target,
-    actor: /api-keys|network-apps|point-grants|refunds|webhook-deliveries/.test(shape.path) ? 'admin' : 'user',
+    actor: /api-keys|network-apps|point-grants|refunds|webhook-deliveries|store\/users/.test(shape.path)
+      ? 'admin'
+      : 'user',
     method: shape.method,
     path: address + (text.length ? `?${text.join('&')}` : ''),
     headers: type ? [['Content-Type', type]] : [],

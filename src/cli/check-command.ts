@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Finding } from '../domain/invariants.ts'
 import type { Installation } from '../installation.ts'
 import { command } from './command.ts'
-import { FAILURE, green, print, printJson, red, say, table } from './output.ts'
+import { counted, fail, green, print, printJson, red, say, table } from './output.ts'
 import { publicUrlOf, withInstallation } from './with-installation.ts'
 
 /** Of the rows that contradict one invariant, how many are printed. */
@@ -19,7 +19,7 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
   const { checkChain } = await import('../chain/check-chain.ts')
   const chain = await connectChain(installation, publicUrlOf(installation))
   try {
-    const parts = { database, registry: chain.registry, relayAddresses: relayAddresses(config) }
+    const parts = { database, registry: chain.registry, relayAddresses: await relayAddresses(config) }
     const findings = await checkChain({ ...parts, most: MOST_ROWS + 1 })
     return findings.map(({ id, sentence, rows, isNote }) => findingOf(id, sentence, rows, isNote))
   } finally {
@@ -62,6 +62,7 @@ export function addCheckCommands(program: Command): void {
     program,
     'check',
     'Checks the books and histories, that keys, files and chain are those of the database, and that no work waits for an operator; exits with 1 when something is wrong.',
+    ['annal check', `annal check --json | jq '.[] | select(.holds | not)'`],
   )
     .option(
       '--json',
@@ -70,7 +71,7 @@ export function addCheckCommands(program: Command): void {
     .action(async ({ json }) => {
       const findings = await withInstallation(checkAll)
       const isWrong = findings.some(({ rows, isNote }) => rows.length > 0 && !isNote)
-      if (isWrong) process.exitCode = FAILURE
+      if (isWrong) fail()
       if (json) {
         return printJson(
           findings.map(({ invariant: { id, sentence }, rows, isCut, isNote = false }) => ({
@@ -84,16 +85,18 @@ export function addCheckCommands(program: Command): void {
       say(green(findings.some(({ rows }) => rows.length > 0) ? 'Nothing is wrong.' : 'Everything holds.'))
     })
 
-  command(program, 'mend', 'Puts back what the file store lacks and the database can give: trees and thumbnails.')
+  command(program, 'mend', 'Puts back what the file store lacks and the database can give: trees and thumbnails.', [
+    'annal mend',
+  ])
     .option('--json', 'prints {"trees", "thumbnails", "missing"}')
     .action(async ({ json }) => {
       const { mendFiles } = await import('../domain/asset/kept-files.ts')
       const mending = await withInstallation(mendFiles)
-      if (mending.missing.length) process.exitCode = FAILURE
+      if (mending.missing.length) fail()
       if (json) return printJson(mending)
       const { trees, thumbnails, missing } = mending
-      print(`${trees} ${trees === 1 ? 'tree was' : 'trees were'} put back`)
-      print(`${thumbnails} ${thumbnails === 1 ? 'thumbnail is' : 'thumbnails are'} made anew by a running server`)
+      print(`${counted(trees, 'tree was', 'trees were')} put back`)
+      print(`${counted(thumbnails, 'thumbnail is', 'thumbnails are')} made anew by a running server`)
       for (const row of missing) print(JSON.stringify(row))
       if (missing.length)
         say(red(`${missing.length} cannot be made of what is here: restore blocks, or send the file again.`))

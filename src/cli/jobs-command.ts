@@ -1,8 +1,8 @@
 /** `annal jobs`. */
 import { type Command, CommanderError } from 'commander'
 import { command } from './command.ts'
-import { FAILURE, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
-import { withInstallation } from './with-installation.ts'
+import { counted, fail, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
+import { withDatabase } from './with-installation.ts'
 
 interface JobsFlags {
   /** True: all of them. */
@@ -20,7 +20,7 @@ async function readJobs(retry: true | string | undefined) {
   }
   const { countDead, countWaiting, findDead, retryJobs } = await import('../platform/jobs/job-statements.ts')
   const { findSetbacks, retrySetbacks } = await import('../domain/sweep/setback-statements.ts')
-  return withInstallation(async ({ database }) => {
+  return withDatabase(async (database) => {
     const [due] = retry ? await database.query(retryJobs, { job: retry === true ? null : retry }) : []
     const [awake] = retry === true ? await database.query(retrySetbacks) : []
     return {
@@ -58,13 +58,17 @@ function printJobs({ waiting, failed, deadLetters }: Jobs) {
   ])
   print(table([['job', 'queue', 'given up', 'attempts', 'can be retried', 'subject'], ...lines]))
   const total = failed.reduce((sum, { count }) => sum + count, 0)
-  say(red(`${total} ${total === 1 ? 'job' : 'jobs'} failed for good.`))
+  say(red(`${counted(total, 'job')} failed for good.`))
   if (total > lines.length) say(`The newest ${lines.length} are listed.`)
 }
 
 /** Adds `annal jobs`. */
 export function addJobsCommand(program: Command): void {
-  command(program, 'jobs', 'Shows which background work waits, and what of it fails and why.')
+  command(program, 'jobs', 'Shows which background work waits, and what of it fails and why.', [
+    'annal jobs',
+    'annal jobs --retry',
+    'annal jobs --retry 01890000-0000-7000-8000-000000000000',
+  ])
     .option('--retry [job]', 'tries at once what waits for its next attempt, and anew what failed for good; or one job')
     .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters", "setbacks"}')
     .addHelpText(
@@ -75,11 +79,11 @@ A mail about an account that failed for good keeps no address: one that went to 
     .action(async ({ retry, json }: JobsFlags) => {
       const jobs = await readJobs(retry)
       const found = !retry || retry === true || jobs.retried > 0
-      if (!found) process.exitCode = FAILURE
+      if (!found) fail()
       if (json) return printJson(jobs)
       printJobs(jobs)
       printSetbacks(jobs)
       if (!found) say(red('There is no such job that could be tried again.'))
-      else if (retry) say(`${jobs.retried} ${jobs.retried === 1 ? 'is' : 'are'} tried again now.`)
+      else if (retry) say(`${counted(jobs.retried, 'is', 'are')} tried again now.`)
     })
 }

@@ -3,7 +3,8 @@ import type { Command } from 'commander'
 import { DomainError } from '../domain/errors.ts'
 import type { KeyRotation } from '../domain/keys/key-rotation.ts'
 import { command } from './command.ts'
-import { FAILURE, green, print, printJson, red, say, table } from './output.ts'
+import { fail, green, print, printJson, red, say, table } from './output.ts'
+import { createProgress } from './progress.ts'
 import { withInstallation } from './with-installation.ts'
 
 const withKeys = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
@@ -16,11 +17,11 @@ const withKeys = <T>(work: (rotation: KeyRotation) => Promise<T>): Promise<T> =>
 export function addKeysCommands(program: Command): void {
   const keys = command(program, 'keys', 'Key-encryption keys, which wrap the custodial keys and every sealed text.')
 
-  command(keys, 'status', 'Shows which key wraps how much.')
+  command(keys, 'status', 'Shows which key wraps how much.', ['annal keys status'])
     .option('--json', 'prints {"keys", "oldVersions", "lost"}')
     .action(async ({ json }) => {
       const status = await withKeys((rotation) => rotation.status())
-      if (status.lost) process.exitCode = FAILURE
+      if (status.lost) fail()
       if (json) return printJson(status)
       const rows = status.keys.map(({ id, isCurrent, wraps, total }) => [
         ...[id, isCurrent ? 'current' : 'earlier', String(wraps.user_keys), String(total - wraps.user_keys)],
@@ -31,7 +32,9 @@ export function addKeysCommands(program: Command): void {
         say(`${status.oldVersions} custodial keys have no key share yet. Rotate to give them one.`)
     })
 
-  command(keys, 'rotate', 'Makes a new key and moves everything under it, beside a running server.')
+  command(keys, 'rotate', 'Makes a new key and moves everything under it, beside a running server.', [
+    'annal keys rotate',
+  ])
     .option('--json', 'prints {"current", "isNew", "rewrapped", "unreadable"}')
     .addHelpText(
       'after',
@@ -43,20 +46,13 @@ Can be interrupted: the next run goes on with what is left. With keys as variabl
   4. Take the earlier key away and restart every server.`,
     )
     .action(async ({ json }) => {
-      const isTerminal = process.stderr.isTTY
-      let told = 0
-      const tell = (done: number, total: number) => {
-        const isDue = performance.now() - told > 1_000 || done === total
-        if (!isDue) return
-        told = performance.now()
-        process.stderr.write(`${isTerminal ? '\r' : ''}${done} of ${total} wrapped anew${isTerminal ? '' : '\n'}`)
-      }
+      const progress = createProgress('wrapped anew')
       const { rotation, status } = await withKeys(async ({ rotate, status }) => ({
-        rotation: await rotate(tell),
+        rotation: await rotate(progress.tell),
         status: await status(),
       }))
-      if (isTerminal && rotation.rewrapped) say('')
-      if (rotation.unreadable.length) process.exitCode = FAILURE
+      progress.end()
+      if (rotation.unreadable.length) fail()
       if (json) return printJson(rotation)
       const { current, isNew, rewrapped, unreadable } = rotation
       print(
@@ -75,25 +71,31 @@ Can be interrupted: the next run goes on with what is left. With keys as variabl
         say('Set a new KEY_ENCRYPTION_KEY, and the earlier one as KEY_ENCRYPTION_KEY_PREVIOUS.')
     })
 
-  command(keys, 'give-up', 'Says that a key is lost for good, so that servers start without it.')
+  command(keys, 'give-up', 'Says that a key is lost for good, so that servers start without it.', [
+    'annal keys give-up local:0123456789abcdef',
+  ])
     .argument('<key>', 'as the refused start names it')
+    .option('--json', 'prints {"givenUp"}')
     .addHelpText(
       'after',
       `
 What it wrapped stays shut: commits of those accounts wait for three days and are refunded, and nothing is signed for them.
 Should the key be found again, it opens everything as before.`,
     )
-    .action(async (key: string) => {
+    .action(async (key: string, { json }) => {
       const { giveKeyUp } = await import('../platform/vault/vault-identity.ts')
       await withInstallation(async ({ database, keyRing }) => {
         const { current, earlier } = await keyRing.ids()
         if ([current, ...earlier].includes(key)) throw new DomainError('CONFLICT', `The vault holds the key ${key}.`)
         await giveKeyUp(database, key)
       })
+      if (json) return printJson({ givenUp: key })
       say(`Servers start without ${key}.`)
     })
 
-  command(keys, 'destroy-earlier', 'Destroys earlier keys, once nothing is left under them.')
+  command(keys, 'destroy-earlier', 'Destroys earlier keys, once nothing is left under them.', [
+    'annal keys destroy-earlier',
+  ])
     .option('--json', 'prints {"destroyed"}')
     .addHelpText(
       'after',

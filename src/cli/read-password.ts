@@ -4,6 +4,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { CommanderError } from 'commander'
 import { WRONG_USAGE } from './output.ts'
+import { terminal } from './terminal.ts'
 
 const wrong = (message: string) => new CommanderError(WRONG_USAGE, 'annal.password', message)
 const withoutLineEnd = (content: string) => content.replace(/\r?\n$/, '')
@@ -11,14 +12,12 @@ const withoutLineEnd = (content: string) => content.replace(/\r?\n$/, '')
 /** Asks at the terminal, twice, and shows nothing of what is typed. */
 async function ask(): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
-  const closed = new Promise<never>((_, reject) =>
-    terminal.once('close', () => reject(wrong('No password was given.'))),
-  )
+  const prompt = createInterface({ input: terminal().stdin, output: nowhere, terminal: true })
+  const closed = new Promise<never>((_, reject) => prompt.once('close', () => reject(wrong('No password was given.'))))
   const answer = async (question: string) => {
-    process.stderr.write(question)
-    const typed = await Promise.race([terminal.question(''), closed])
-    process.stderr.write('\n')
+    terminal().stderr.write(question)
+    const typed = await Promise.race([prompt.question(''), closed])
+    terminal().stderr.write('\n')
     return typed
   }
   try {
@@ -27,7 +26,7 @@ async function ask(): Promise<string> {
     return first
   } finally {
     closed.catch(() => {})
-    terminal.close()
+    prompt.close()
   }
 }
 
@@ -37,8 +36,8 @@ async function ask(): Promise<string> {
  */
 export async function readPassword(file: string | undefined): Promise<string> {
   if (file !== undefined && file !== '-') return withoutLineEnd(readFileSync(file, 'utf8'))
-  if (file === undefined && process.stdin.isTTY) return ask()
-  const password = withoutLineEnd(await text(process.stdin))
+  if (file === undefined && terminal().stdin.isTTY) return ask()
+  const password = withoutLineEnd(await text(terminal().stdin))
   if (password === '') throw wrong('Give the password on standard input, at the terminal, or with --password-file.')
   return password
 }

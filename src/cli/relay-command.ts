@@ -1,8 +1,8 @@
 /** `annal relay`. */
 import type { Command } from 'commander'
 import { command } from './command.ts'
-import { green, print, printJson, red, say, table } from './output.ts'
-import { withInstallation } from './with-installation.ts'
+import { counted, green, print, printJson, red, say, table } from './output.ts'
+import { withDatabase } from './with-installation.ts'
 
 interface RelayFlags {
   retry?: boolean
@@ -11,7 +11,7 @@ interface RelayFlags {
 
 async function readRelay(retry: boolean) {
   const { countByStatus, findWaiting, retryNow } = await import('../chain/relay-prepare-statements.ts')
-  return withInstallation(async ({ database }) => {
+  return withDatabase(async (database) => {
     const [due] = retry ? await database.query(retryNow) : []
     return {
       retried: due?.count ?? 0,
@@ -23,7 +23,10 @@ async function readRelay(retry: boolean) {
 
 /** Adds `annal relay`. */
 export function addRelayCommand(program: Command): void {
-  command(program, 'relay', 'Shows what is on its way to the chain, and which commits wait and why.')
+  command(program, 'relay', 'Shows what is on its way to the chain, and which commits wait and why.', [
+    'annal relay',
+    'annal relay --retry',
+  ])
     .option('--retry', 'tries at once what waits')
     .option('--json', 'prints {"retried", "counts", "waiting"}')
     .action(async ({ retry = false, json }: RelayFlags) => {
@@ -31,12 +34,12 @@ export function addRelayCommand(program: Command): void {
       if (json) return printJson({ retried, counts, waiting })
       const rows = counts.map(({ status, count, oldest }) => [status, String(count), oldest.toISOString()])
       print(table([['status', 'commits', 'oldest'], ...rows]))
-      if (retry) say(`${retried} ${retried === 1 ? 'commit is' : 'commits are'} tried again now.`)
+      if (retry) say(`${counted(retried, 'commit is', 'commits are')} tried again now.`)
       if (waiting.length === 0) return say(green('No commit waits because it could not be made ready.'))
       const lines = waiting.map(({ commit_id, nid, attempts, next_attempt_at, last_error }) => [
         ...[commit_id, nid, String(attempts), next_attempt_at.toISOString(), last_error],
       ])
       print(table([['commit', 'asset', 'attempts', 'next attempt', 'why'], ...lines]))
-      say(red(`${waiting.length} ${waiting.length === 1 ? 'commit waits' : 'commits wait'}; those behind them, too.`))
+      say(red(`${counted(waiting.length, 'commit waits', 'commits wait')}; those behind them, too.`))
     })
 }

@@ -2,7 +2,7 @@
 import { type Command, CommanderError } from 'commander'
 import type { Verification, VerifyOptions } from '../chain/verify.ts'
 import { command } from './command.ts'
-import { FAILURE, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
+import { fail, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
 import { publicUrlOf, withInstallation } from './with-installation.ts'
 
 interface VerifyFlags {
@@ -34,7 +34,7 @@ async function verify(nid: string, { rpcUrl, registry: address, gateway, recorde
     const { config, contentStore } = installation
     const { connectChain, relayAddresses } = await import('../installation.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
-    const ours = relayAddresses(config)
+    const ours = await relayAddresses(config)
     const options: VerifyOptions = { nid, registry: chain.registry, files: contentStore, recorders: recorders ?? ours }
     try {
       return await verifyHistory(options)
@@ -75,7 +75,10 @@ function printVerification({ nid, agrees, file, commits, foreign }: Verification
 
 /** Adds `annal verify`. */
 export function addVerifyCommand(program: Command): void {
-  command(program, 'verify', "Checks an asset's history with nothing but the chain and the file network.")
+  command(program, 'verify', "Checks an asset's history with nothing but the chain and the file network.", [
+    'annal verify bafkrei…',
+    'annal verify bafkrei… --rpc-url https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
+  ])
     .argument('<nid>', "the asset's identifier")
     .option('--rpc-url <url>', "somebody's chain node")
     .option('--registry <address>', 'the ERC-7053 registry there')
@@ -85,16 +88,9 @@ export function addVerifyCommand(program: Command): void {
       "accounts whose commits count; default: this installation's, or all with --rpc-url",
     )
     .option('--json', 'prints the commits with every check')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ annal verify bafkrei…
-  $ annal verify bafkrei… --rpc-url https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json`,
-    )
     .action(async (nid: string, flags: VerifyFlags) => {
       const verification = await verify(nid, flags)
-      if (!verification.agrees) process.exitCode = FAILURE
+      if (!verification.agrees) fail()
       if (flags.json) printJson(verification)
       else printVerification(verification)
     })

@@ -1,19 +1,23 @@
 /** What commands work on: the installation's parts, beside a running server or alone. */
-import { readConfig } from '../config.ts'
 import type { Installation } from '../installation.ts'
+import type { ConnectedDatabase } from '../platform/database/database.ts'
 import type { ServiceLayer } from '../services.ts'
+import { terminal } from './terminal.ts'
+
+/** An operator at a terminal reads sentences; the service's own diary is left out unless it is asked for. */
+const quieter = (level: string) => (level === 'info' ? 'warn' : level)
 
 /**
  * Carries out `work` on this installation's parts: those of a running server, or our own for as long as it takes. The database is not
  * migrated: that is the server's, which may be of another version. Raises when it does not fit this one.
  */
 export async function withInstallation<T>(work: (installation: Installation) => Promise<T>): Promise<T> {
-  const config = readConfig()
   // Loaded when they are needed: help and a refusal must not wait for the whole service.
+  const { readConfig } = await import('../config.ts')
+  const config = readConfig(terminal().env)
   const { openInstallation } = await import('../installation.ts')
   const { createLog } = await import('../platform/log.ts')
-  // An operator at a terminal reads sentences; the service's own diary is left out unless it is asked for.
-  const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
+  const log = createLog(quieter(config.logLevel))
   const installation = await openInstallation(config, log, { mayMigrate: false })
   try {
     return await work(installation)
@@ -21,6 +25,48 @@ export async function withInstallation<T>(work: (installation: Installation) => 
     await installation.close()
   }
 }
+
+/**
+ * Carries out `work` on the database's address, whatever its tables are: that of the configuration, or the embedded server's, which is
+ * started when it does not run. Raises ConfigError.
+ */
+export async function withDatabaseUrl<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
+  const { readConfig } = await import('../config.ts')
+  const { database, dir, logLevel } = readConfig(terminal().env)
+  if (database.url) return work(database.url)
+  const { startEmbeddedPostgres } = await import('../platform/embedded/embedded-postgres.ts')
+  const { createLog } = await import('../platform/log.ts')
+  const embedded = await startEmbeddedPostgres({ dir, log: createLog(quieter(logLevel)) })
+  try {
+    return await work(embedded.url)
+  } finally {
+    await embedded.stop()
+  }
+}
+
+/**
+ * Carries out `work` on the database alone, which is loaded and opened sooner than a whole installation. Raises what `withInstallation`
+ * raises.
+ */
+export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T>): Promise<T> =>
+  withDatabaseUrl(async (url) => {
+    const { readConfig } = await import('../config.ts')
+    const { createLog } = await import('../platform/log.ts')
+    const { assertMigrated } = await import('../platform/database/migrations.ts')
+    const { createDatabase } = await import('../platform/database/database.ts')
+    const { database: configured, logLevel } = readConfig(terminal().env)
+    if (configured.url) {
+      const { assertOwnSessions } = await import('../platform/database/assert-own-sessions.ts')
+      await assertOwnSessions(url)
+    }
+    await assertMigrated(url)
+    const database = createDatabase({ url, pool: configured.pool, log: createLog(quieter(logLevel)) })
+    try {
+      return await work(database)
+    } finally {
+      await database.close()
+    }
+  })
 
 /** Where callers reach the service, as a command knows it: its port may be another one. */
 export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `http://localhost:${config.port}`

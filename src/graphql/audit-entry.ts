@@ -12,7 +12,7 @@ import { UserType } from './user.ts'
 const AuditEntryType = builder.prismaObject('AuditEntry', {
   description: 'One line of the audit trail. It is only ever added to.',
   interfaces: [Node],
-  select: { id: true, action: true, subject: true, address: true, createdAt: true },
+  select: { id: true, action: true, subject: true, address: true, reason: true, createdAt: true },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `audit_01h2x…`.', resolve: ({ id }) => toId('audit', id) }),
     action: t.string({
@@ -30,6 +30,12 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
       nullable: true,
       description: 'Network address it came from; null of the system and of deleted accounts.',
       resolve: ({ address }) => address,
+    }),
+    reason: t.string({
+      ...characters(500),
+      nullable: true,
+      description: 'Why, where an administrator said it.',
+      resolve: ({ reason }) => reason,
     }),
     createdAt: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ createdAt }) => createdAt }),
     user: t.relation('user', {

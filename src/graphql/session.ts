@@ -68,7 +68,7 @@ builder.mutationField('signIn', (t) =>
     type: SignInPayload,
     description:
       'Starts a session. A retry with the same Idempotency-Key gets the same token while the session stands, and ' +
-      'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED.',
+      'IDEMPOTENCY_KEY_REUSED afterwards. Raises INCORRECT_LOGIN_CREDENTIALS, AUTHENTICATION_FAILED when the account is locked, EMAIL_NOT_VERIFIED, THROTTLED.',
     args: { input: t.arg({ type: SignInInput, required: true, description: 'Who signs in.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
       token: await services.accounts.signIn(actor, omitNullish(input), idempotency),

@@ -1,5 +1,5 @@
 import { toId } from '../domain/ids.ts'
-import { canSeePrivateParts } from '../domain/policy.ts'
+import { canAdminister, canSeePrivateParts } from '../domain/policy.ts'
 import { builder } from './builder.ts'
 import { Node } from './node.ts'
 import { characters } from './sizes.ts'
@@ -63,6 +63,14 @@ export const UserType = builder.prismaObject('User', {
       type: 'DateTime',
       description: 'When the account was made.',
       resolve: ({ createdAt }) => createdAt,
+    }),
+    lockedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Since when administrators keep the account locked; null while it is not. Administrators see it; null for others.',
+      select: { lockedAt: true },
+      resolve: ({ lockedAt }, _args, { actor }) => (canAdminister(actor) ? lockedAt : null),
     }),
     email: t.string({
       ...characters(254),

@@ -40,3 +40,22 @@ export const closeFolders = async (dir: string): Promise<void> => {
     for (const entry of entries) if (entry.isFile()) await restrict(join(dir, name, entry.name), 0o600)
   }
 }
+
+/** Whether others than the owner get at it. */
+const isOpen = async (path: string, mode: number): Promise<boolean> => {
+  const found = await statIfThere(path)
+  return found !== undefined && (found.mode & 0o777 & ~mode) !== 0
+}
+
+/**
+ * Paths of the installation under `dir` that others on this machine get at; undefined when the folder is not there. Of what nobody
+ * else comes through to, nothing is said.
+ */
+export const findOpenPaths = async (dir: string): Promise<string[] | undefined> => {
+  if (!(await statIfThere(dir))) return undefined
+  // A folder that nobody enters hides what is in it.
+  if (!(await isOpen(dir, 0o700))) return []
+  const open = (await isOpen(dir, 0o711)) ? [dir] : []
+  for (const name of folders) if (await isOpen(join(dir, name), 0o700)) open.push(join(dir, name))
+  return open
+}

@@ -16,6 +16,7 @@ import { passwordRoutes } from './v3/passwords.ts'
 import { profileRoutes } from './v3/profile.ts'
 import { sessionRoutes } from './v3/sessions.ts'
 import { transferRoutes } from './v3/transfers.ts'
+import { userRoutes } from './v3/users.ts'
 import { webhookDeliveryRoutes } from './v3/webhook-deliveries.ts'
 
 /** Every route that executes an operation. */
@@ -36,4 +37,5 @@ export const routes: Route[] = [
   ...webhookDeliveryRoutes,
   ...grantRoutes,
   ...transferRoutes,
+  ...userRoutes,
 ]

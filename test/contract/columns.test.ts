@@ -86,10 +86,10 @@ async function live(name: string, { language, format }: { language: string; form
   const refund = { amount: '1', reason: `${name} refund` }
   expectOk(await admin.rest('POST', `store/network-app-orders/${bought}/refunds/`, { json: refund }))
   await app.sql('update users set pending_email = $2 where id = $1::uuid', [uuid, `${name}-next@example.org`])
-  await app.sql(`insert into audit_entries (user_id, action, address) values ($1::uuid, 'profile.changed', $2)`, [
-    uuid,
-    `${name} address`,
-  ])
+  await app.sql(
+    `insert into audit_entries (user_id, action, address, reason) values ($1::uuid, 'profile.changed', $2, $3)`,
+    [uuid, `${name} address`, `${name} reason`],
+  )
   await app.sql('update access_tokens set name = $2 where user_id = $1::uuid', [uuid, `${name} session`])
   await app.sql(
     `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)

@@ -59,6 +59,7 @@ export const columns: Record<string, Names> = {
     kind('action'),
     each({ erased: 'names a row of ours', exported: true }, 'subject'),
     each(yours, 'address'),
+    each({ erased: 'what an administrator wrote about running the service', exported: true }, 'reason'),
     moment('created_at'),
   ),
   chain_transactions: table(
@@ -171,7 +172,7 @@ export const columns: Record<string, Names> = {
     each({ erased: true, exported: true }, 'language'),
     kind('role email_verified email_held allow_c2pa_download'),
     count('asset_count'),
-    moment('created_at deleted_at'),
+    moment('created_at locked_at deleted_at'),
   ),
   wallets: table(
     row('user_id'),

@@ -35,8 +35,8 @@ export const admin: Mutant[] = [
     [
       'admin.begins-by-administrators',
       'Only an administrator begins a session of the pages.',
-      `and role = 'ADMIN' and deleted_at is null for share`,
-      `and deleted_at is null for share`,
+      `and role = 'ADMIN' and deleted_at is null and locked_at is null for share`,
+      `and deleted_at is null and locked_at is null for share`,
     ],
     [
       'admin.role-ends',

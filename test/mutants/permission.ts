@@ -120,6 +120,72 @@ export const permission: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/account/lock-service.ts',
+    ['parity/locked-accounts.test.ts'],
+    [
+      [
+        'permission.lock-anybody',
+        'Only an administrator locks accounts.',
+        `    assertMay(actor, 'store:administer')\n    const input = parse(lockInput, rawInput)`,
+        `    assertMay(actor, 'account:read')\n    const input = parse(lockInput, rawInput)`,
+      ],
+      [
+        'permission.find-anybody',
+        'Only an administrator looks for accounts.',
+        `    assertMay(actor, 'store:administer')\n    const { search: asked }`,
+        `    assertMay(actor, 'account:read')\n    const { search: asked }`,
+      ],
+      [
+        'permission.lock-oneself',
+        'Nobody locks themselves out.',
+        `if (actor.kind === 'user' && actor.id === user.id) {`,
+        `if (actor.kind === 'user' && actor.id === input.userId) {`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/lock-statements.ts',
+    ['parity/locked-accounts.test.ts'],
+    [
+      [
+        'permission.lock-keeps-sessions',
+        'Locking an account ends its sessions, also for the time after.',
+        `deleted_tokens as (delete from access_tokens t using found_user where t.user_id = found_user.id),`,
+        `deleted_tokens as (select 1),`,
+      ],
+      [
+        'permission.unlock-revives',
+        'No session of a locked account comes back.',
+        `deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),`,
+        `deleted_tokens as (select 1),`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/account-statements.ts',
+    ['parity/locked-accounts.test.ts'],
+    [
+      [
+        'permission.locked-session',
+        'A session of a locked account is good for nothing, however it came to be.',
+        `where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null\`,\n)\n\n/** The password's hash`,
+        `where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null\`,\n)\n\n/** The password's hash`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/account/account-service.ts',
+    ['parity/locked-accounts.test.ts'],
+    [
+      [
+        'permission.locked-signs-in',
+        'The owner of a locked account is told so, and not let in.',
+        `if (credentials.is_locked) throw accountLocked()`,
+        `if (credentials.is_locked && email === '') throw accountLocked()`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/graphql/session.ts',
     ['contract/authorization.test.ts'],
     [

@@ -97,6 +97,7 @@ describe('the session of an administrator', () => {
     const endings = [
       `update users set password_hash = password_hash || ' ' where id = $1::uuid`,
       `update users set role = 'USER' where id = $1::uuid`,
+      'update users set locked_at = now() where id = $1::uuid',
       `update admin_sessions set last_used_at = now() - interval '31 minutes' where user_id = $1::uuid`,
       `update admin_sessions set created_at = now() - interval '8 hours', last_used_at = now() where user_id = $1::uuid`,
     ]
@@ -106,7 +107,7 @@ describe('the session of an administrator', () => {
       expect(await isIn(session)).toBe(true)
       await app.sql(ending, [other.id])
       expect(await isIn(session), ending).toBe(false)
-      await app.sql(`update users set password_hash = $2, role = 'ADMIN' where id = $1::uuid`, [
+      await app.sql(`update users set password_hash = $2, role = 'ADMIN', locked_at = null where id = $1::uuid`, [
         other.id,
         password_hash,
       ])

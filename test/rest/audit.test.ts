@@ -34,7 +34,7 @@ describe('the trail of an account', () => {
     expect((await app.rest('POST', 'auth/token/logout/', { actor: { token: first } })).status).toBe(204)
     const answer = await app.rest('GET', '/auth/users/me/audit-entries', { actor: { token: second } })
     const session = expect.stringMatching(/^session_[0-9a-z]{26}$/)
-    const common = { id: expect.stringMatching(/^audit_/), address: here, created_at: expect.any(String) }
+    const common = { id: expect.stringMatching(/^audit_/), address: here, reason: null, created_at: expect.any(String) }
     expect(expectOk(answer)).toEqual({
       count: 4,
       next: null,

@@ -9,39 +9,37 @@ import type { ChainCommit } from '../../src/chain/registry.ts'
 import { verifyHistory } from '../../src/chain/verify.ts'
 import type { CommitData } from '../../src/domain/asset/commit-data.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
-import { prepareDatabase } from '../../src/platform/database/prepare-database.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
-import { type CommandOptions, runAnnal } from '../support/annal-command.ts'
-
-const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
+import { annalHere, type HereOptions, runAnnal } from '../support/annal-command.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
 let dir: string
-let server: EmbeddedPostgres
+let testDatabase: TestDatabase
 let database: pg.Client
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-cli-'))
-  // Stands for a running server: the commands join its database.
-  server = await startEmbeddedPostgres({ dir, log })
-  await prepareDatabase(server.url)
-  database = new pg.Client({ connectionString: server.url })
+  testDatabase = await createTestDatabase()
+  database = new pg.Client({ connectionString: testDatabase.url })
   database.on('error', () => {})
   await database.connect()
 })
 
 afterAll(async () => {
   await database?.end()
-  await server?.stop()
+  await testDatabase?.drop()
   await rm(dir, { recursive: true, force: true })
 })
 
-const annal = (args: string[], options?: CommandOptions) => runAnnal(dir, args, options)
+const annal = (args: string[], { env, ...options }: HereOptions & { env?: Record<string, string> } = {}) =>
+  annalHere({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url, ...env }, args, options)
 
 describe('annal', () => {
-  it('explains itself', async () => {
-    const help = await annal(['--help'])
+  it('is a process that explains itself, and ends with what it found', async () => {
+    const help = await runAnnal(dir, ['--help'])
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toMatch(/Examples:[\s\S]*annal verify/)
+    const wrong = await runAnnal(dir, ['check'], { env: { PORT: 'x' } })
+    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('PORT') })
     expect(await annal(['--version'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
@@ -53,13 +51,6 @@ describe('annal', () => {
     [['verify', 'bafkrei', '--gateway', 'http://127.0.0.1:1'], /--rpc-url, --registry and --gateway/],
   ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
-  })
-
-  it('answers a wrong configuration with 2 and names the variable', async () => {
-    expect(await annal(['check'], { env: { PORT: 'x' } })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('PORT'),
-    })
   })
 
   it('shows the configuration without its secrets', async () => {

@@ -9,7 +9,7 @@ import { bytes, smallint, statement, text, uuid } from '../../src/domain/sql.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../../src/platform/vault/local-key-vault.ts'
-import { runAnnal, startAnnal } from '../support/annal-command.ts'
+import { annalHere, startAnnal } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 import { insertTestUser } from '../support/user.ts'
@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 const annal = (args: string[], env: Record<string, string> = {}) =>
-  runAnnal(dir, args, { env: { DATABASE_URL: testDatabase.url, ...env } })
+  annalHere({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url, ...env }, args)
 
 const status = async (): Promise<{ keys: { id: string; total: number }[] }> =>
   JSON.parse((await annal(['keys', 'status', '--json'])).stdout)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { openInstallation } from '../../src/installation.ts'
-import { runAnnal } from '../support/annal-command.ts'
+import { annalHere } from '../support/annal-command.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { createTestLog } from '../support/test-log.ts'
 
@@ -17,10 +17,8 @@ afterAll(async () => {
 })
 
 const dirOf = (name: string) => join(scratch, name)
-const start = (dir: string) =>
-  openInstallation(readConfig({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url }), createTestLog(), {
-    mayMigrate: true,
-  })
+const variables = (dir: string) => ({ ANNAL_DIR: dir, DATABASE_URL: testDatabase.url })
+const start = (dir: string) => openInstallation(readConfig(variables(dir)), createTestLog(), { mayMigrate: true })
 
 it('a database takes the vault it is first opened with, and no other', async () => {
   await (await start(dirOf('first'))).close()
@@ -29,11 +27,10 @@ it('a database takes the vault it is first opened with, and no other', async () 
   const refusal = new RegExp(`do not belong to this database: it is sealed by the vault ${id}, and there is none`)
   await expect(start(dirOf('second'))).rejects.toThrow(refusal)
 
-  const command = await runAnnal(dirOf('second'), ['check'], { env: { DATABASE_URL: testDatabase.url } })
+  const annal = (dir: string, ...args: string[]) => annalHere(variables(dir), args)
+  const command = await annal(dirOf('second'), 'check')
   expect(command).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(refusal) })
-  expect(await runAnnal(dirOf('first'), ['check'], { env: { DATABASE_URL: testDatabase.url } })).toMatchObject({
-    code: 0,
-  })
+  expect(await annal(dirOf('first'), 'check')).toMatchObject({ code: 0 })
 
   writeFileSync(join(dirOf('second'), 'keys/vault-id'), 'another')
   await expect(start(dirOf('second'))).rejects.toThrow(/and there is another/)
@@ -43,11 +40,11 @@ it('a database takes the vault it is first opened with, and no other', async () 
 })
 
 it('a server does not start without a key that wraps accounts’ keys, until it is given up', async () => {
-  const env = { DATABASE_URL: testDatabase.url }
   const dir = dirOf('first')
+  const env = variables(dir)
   await (await start(dir)).close()
   const admin = ['admin', 'create', '--username', 'root', '--email', 'root@example.org']
-  expect(await runAnnal(dir, admin, { env, input: 'correct horse\n' })).toMatchObject({ code: 0 })
+  expect(await annalHere(env, admin, { input: 'correct horse\n' })).toMatchObject({ code: 0 })
   await (await start(dir)).close()
   const file = join(dir, 'keys/key-encryption-key')
   const key = readFileSync(file, 'utf8')
@@ -55,14 +52,14 @@ it('a server does not start without a key that wraps accounts’ keys, until it 
   const refusal = /lacks keys that wrap the keys of accounts: (local:\w{16}) \(1 account\).*Restore the newest backup/
   await expect(start(dir)).rejects.toThrow(refusal)
   // Commands tell what is wrong.
-  const check = await runAnnal(dir, ['check', '--json'], { env })
+  const check = await annalHere(env, ['check', '--json'])
   expect(JSON.parse(check.stdout)).toContainEqual(expect.objectContaining({ id: 'S1', holds: false }))
 
   const id = refusal.exec(String(await start(dir).catch((error: unknown) => error)))![1]!
-  expect(await runAnnal(dir, ['keys', 'give-up', id], { env })).toMatchObject({ code: 0 })
+  expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({ code: 0 })
   await (await start(dir)).close()
   writeFileSync(file, key)
-  expect(await runAnnal(dir, ['keys', 'give-up', id], { env })).toMatchObject({
+  expect(await annalHere(env, ['keys', 'give-up', id])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('The vault holds'),
   })

@@ -1,8 +1,10 @@
-/** The command line as an operator has it: a process of its own. */
+/** The command line: as an operator has it, a process of its own, or carried out in this one, which costs much less. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { run } from '../../src/cli/run.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -44,4 +46,40 @@ export async function runAnnal(
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   const [code] = (await ended) as [number]
   return { code, stdout, stderr }
+}
+
+export interface HereOptions {
+  /** What it reads from stdin. */
+  input?: string
+  /** Whether somebody sits at stdin and stderr. */
+  isTTY?: boolean
+}
+
+function keeping() {
+  const parts: string[] = []
+  const stream = new Writable({
+    decodeStrings: false,
+    write(part, _encoding, done) {
+      parts.push(String(part))
+      done()
+    },
+  })
+  return { stream, text: () => parts.join('') }
+}
+
+/** Carries out `annal <args>` in this process with these variables and no others. */
+export async function annalHere(
+  env: Record<string, string>,
+  args: readonly string[],
+  { input = '', isTTY = false }: HereOptions = {},
+): Promise<Said> {
+  const [stdout, stderr] = [keeping(), keeping()]
+  const code = await run(args, '1.2.3', {
+    env,
+    stdin: Object.assign(Readable.from([input]), { isTTY }),
+    stdout: stdout.stream,
+    stderr: Object.assign(stderr.stream, { isTTY, columns: 80 }),
+    exitCode: 0,
+  })
+  return { code, stdout: stdout.text(), stderr: stderr.text() }
 }

@@ -25,3 +25,7 @@ export function duplicate(error: unknown): unknown {
 /** The refusal INCORRECT_LOGIN_CREDENTIALS: which of the two was wrong is not told. */
 export const incorrectLogin = () =>
   new DomainError('INCORRECT_LOGIN_CREDENTIALS', 'Unable to log in with provided credentials.')
+
+/** The refusal of who knows the password of an account that administrators keep locked. */
+export const accountLocked = () =>
+  new DomainError('AUTHENTICATION_FAILED', 'This account is locked. Ask those who run the service.')

@@ -16,7 +16,7 @@ import { assertMay, assertTrusted, assertUserMay } from '../policy.ts'
 import { type Custody, type Database, type KeyVault, type PasswordHasher, violatedConstraint } from '../ports.ts'
 import { networkOf, type RequestLimits } from '../request-limits.ts'
 import { type SignInInput, type SignUpInput, signInInput, signUpInput } from './account-input.ts'
-import { duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
+import { accountLocked, duplicate, emailTaken, incorrectLogin } from './account-refusals.ts'
 import {
   deleteToken,
   findApiKeys,
@@ -218,8 +218,8 @@ export function createAccountService(deps: Dependencies) {
 
     /**
      * A new access token for e-mail and password; the only time it is seen, but for a retry while the session stands.
-     * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE, and
-     * IDEMPOTENCY_KEY_REUSED for a retry whose session has ended.
+     * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, AUTHENTICATION_FAILED for a locked account (told to nobody but
+     * who knows the password), EMAIL_NOT_VERIFIED, THROTTLED, UNAVAILABLE, and IDEMPOTENCY_KEY_REUSED for a retry whose session has ended.
      */
     async signIn(actor: Actor, rawInput: SignInInput, context: IdempotencyContext): Promise<string> {
       assertMay(actor, 'session:create')
@@ -229,6 +229,7 @@ export function createAccountService(deps: Dependencies) {
       const [credentials] = await database.query(findCredentials, { email })
       const guess = { email, passwordHash: credentials?.password_hash, password: input.password, isSignedIn: false }
       if (!(await passwordCheck.check(guess)) || !credentials) throw incorrectLogin()
+      if (credentials.is_locked) throw accountLocked()
       if (config.emailVerification === 'required' && !credentials.email_verified) throw emailNotVerified()
       let token: string | undefined
       context.isSecret = true

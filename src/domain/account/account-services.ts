@@ -22,6 +22,7 @@ import { createAdminSessionService } from './admin-session-service.ts'
 import { createDeletionService } from './deletion-service.ts'
 import { createExportService } from './export-service.ts'
 import { createIdentityService } from './identity-service.ts'
+import { createLockService } from './lock-service.ts'
 import { createMailRequests } from './mail-requests.ts'
 import { createOneTimeTokens } from './one-time-token.ts'
 import { createOwnPassword } from './own-password.ts'
@@ -97,6 +98,7 @@ export function createAccountServices(deps: Dependencies) {
       exports: createExportService(deps),
       passwords: createPasswordService(credentials),
       identities: createIdentityService(credentials),
+      users: createLockService(deps),
     },
     jobs: { accountMail: mail.handle, forgetKey: deletions.forget },
   }

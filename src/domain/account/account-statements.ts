@@ -35,14 +35,17 @@ export const findByTokens = statement(
   `select asked.position::int, ${signedInSql('t.id')} as signed_in
    from unnest($hashes) with ordinality as asked (hash, position)
      join access_tokens t on t.hash = asked.hash join users u on u.id = t.user_id join wallets w on w.user_id = u.id
-   where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
+   where (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
 )
 
 /** The password's hash of whom an address leads to: who holds it, or else claimed it first. */
 export const findCredentials = statement(
   'account_credentials',
-  { parameters: { email: text }, columns: { id: uuid, password_hash: text, email_verified: boolean } },
-  `select id, password_hash, email_verified from users ${byAddressSql}`,
+  {
+    parameters: { email: text },
+    columns: { id: uuid, password_hash: text, email_verified: boolean, is_locked: boolean },
+  },
+  `select id, password_hash, email_verified, locked_at is not null as is_locked from users ${byAddressSql}`,
 )
 
 /**
@@ -118,8 +121,8 @@ export const insertUser = statement(
 )
 
 /**
- * A session, if the account's password is still the one that was verified. No row: it was changed or the account deleted
- * meanwhile. `hash` is the secret's, `days` until it ends or 0, `making` what the secret was made under.
+ * A session, if the account's password is still the one that was verified. No row: it was changed, or the account deleted or
+ * locked, meanwhile. `hash` is the secret's, `days` until it ends or 0, `making` what the secret was made under.
  */
 export const insertToken = statement(
   'account_token_insert',
@@ -137,7 +140,7 @@ export const insertToken = statement(
     columns: { id: uuid },
   },
   `with locked_user as materialized (
-     select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null for share
+     select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null and locked_at is null for share
    ),
    inserted_token as (
      insert into access_tokens (user_id, hash, name, expires_at)
@@ -160,7 +163,7 @@ export const findLiveHash = statement(
   'account_live_hash',
   { parameters: { hash: bytes }, columns: { id: uuid } },
   `select t.id from access_tokens t join users u on u.id = t.user_id
-   where t.hash = $hash and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null`,
+   where t.hash = $hash and (t.expires_at is null or t.expires_at > now()) and u.deleted_at is null and u.locked_at is null`,
 )
 
 /** The account before its tokens: whoever locks them in another order could stand in the way of its deletion, and it in theirs. */

@@ -43,7 +43,7 @@ export function createAdminSessionService({
   return {
     /**
      * Begins a session for an administrator's e-mail and password, under the limits of any sign-in; returns its secret, the only time it
-     * is seen. Who is no administrator is told what a wrong password is told. `address`: where the request came from.
+     * is seen. Who is no administrator, or locked, is told what a wrong password is told. `address`: where the request came from.
      * Raises VALIDATION_FAILED, INCORRECT_LOGIN_CREDENTIALS, THROTTLED, UNAVAILABLE.
      */
     async signIn(address: string, rawInput: { email: string; password: string }): Promise<string> {

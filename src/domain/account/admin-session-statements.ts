@@ -24,7 +24,7 @@ export const insertAdminSession = statement(
   },
   `with locked_user as materialized (
      select id, password_hash from users
-     where id = $user and password_hash = $verifiedHash and role = 'ADMIN' and deleted_at is null for share
+     where id = $user and password_hash = $verifiedHash and role = 'ADMIN' and deleted_at is null and locked_at is null for share
    ),
    deleted_sessions as (delete from admin_sessions s where not (${isOpenSql('s')})),
    inserted_session as (
@@ -44,7 +44,7 @@ export const useAdminSession = statement(
   },
   `with session as materialized (
      select s.id, s.user_id, s.last_used_at from admin_sessions s join users u on u.id = s.user_id
-     where s.hash = $hash and ${isOpenSql('s')} and u.role = 'ADMIN' and u.deleted_at is null
+     where s.hash = $hash and ${isOpenSql('s')} and u.role = 'ADMIN' and u.deleted_at is null and u.locked_at is null
        and s.password_digest = ${digestSql('u.password_hash')}
    ),
    used_session as (

@@ -208,8 +208,8 @@ export const readSessions = listById(
 /** The trail of the account. */
 export const readAuditEntries = listById(
   'audit',
-  { id: uuid, action: text, subject: orNull(text), address: orNull(text), createdAt: timestamp },
-  'id, action, subject, address, created_at as "createdAt"',
+  { id: uuid, action: text, subject: orNull(text), address: orNull(text), reason: orNull(text), createdAt: timestamp },
+  'id, action, subject, address, reason, created_at as "createdAt"',
   'from audit_entries where user_id = $user',
 )
 

@@ -3,6 +3,8 @@ export const auditActions = [
   'account.created',
   'account.deleted',
   'account.exported',
+  'account.locked',
+  'account.unlocked',
   'session.started',
   'session.ended',
   'session.revoked',

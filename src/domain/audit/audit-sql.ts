@@ -19,6 +19,8 @@ export interface AuditParts {
   subject?: string
   /** SQL expression: the network address it came from, null for the system. */
   address?: string
+  /** SQL expression: why, as an administrator put it; null of everything else. */
+  reason?: string
 }
 
 /** The part that writes entries of the trail, one for each row of `from`. */
@@ -29,10 +31,11 @@ export const auditSql = ({
   action,
   subject = 'null',
   address = 'null',
+  reason = 'null',
 }: AuditParts): string => `
   ${name} as (
-    insert into audit_entries (user_id, action, subject, address)
-    select (${user})::uuid, '${action}', (${subject})::text, (${address})::text from ${from}
+    insert into audit_entries (user_id, action, subject, address, reason)
+    select (${user})::uuid, '${action}', (${subject})::text, (${address})::text, (${reason})::text from ${from}
   )`
 
 /** Parameters of a statement with a part of `auditSql`: whose account did it and from which address; both null of the system. */

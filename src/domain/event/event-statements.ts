@@ -13,7 +13,8 @@ export const findStanding = statement(
   },
   `select asked.position::int, w.event_sequence as sequence,
      (asked.session_id is null or exists (
-       select from access_tokens t where t.id = asked.session_id and (t.expires_at is null or t.expires_at > now())))
+       select from access_tokens t join users u on u.id = t.user_id
+       where t.id = asked.session_id and u.locked_at is null and (t.expires_at is null or t.expires_at > now())))
      and (asked.key_id is null or exists (
        select from api_keys k where k.id = asked.key_id and k.revoked_at is null)) as stands
    from unnest($feeds, $sessions, $apiKeys) with ordinality as asked (owner_id, session_id, key_id, position)
@@ -66,7 +67,8 @@ export const findEnded = statement(
   { parameters: { ids: arrayOf(uuid) }, columns: { id: uuid } },
   `select id from unnest($ids) as asked (id)
    where not exists (
-       select from access_tokens t where t.id = asked.id and (t.expires_at is null or t.expires_at > now()))
+       select from access_tokens t join users u on u.id = t.user_id
+       where t.id = asked.id and u.locked_at is null and (t.expires_at is null or t.expires_at > now()))
      and not exists (select from api_keys k where k.id = asked.id and k.revoked_at is null)`,
 )
 

@@ -1,4 +1,5 @@
 /** Points that administrators give, and that may expire. Contract: `grantPoints`, `POST /api/v3/store/point-grants/`. */
+import { findByName } from '../account/lock-statements.ts'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
 import { notFound, validationFailed } from '../errors.ts'
@@ -9,7 +10,7 @@ import { assertMay, canAdminister, canSeePrivateParts } from '../policy.ts'
 import type { Database, FeedNotifications, Log } from '../ports.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { type GrantInput, grantInput } from './grant-input.ts'
-import { findGrant, findGrantee, type Grant, insertGrant } from './grant-statements.ts'
+import { findGrant, type Grant, insertGrant } from './grant-statements.ts'
 import { closeDueGrants, findDueWallets, holdDueWallet } from './grant-sweep-statements.ts'
 
 interface Dependencies {
@@ -43,7 +44,7 @@ export function createGrantService({ database, notifications, idempotency, log, 
       assertMay(actor, 'store:administer')
       const input = parse(grantInput, rawInput)
       const id = await idempotency.once(actor, context, 'grantPoints', input, async () => {
-        const [user] = await database.query(findGrantee, {
+        const [user] = await database.query(findByName, {
           user: fromId(input.userId, 'user')?.uuid ?? null,
           name: input.userId,
           mustBeVerified: verifiesAddresses,

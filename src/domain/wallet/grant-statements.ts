@@ -1,8 +1,7 @@
-import { countsSql } from '../account/address-sql.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
-import { boolean, numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import { numeric, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 import { nextTransferSql } from './transfer-sql.ts'
 
@@ -19,17 +18,6 @@ const grantColumns = {
 }
 /** Points an administrator gave to a user. */
 export type Grant = RowOf<typeof grantColumns>
-
-/** A user by UUID, or, where that is null, by a name: an e-mail address if it looks like one, else a username. */
-export const findGrantee = statement(
-  'grantee_find',
-  { parameters: { user: orNull(uuid), name: text, mustBeVerified: boolean }, columns: { id: uuid } },
-  `select id from users where deleted_at is null and case
-     when $user is not null then id = $user
-     when $name like '%@%' then lower(email) = lower($name) and ${countsSql('$mustBeVerified')}
-     else username_key = username_key($name)
-   end`,
-)
 
 /** A grant by its UUID, with whom it was given to. */
 export const findGrant = statement(

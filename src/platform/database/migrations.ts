@@ -9,7 +9,8 @@ const CONNECT_TIMEOUT_MS = 5_000
 interface AppliedRow {
   name: string
   checksum: string
-  isFinished: boolean
+  /** Null of one that was interrupted. */
+  finishedAt: Date | null
 }
 
 const hasHistory = `to_regclass('_prisma_migrations') IS NOT NULL`
@@ -40,8 +41,8 @@ const readApplied = async (client: pg.Client): Promise<AppliedRow[]> => {
   const table = await client.query<{ isThere: boolean }>(`SELECT ${hasHistory} AS "isThere"`)
   if (!table.rows[0]?.isThere) return []
   const { rows } = await client.query<AppliedRow>(
-    `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS "isFinished"
-       FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
+    `SELECT migration_name AS name, checksum, finished_at AS "finishedAt"
+       FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY name`,
   )
   return rows
 }
@@ -60,7 +61,7 @@ const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<
     )
   }
   return migrations.filter(({ name, checksum }) => {
-    const row = applied.find((each) => each.name === name && each.isFinished)
+    const row = applied.find((each) => each.name === name && each.finishedAt)
     if (row && row.checksum !== checksum) {
       throw new Error(
         `The migration ${name} was edited after it was applied to this database. Restore its file, and write a new migration for the change.`,
@@ -135,4 +136,21 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name).join(', ')
   throw new Error(`The database lacks migrations (${names}). Start the server, or run npm run migrate.`)
+}
+
+/** Which migrations a database has, and lacks. */
+export interface MigrationStatus {
+  applied: { name: string; appliedAt: Date }[]
+  pending: string[]
+}
+
+/** Tells which migrations the database has, and which of this version it lacks. Changes nothing. Raises as `applyMigrations` does. */
+export const readMigrationStatus = async (databaseUrl: string, folder = migrationsFolder): Promise<MigrationStatus> => {
+  const migrations = await readMigrations(folder)
+  return await withClient(databaseUrl, async (client) => ({
+    pending: (await findMissing(client, migrations)).map(({ name }) => name),
+    applied: (await readApplied(client)).flatMap(({ name, finishedAt }) =>
+      finishedAt ? [{ name, appliedAt: finishedAt }] : [],
+    ),
+  }))
 }

@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto'
 import type { Custody, KeyVault, KeyWrapping } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
+/** What knows the curve may be loaded when it is first needed. */
+type Awaitable<T> = T | Promise<T>
 interface KeyPairs {
-  createKeyPair(): { address: string; privateKey: Uint8Array }
+  createKeyPair(): Awaitable<{ address: string; privateKey: Uint8Array }>
   /** EIP-191 personal_sign, 0x-prefixed. */
-  signText(privateKey: Uint8Array, text: string): string
+  signText(privateKey: Uint8Array, text: string): Awaitable<string>
 }
 
 /** 1: wrapped by the key-encryption key alone. 2: also by the owner's key share. */
@@ -36,7 +38,7 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
     version: VERSION,
     async create(userId) {
       const dataKey = randomBytes(32)
-      const { address, privateKey } = keyPairs.createKeyPair()
+      const { address, privateKey } = await keyPairs.createKeyPair()
       try {
         const sealedPrivateKey = seal(dataKey, privateKey, privateKeyContext(userId))
         return { address, sealedPrivateKey, ...(await wrap(userId, dataKey)) }
@@ -50,7 +52,7 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
       let privateKey: Uint8Array | undefined
       try {
         privateKey = unseal(dataKey, key.sealedPrivateKey, privateKeyContext(userId))
-        return keyPairs.signText(privateKey, text)
+        return await keyPairs.signText(privateKey, text)
       } finally {
         dataKey.fill(0)
         privateKey?.fill(0)

@@ -26,6 +26,10 @@ const rememberVault = statement(
    select value from inserted_setting union all select value from settings where key = $setting limit 1`,
 )
 
+/** Whether the database belongs to a vault yet: one that no server was ever started on does not. */
+export const isVaultKnown = async (database: Pick<Database, 'query'>): Promise<boolean> =>
+  (await database.query(findVault, { setting: SETTING })).length > 0
+
 interface Options {
   database: Pick<Database, 'query'>
   /** The installation's folder; the vault lies in `keys` there. */

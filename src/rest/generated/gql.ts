@@ -31,7 +31,7 @@ type Documents = {
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {\n    asset(id: $id) {\n      nid\n      commitCount\n      history(limit: $limit, offset: $offset) {\n        ...CommitRecord\n      }\n    }\n  }\n": typeof types.RestHistoryDocument,
-    "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestAuditEntriesDocument,
+    "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          reason\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestAuditEntriesDocument,
     "\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  ": typeof types.RestDeviceDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": typeof types.RestEventsDocument,
     "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestGrantPointsDocument,
@@ -71,6 +71,10 @@ type Documents = {
     "\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestRevokeSessionDocument,
     "\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeOtherSessionsDocument,
     "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  ": typeof types.RestTransfersDocument,
+    "\n  fragment AdministeredUser on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n": typeof types.AdministeredUserFragmentDoc,
+    "\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  ": typeof types.RestUsersDocument,
+    "\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": typeof types.RestLockUserDocument,
+    "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": typeof types.RestUnlockUserDocument,
     "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": typeof types.WebhookDeliveryRecordFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": typeof types.RestWebhookDeliveriesDocument,
     "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  ": typeof types.RestWebhookDeliveryDocument,
@@ -94,7 +98,7 @@ const documents: Documents = {
     "\n    query RestAssets($limit: Int!, $offset: Int!, $filter: AssetFilter) {\n      assets(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestAssetsDocument,
     "\n    mutation RestDeleteAsset($input: DeleteAssetInput!) {\n      deleteAsset(input: $input) {\n        id\n      }\n    }\n  ": types.RestDeleteAssetDocument,
     "\n  query RestHistory($id: ID!, $limit: Int!, $offset: Int!) {\n    asset(id: $id) {\n      nid\n      commitCount\n      history(limit: $limit, offset: $offset) {\n        ...CommitRecord\n      }\n    }\n  }\n": types.RestHistoryDocument,
-    "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  ": types.RestAuditEntriesDocument,
+    "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          reason\n          createdAt\n        }\n      }\n    }\n  ": types.RestAuditEntriesDocument,
     "\n    query RestDevice {\n      me {\n        id\n      }\n    }\n  ": types.RestDeviceDocument,
     "\n    query RestEvents($limit: Int!, $after: String) {\n      events(first: $limit, after: $after) {\n        nodes {\n          ...EventRecord\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  ": types.RestEventsDocument,
     "\n    mutation RestGrantPoints($input: GrantPointsInput!) {\n      grantPoints(input: $input) {\n        grant {\n          id\n          user {\n            id\n          }\n          amount\n          reason\n          expiresAt\n          expiredAt\n          createdAt\n        }\n      }\n    }\n  ": types.RestGrantPointsDocument,
@@ -134,6 +138,10 @@ const documents: Documents = {
     "\n    mutation RestRevokeSession($input: RevokeSessionInput!) {\n      revokeSession(input: $input) {\n        id\n      }\n    }\n  ": types.RestRevokeSessionDocument,
     "\n    mutation RestRevokeOtherSessions {\n      revokeOtherSessions {\n        session {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeOtherSessionsDocument,
     "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  ": types.RestTransfersDocument,
+    "\n  fragment AdministeredUser on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n": types.AdministeredUserFragmentDoc,
+    "\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  ": types.RestUsersDocument,
+    "\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": types.RestLockUserDocument,
+    "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": types.RestUnlockUserDocument,
     "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": types.WebhookDeliveryRecordFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": types.RestWebhookDeliveriesDocument,
     "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  ": types.RestWebhookDeliveryDocument,
@@ -225,7 +233,7 @@ export function graphql(source: "\n  query RestHistory($id: ID!, $limit: Int!, $
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          createdAt\n        }\n      }\n    }\n  "];
+export function graphql(source: "\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          reason\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestAuditEntries($limit: Int!, $offset: Int!) {\n      auditEntries(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          action\n          subject\n          address\n          reason\n          createdAt\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -382,6 +390,22 @@ export function graphql(source: "\n    mutation RestRevokeOtherSessions {\n     
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestTransfers($limit: Int!, $offset: Int!) {\n      transfers(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          id\n          kind\n          subjectId\n          num\n          points\n          balance {\n            num\n            points\n          }\n          createdAt\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment AdministeredUser on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n"): (typeof documents)["\n  fragment AdministeredUser on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  "): (typeof documents)["\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

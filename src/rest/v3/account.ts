@@ -85,7 +85,7 @@ const login = defineRoute({
   tag: 'Sessions',
   summary: 'Sign in',
   description: 'Begins a session. Send its token as `Authorization: Bearer <token>` (or `token <token>`) from then on.',
-  errors: ['EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
+  errors: ['AUTHENTICATION_FAILED', 'EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
   body: z
     .object({
       email: same('SignInInput.email', givenText(254)),

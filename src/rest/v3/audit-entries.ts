@@ -13,6 +13,7 @@ const auditEntryPage = pageRecord(
       action: same('AuditEntry.action', z.string()),
       subject: same('AuditEntry.subject', z.string().nullable()),
       address: same('AuditEntry.address', z.string().nullable()),
+      reason: same('AuditEntry.reason', z.string().nullable()),
       created_at: same('AuditEntry.createdAt', moment),
     })
     .meta({ id: 'AuditEntry', description: 'Something that was done with an account, or by an administrator.' }),
@@ -35,6 +36,7 @@ const list = defineRoute({
           action
           subject
           address
+          reason
           createdAt
         }
       }
@@ -46,11 +48,12 @@ const list = defineRoute({
     presentPage(
       request,
       totalCount,
-      nodes.map(({ id, action, subject, address, createdAt }) => ({
+      nodes.map(({ id, action, subject, address, reason, createdAt }) => ({
         id,
         action,
         subject,
         address,
+        reason,
         created_at: createdAt,
       })),
     ),

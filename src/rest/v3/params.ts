@@ -14,5 +14,7 @@ export const networkAppParam = idOf('network app', 'app')
 export const apiKeyParam = idOf('API key', 'key')
 /** A session. */
 export const sessionParam = idOf('session', 'session')
+/** An account: by identifier, e-mail address or username. */
+export const userParam = z.object({ id: z.string().describe('Identifier, e-mail address or username of the user.') })
 /** A webhook delivery. */
 export const deliveryParam = idOf('webhook delivery', 'delivery')

@@ -2798,6 +2798,7 @@ export const UserScalarFieldEnum = {
   allowC2paDownload: 'allowC2paDownload',
   assetCount: 'assetCount',
   createdAt: 'createdAt',
+  lockedAt: 'lockedAt',
   deletedAt: 'deletedAt'
 } as const
 
@@ -2887,6 +2888,7 @@ export const AuditEntryScalarFieldEnum = {
   action: 'action',
   subject: 'subject',
   address: 'address',
+  reason: 'reason',
   createdAt: 'createdAt'
 } as const
 

@@ -118,6 +118,7 @@ export const UserScalarFieldEnum = {
   allowC2paDownload: 'allowC2paDownload',
   assetCount: 'assetCount',
   createdAt: 'createdAt',
+  lockedAt: 'lockedAt',
   deletedAt: 'deletedAt'
 } as const
 
@@ -207,6 +208,7 @@ export const AuditEntryScalarFieldEnum = {
   action: 'action',
   subject: 'subject',
   address: 'address',
+  reason: 'reason',
   createdAt: 'createdAt'
 } as const
 

@@ -31,6 +31,7 @@ export type AuditEntryMinAggregateOutputType = {
   action: string | null
   subject: string | null
   address: string | null
+  reason: string | null
   createdAt: Date | null
 }
 
@@ -40,6 +41,7 @@ export type AuditEntryMaxAggregateOutputType = {
   action: string | null
   subject: string | null
   address: string | null
+  reason: string | null
   createdAt: Date | null
 }
 
@@ -49,6 +51,7 @@ export type AuditEntryCountAggregateOutputType = {
   action: number
   subject: number
   address: number
+  reason: number
   createdAt: number
   _all: number
 }
@@ -60,6 +63,7 @@ export type AuditEntryMinAggregateInputType = {
   action?: true
   subject?: true
   address?: true
+  reason?: true
   createdAt?: true
 }
 
@@ -69,6 +73,7 @@ export type AuditEntryMaxAggregateInputType = {
   action?: true
   subject?: true
   address?: true
+  reason?: true
   createdAt?: true
 }
 
@@ -78,6 +83,7 @@ export type AuditEntryCountAggregateInputType = {
   action?: true
   subject?: true
   address?: true
+  reason?: true
   createdAt?: true
   _all?: true
 }
@@ -160,6 +166,7 @@ export type AuditEntryGroupByOutputType = {
   action: string
   subject: string | null
   address: string | null
+  reason: string | null
   createdAt: Date
   _count: AuditEntryCountAggregateOutputType | null
   _min: AuditEntryMinAggregateOutputType | null
@@ -190,6 +197,7 @@ export type AuditEntryWhereInput = {
   action?: Prisma.StringFilter<"AuditEntry"> | string
   subject?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  reason?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEntry"> | Date | string
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
 }
@@ -200,6 +208,7 @@ export type AuditEntryOrderByWithRelationInput = {
   action?: Prisma.SortOrder
   subject?: Prisma.SortOrderInput | Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
+  reason?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   user?: Prisma.UserOrderByWithRelationInput
 }
@@ -213,6 +222,7 @@ export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
   action?: Prisma.StringFilter<"AuditEntry"> | string
   subject?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  reason?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEntry"> | Date | string
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
 }, "id">
@@ -223,6 +233,7 @@ export type AuditEntryOrderByWithAggregationInput = {
   action?: Prisma.SortOrder
   subject?: Prisma.SortOrderInput | Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
+  reason?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.AuditEntryCountOrderByAggregateInput
   _max?: Prisma.AuditEntryMaxOrderByAggregateInput
@@ -238,6 +249,7 @@ export type AuditEntryScalarWhereWithAggregatesInput = {
   action?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string
   subject?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null
   address?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null
+  reason?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"AuditEntry"> | Date | string
 }
 
@@ -246,6 +258,7 @@ export type AuditEntryCreateInput = {
   action: string
   subject?: string | null
   address?: string | null
+  reason?: string | null
   createdAt?: Date | string
   user?: Prisma.UserCreateNestedOneWithoutAuditEntriesInput
 }
@@ -256,6 +269,7 @@ export type AuditEntryUncheckedCreateInput = {
   action: string
   subject?: string | null
   address?: string | null
+  reason?: string | null
   createdAt?: Date | string
 }
 
@@ -264,6 +278,7 @@ export type AuditEntryUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   user?: Prisma.UserUpdateOneWithoutAuditEntriesNestedInput
 }
@@ -274,6 +289,7 @@ export type AuditEntryUncheckedUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -283,6 +299,7 @@ export type AuditEntryCreateManyInput = {
   action: string
   subject?: string | null
   address?: string | null
+  reason?: string | null
   createdAt?: Date | string
 }
 
@@ -291,6 +308,7 @@ export type AuditEntryUpdateManyMutationInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -300,6 +318,7 @@ export type AuditEntryUncheckedUpdateManyInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -319,6 +338,7 @@ export type AuditEntryCountOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -328,6 +348,7 @@ export type AuditEntryMaxOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -337,6 +358,7 @@ export type AuditEntryMinOrderByAggregateInput = {
   action?: Prisma.SortOrder
   subject?: Prisma.SortOrder
   address?: Prisma.SortOrder
+  reason?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -387,6 +409,7 @@ export type AuditEntryCreateWithoutUserInput = {
   action: string
   subject?: string | null
   address?: string | null
+  reason?: string | null
   createdAt?: Date | string
 }
 
@@ -395,6 +418,7 @@ export type AuditEntryUncheckedCreateWithoutUserInput = {
   action: string
   subject?: string | null
   address?: string | null
+  reason?: string | null
   createdAt?: Date | string
 }
 
@@ -433,6 +457,7 @@ export type AuditEntryScalarWhereInput = {
   action?: Prisma.StringFilter<"AuditEntry"> | string
   subject?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   address?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  reason?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEntry"> | Date | string
 }
 
@@ -441,6 +466,7 @@ export type AuditEntryCreateManyUserInput = {
   action: string
   subject?: string | null
   address?: string | null
+  reason?: string | null
   createdAt?: Date | string
 }
 
@@ -449,6 +475,7 @@ export type AuditEntryUpdateWithoutUserInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -457,6 +484,7 @@ export type AuditEntryUncheckedUpdateWithoutUserInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -465,6 +493,7 @@ export type AuditEntryUncheckedUpdateManyWithoutUserInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -476,6 +505,7 @@ export type AuditEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   action?: boolean
   subject?: boolean
   address?: boolean
+  reason?: boolean
   createdAt?: boolean
   user?: boolean | Prisma.AuditEntry$userArgs<ExtArgs>
 }, ExtArgs["result"]["auditEntry"]>
@@ -486,6 +516,7 @@ export type AuditEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   action?: boolean
   subject?: boolean
   address?: boolean
+  reason?: boolean
   createdAt?: boolean
   user?: boolean | Prisma.AuditEntry$userArgs<ExtArgs>
 }, ExtArgs["result"]["auditEntry"]>
@@ -496,6 +527,7 @@ export type AuditEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   action?: boolean
   subject?: boolean
   address?: boolean
+  reason?: boolean
   createdAt?: boolean
   user?: boolean | Prisma.AuditEntry$userArgs<ExtArgs>
 }, ExtArgs["result"]["auditEntry"]>
@@ -506,10 +538,11 @@ export type AuditEntrySelectScalar = {
   action?: boolean
   subject?: boolean
   address?: boolean
+  reason?: boolean
   createdAt?: boolean
 }
 
-export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "action" | "subject" | "address" | "createdAt", ExtArgs["result"]["auditEntry"]>
+export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "action" | "subject" | "address" | "reason" | "createdAt", ExtArgs["result"]["auditEntry"]>
 export type AuditEntryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.AuditEntry$userArgs<ExtArgs>
 }
@@ -543,6 +576,10 @@ export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.Internal
      * The network address it came from; null for the system and for deleted accounts.
      */
     address: string | null
+    /**
+     * Why, where an administrator said it.
+     */
+    reason: string | null
     createdAt: Date
   }, ExtArgs["result"]["auditEntry"]>
   composites: {}
@@ -973,6 +1010,7 @@ export interface AuditEntryFieldRefs {
   readonly action: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly subject: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly address: Prisma.FieldRef<"AuditEntry", 'String'>
+  readonly reason: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly createdAt: Prisma.FieldRef<"AuditEntry", 'DateTime'>
 }
     

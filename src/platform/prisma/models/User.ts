@@ -52,6 +52,7 @@ export type UserMinAggregateOutputType = {
   allowC2paDownload: boolean | null
   assetCount: number | null
   createdAt: Date | null
+  lockedAt: Date | null
   deletedAt: Date | null
 }
 
@@ -73,6 +74,7 @@ export type UserMaxAggregateOutputType = {
   allowC2paDownload: boolean | null
   assetCount: number | null
   createdAt: Date | null
+  lockedAt: Date | null
   deletedAt: Date | null
 }
 
@@ -94,6 +96,7 @@ export type UserCountAggregateOutputType = {
   allowC2paDownload: number
   assetCount: number
   createdAt: number
+  lockedAt: number
   deletedAt: number
   _all: number
 }
@@ -125,6 +128,7 @@ export type UserMinAggregateInputType = {
   allowC2paDownload?: true
   assetCount?: true
   createdAt?: true
+  lockedAt?: true
   deletedAt?: true
 }
 
@@ -146,6 +150,7 @@ export type UserMaxAggregateInputType = {
   allowC2paDownload?: true
   assetCount?: true
   createdAt?: true
+  lockedAt?: true
   deletedAt?: true
 }
 
@@ -167,6 +172,7 @@ export type UserCountAggregateInputType = {
   allowC2paDownload?: true
   assetCount?: true
   createdAt?: true
+  lockedAt?: true
   deletedAt?: true
   _all?: true
 }
@@ -275,6 +281,7 @@ export type UserGroupByOutputType = {
   allowC2paDownload: boolean
   assetCount: number
   createdAt: Date
+  lockedAt: Date | null
   deletedAt: Date | null
   _count: UserCountAggregateOutputType | null
   _avg: UserAvgAggregateOutputType | null
@@ -319,6 +326,7 @@ export type UserWhereInput = {
   allowC2paDownload?: Prisma.BoolFilter<"User"> | boolean
   assetCount?: Prisma.IntFilter<"User"> | number
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
+  lockedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   wallet?: Prisma.XOR<Prisma.WalletNullableScalarRelationFilter, Prisma.WalletWhereInput> | null
   key?: Prisma.XOR<Prisma.UserKeyNullableScalarRelationFilter, Prisma.UserKeyWhereInput> | null
@@ -353,6 +361,7 @@ export type UserOrderByWithRelationInput = {
   allowC2paDownload?: Prisma.SortOrder
   assetCount?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   wallet?: Prisma.WalletOrderByWithRelationInput
   key?: Prisma.UserKeyOrderByWithRelationInput
@@ -390,6 +399,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   allowC2paDownload?: Prisma.BoolFilter<"User"> | boolean
   assetCount?: Prisma.IntFilter<"User"> | number
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
+  lockedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   wallet?: Prisma.XOR<Prisma.WalletNullableScalarRelationFilter, Prisma.WalletWhereInput> | null
   key?: Prisma.XOR<Prisma.UserKeyNullableScalarRelationFilter, Prisma.UserKeyWhereInput> | null
@@ -424,6 +434,7 @@ export type UserOrderByWithAggregationInput = {
   allowC2paDownload?: Prisma.SortOrder
   assetCount?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UserCountOrderByAggregateInput
   _avg?: Prisma.UserAvgOrderByAggregateInput
@@ -453,6 +464,7 @@ export type UserScalarWhereWithAggregatesInput = {
   allowC2paDownload?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
   assetCount?: Prisma.IntWithAggregatesFilter<"User"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
+  lockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
 }
 
@@ -474,6 +486,7 @@ export type UserCreateInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -508,6 +521,7 @@ export type UserUncheckedCreateInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -542,6 +556,7 @@ export type UserUpdateInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -576,6 +591,7 @@ export type UserUncheckedUpdateInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -610,6 +626,7 @@ export type UserCreateManyInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
 }
 
@@ -631,6 +648,7 @@ export type UserUpdateManyMutationInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -652,6 +670,7 @@ export type UserUncheckedUpdateManyInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -673,6 +692,7 @@ export type UserCountOrderByAggregateInput = {
   allowC2paDownload?: Prisma.SortOrder
   assetCount?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
 }
 
@@ -698,6 +718,7 @@ export type UserMaxOrderByAggregateInput = {
   allowC2paDownload?: Prisma.SortOrder
   assetCount?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
 }
 
@@ -719,6 +740,7 @@ export type UserMinOrderByAggregateInput = {
   allowC2paDownload?: Prisma.SortOrder
   assetCount?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  lockedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
 }
 
@@ -970,6 +992,7 @@ export type UserCreateWithoutPicturesInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -1003,6 +1026,7 @@ export type UserUncheckedCreateWithoutPicturesInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -1052,6 +1076,7 @@ export type UserUpdateWithoutPicturesInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -1085,6 +1110,7 @@ export type UserUncheckedUpdateWithoutPicturesInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -1118,6 +1144,7 @@ export type UserCreateWithoutWalletInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
   networkApps?: Prisma.NetworkAppCreateNestedManyWithoutOwnerInput
@@ -1151,6 +1178,7 @@ export type UserUncheckedCreateWithoutWalletInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
   networkApps?: Prisma.NetworkAppUncheckedCreateNestedManyWithoutOwnerInput
@@ -1200,6 +1228,7 @@ export type UserUpdateWithoutWalletInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
   networkApps?: Prisma.NetworkAppUpdateManyWithoutOwnerNestedInput
@@ -1233,6 +1262,7 @@ export type UserUncheckedUpdateWithoutWalletInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
   networkApps?: Prisma.NetworkAppUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1266,6 +1296,7 @@ export type UserCreateWithoutKeyInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   networkApps?: Prisma.NetworkAppCreateNestedManyWithoutOwnerInput
@@ -1299,6 +1330,7 @@ export type UserUncheckedCreateWithoutKeyInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   networkApps?: Prisma.NetworkAppUncheckedCreateNestedManyWithoutOwnerInput
@@ -1348,6 +1380,7 @@ export type UserUpdateWithoutKeyInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   networkApps?: Prisma.NetworkAppUpdateManyWithoutOwnerNestedInput
@@ -1381,6 +1414,7 @@ export type UserUncheckedUpdateWithoutKeyInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   networkApps?: Prisma.NetworkAppUncheckedUpdateManyWithoutOwnerNestedInput
@@ -1414,6 +1448,7 @@ export type UserCreateWithoutAccessTokensInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -1447,6 +1482,7 @@ export type UserUncheckedCreateWithoutAccessTokensInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -1496,6 +1532,7 @@ export type UserUpdateWithoutAccessTokensInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -1529,6 +1566,7 @@ export type UserUncheckedUpdateWithoutAccessTokensInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -1562,6 +1600,7 @@ export type UserCreateWithoutAdminSessionsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -1595,6 +1634,7 @@ export type UserUncheckedCreateWithoutAdminSessionsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -1644,6 +1684,7 @@ export type UserUpdateWithoutAdminSessionsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -1677,6 +1718,7 @@ export type UserUncheckedUpdateWithoutAdminSessionsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -1710,6 +1752,7 @@ export type UserCreateWithoutOneTimeTokensInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -1743,6 +1786,7 @@ export type UserUncheckedCreateWithoutOneTimeTokensInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -1792,6 +1836,7 @@ export type UserUpdateWithoutOneTimeTokensInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -1825,6 +1870,7 @@ export type UserUncheckedUpdateWithoutOneTimeTokensInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -1858,6 +1904,7 @@ export type UserCreateWithoutAuditEntriesInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -1891,6 +1938,7 @@ export type UserUncheckedCreateWithoutAuditEntriesInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -1940,6 +1988,7 @@ export type UserUpdateWithoutAuditEntriesInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -1973,6 +2022,7 @@ export type UserUncheckedUpdateWithoutAuditEntriesInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -2006,6 +2056,7 @@ export type UserCreateWithoutOwnedAssetsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -2039,6 +2090,7 @@ export type UserUncheckedCreateWithoutOwnedAssetsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -2077,6 +2129,7 @@ export type UserCreateWithoutCreatedAssetsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -2110,6 +2163,7 @@ export type UserUncheckedCreateWithoutCreatedAssetsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -2159,6 +2213,7 @@ export type UserUpdateWithoutOwnedAssetsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -2192,6 +2247,7 @@ export type UserUncheckedUpdateWithoutOwnedAssetsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -2236,6 +2292,7 @@ export type UserUpdateWithoutCreatedAssetsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -2269,6 +2326,7 @@ export type UserUncheckedUpdateWithoutCreatedAssetsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -2302,6 +2360,7 @@ export type UserCreateWithoutCommitsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -2335,6 +2394,7 @@ export type UserUncheckedCreateWithoutCommitsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -2384,6 +2444,7 @@ export type UserUpdateWithoutCommitsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -2417,6 +2478,7 @@ export type UserUncheckedUpdateWithoutCommitsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -2450,6 +2512,7 @@ export type UserCreateWithoutNetworkAppsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -2483,6 +2546,7 @@ export type UserUncheckedCreateWithoutNetworkAppsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -2532,6 +2596,7 @@ export type UserUpdateWithoutNetworkAppsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -2565,6 +2630,7 @@ export type UserUncheckedUpdateWithoutNetworkAppsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -2598,6 +2664,7 @@ export type UserCreateWithoutOrdersInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -2631,6 +2698,7 @@ export type UserUncheckedCreateWithoutOrdersInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -2680,6 +2748,7 @@ export type UserUpdateWithoutOrdersInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -2713,6 +2782,7 @@ export type UserUncheckedUpdateWithoutOrdersInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -2746,6 +2816,7 @@ export type UserCreateWithoutEventsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyCreateNestedOneWithoutUserInput
@@ -2779,6 +2850,7 @@ export type UserUncheckedCreateWithoutEventsInput = {
   allowC2paDownload?: boolean
   assetCount?: number
   createdAt?: Date | string
+  lockedAt?: Date | string | null
   deletedAt?: Date | string | null
   wallet?: Prisma.WalletUncheckedCreateNestedOneWithoutUserInput
   key?: Prisma.UserKeyUncheckedCreateNestedOneWithoutUserInput
@@ -2828,6 +2900,7 @@ export type UserUpdateWithoutEventsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUpdateOneWithoutUserNestedInput
@@ -2861,6 +2934,7 @@ export type UserUncheckedUpdateWithoutEventsInput = {
   allowC2paDownload?: Prisma.BoolFieldUpdateOperationsInput | boolean
   assetCount?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUncheckedUpdateOneWithoutUserNestedInput
   key?: Prisma.UserKeyUncheckedUpdateOneWithoutUserNestedInput
@@ -3015,6 +3089,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   allowC2paDownload?: boolean
   assetCount?: boolean
   createdAt?: boolean
+  lockedAt?: boolean
   deletedAt?: boolean
   wallet?: boolean | Prisma.User$walletArgs<ExtArgs>
   key?: boolean | Prisma.User$keyArgs<ExtArgs>
@@ -3050,6 +3125,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   allowC2paDownload?: boolean
   assetCount?: boolean
   createdAt?: boolean
+  lockedAt?: boolean
   deletedAt?: boolean
 }, ExtArgs["result"]["user"]>
 
@@ -3071,6 +3147,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   allowC2paDownload?: boolean
   assetCount?: boolean
   createdAt?: boolean
+  lockedAt?: boolean
   deletedAt?: boolean
 }, ExtArgs["result"]["user"]>
 
@@ -3092,10 +3169,11 @@ export type UserSelectScalar = {
   allowC2paDownload?: boolean
   assetCount?: boolean
   createdAt?: boolean
+  lockedAt?: boolean
   deletedAt?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "username" | "usernameKey" | "email" | "passwordHash" | "role" | "language" | "emailVerified" | "emailHeld" | "pendingEmail" | "displayName" | "description" | "defaultTag" | "referralCode" | "allowC2paDownload" | "assetCount" | "createdAt" | "deletedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "username" | "usernameKey" | "email" | "passwordHash" | "role" | "language" | "emailVerified" | "emailHeld" | "pendingEmail" | "displayName" | "description" | "defaultTag" | "referralCode" | "allowC2paDownload" | "assetCount" | "createdAt" | "lockedAt" | "deletedAt", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   wallet?: boolean | Prisma.User$walletArgs<ExtArgs>
   key?: boolean | Prisma.User$keyArgs<ExtArgs>
@@ -3171,6 +3249,10 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     assetCount: number
     createdAt: Date
+    /**
+     * Since when an administrator keeps its owner out: nobody signs in, and no session stands.
+     */
+    lockedAt: Date | null
     /**
      * Since when the account is gone. What is left of it is a tombstone, which holds the books together and names nobody.
      */
@@ -3628,6 +3710,7 @@ export interface UserFieldRefs {
   readonly allowC2paDownload: Prisma.FieldRef<"User", 'Boolean'>
   readonly assetCount: Prisma.FieldRef<"User", 'Int'>
   readonly createdAt: Prisma.FieldRef<"User", 'DateTime'>
+  readonly lockedAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly deletedAt: Prisma.FieldRef<"User", 'DateTime'>
 }
     

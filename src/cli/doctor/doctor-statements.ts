@@ -1,0 +1,67 @@
+/** What the doctor asks the database. */
+import { bigint, boolean, int, orNull, statement, text, timestamp } from '../../domain/sql.ts'
+
+/** The server, and what it promises. */
+export const readServer = statement(
+  'doctor_server',
+  {
+    columns: {
+      /** As `180004`. */
+      number: int,
+      version: text,
+      mostConnections: int,
+      connections: int,
+      isDurable: boolean,
+      mayLoseLast: boolean,
+      bytes: bigint,
+    },
+  },
+  `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+     current_setting('max_connections')::int as "mostConnections",
+     (select count(*)::int from pg_stat_activity) as connections,
+     current_setting('fsync')::boolean and current_setting('full_page_writes')::boolean as "isDurable",
+     current_setting('synchronous_commit') = 'off' as "mayLoseLast",
+     pg_database_size(current_database()) as bytes`,
+)
+
+/** The database's clock. */
+export const readClock = statement('doctor_clock', { columns: { now: timestamp } }, 'select clock_timestamp() as now')
+
+/** What the server knows of its write-ahead log's copies. */
+export const readArchiver = statement(
+  'doctor_archiver',
+  {
+    columns: {
+      isOn: boolean,
+      archivedAt: orNull(timestamp),
+      failedAt: orNull(timestamp),
+      standbys: int,
+      now: timestamp,
+    },
+  },
+  `select current_setting('archive_mode') <> 'off' as "isOn", last_archived_time as "archivedAt",
+     last_failed_time as "failedAt", (select count(*)::int from pg_stat_replication) as standbys, now() as now
+   from pg_stat_archiver`,
+)
+
+/** How webhooks fare; `overdue` should have been called ten minutes ago. */
+export const readWebhooks = statement(
+  'doctor_webhooks',
+  { columns: { givenUp: int, overdue: int, waiting: int, disabled: int } },
+  `select
+     (select count(*)::int from webhook_deliveries
+      where status = 'GIVEN_UP' and settled_at > now() - interval '7 days') as "givenUp",
+     (select count(*)::int from webhook_deliveries
+      where status = 'PENDING' and next_attempt_at < now() - interval '10 minutes') as overdue,
+     (select count(*)::int from webhook_deliveries where status = 'PENDING' and attempt_count > 0) as waiting,
+     (select count(*)::int from network_apps
+      where webhook_disabled_at is not null and deactivated_at is null) as disabled`,
+)
+
+/** The newest commit that is final on the chain. */
+export const findNewestFinal = statement(
+  'doctor_newest_final',
+  { columns: { hash: text } },
+  `select r.transaction_hash as hash from commit_relays r
+   where r.status = 'FINAL' and r.transaction_hash is not null order by r.commit_id desc limit 1`,
+)

@@ -1,0 +1,44 @@
+/** Checks of what else is outside the process: where files lie, and where mail goes out. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Diagnosis, right, SkippedError, toKnow, warning, wrong } from './diagnosis.ts'
+import type { Parts } from './parts.ts'
+
+/** Whether files can be read and written. */
+export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
+  const { files, dir } = await config()
+  if (files.ipfsApiUrl) {
+    const { createKuboContentStore } = await import('../../files/kubo-store.ts')
+    if (await createKuboContentStore({ url: files.ipfsApiUrl }).isReachable())
+      return [right('Kubo answers at IPFS_API_URL.')]
+    const fix = 'Bring Kubo back, or set IPFS_API_URL to the address of its RPC (port 5001), not of its gateway.'
+    return [wrong('Kubo does not answer at IPFS_API_URL.', fix)]
+  }
+  const folder = join(dir, 'blocks')
+  if (!existsSync(folder)) throw new SkippedError(`Nothing was ever started in ${dir}.`)
+  const { createContentStore } = await import('../../files/content-store.ts')
+  if (await createContentStore({ dir: folder }).isReachable()) return [right(`Files can be written in ${folder}.`)]
+  return [wrong(`Files cannot be written in ${folder}.`, 'Look at its owner and permissions, and at the disk.')]
+}
+
+/** Whether the mail server takes us, and whom mails are from. */
+export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
+  const { mail, dir } = await config()
+  if (!mail.smtpUrl)
+    return [toKnow(`Mails become files in ${join(dir, 'mail')}.`, 'Set SMTP_URL and MAIL_FROM to send them.')]
+  const { assertMailServer } = await import('../../delivery/mail-server.ts')
+  const diagnoses: Diagnosis[] = []
+  try {
+    await assertMailServer(mail.smtpUrl)
+    diagnoses.push(right('The mail server takes us.'))
+  } catch (error) {
+    const fix =
+      'Set SMTP_URL right (smtps://user:password@host:465), or open the way to the server. Mails wait for a day.'
+    diagnoses.push(wrong((error as Error).message, fix))
+  }
+  if (/@localhost\b/.test(mail.from)) {
+    const finding = `Mails are from ${mail.from}, which other servers refuse.`
+    diagnoses.push(warning(finding, 'Set MAIL_FROM to an address of your own, such as Annal <no-reply@example.org>.'))
+  } else if (diagnoses[0]!.state === 'right') diagnoses.push(right(`Mails are from ${mail.from}.`))
+  return diagnoses
+}

@@ -1,0 +1,38 @@
+/** Carries out one command: what it is called with, and what becomes of its errors. */
+import { CommanderError } from 'commander'
+import { DomainError } from '../domain/errors.ts'
+import { FAILURE, red, say, WRONG_USAGE } from './output.ts'
+import { createProgram } from './program.ts'
+import { atTerminal, type Terminal } from './terminal.ts'
+
+function explain(error: unknown): { text: string; code: number } {
+  // By its name: the configuration is loaded by the commands that need it.
+  if (error instanceof Error && error.name === 'ConfigError') return { text: error.message, code: WRONG_USAGE }
+  if (error instanceof DomainError) {
+    const details = error.details === undefined ? '' : `\n${JSON.stringify(error.details, null, 2)}`
+    return { text: error.message + details, code: error.code === 'VALIDATION_FAILED' ? WRONG_USAGE : FAILURE }
+  }
+  return { text: error instanceof Error ? error.message : String(error), code: FAILURE }
+}
+
+function tell(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and version come here as well, as errors with the code 0; what was wrong otherwise is said already.
+    if (error.code.startsWith('annal.')) say(red(error.message))
+    return error.exitCode === 0 ? 0 : WRONG_USAGE
+  }
+  const { text, code } = explain(error)
+  say(red(text))
+  return code
+}
+
+/** Carries out `annal <args>` at a terminal; returns the exit code. Raises nothing: what goes wrong is said. */
+export const run = (args: readonly string[], version: string, terminal: Terminal): Promise<number> =>
+  atTerminal(terminal, async () => {
+    try {
+      await createProgram(version).parseAsync(args, { from: 'user' })
+      return terminal.exitCode
+    } catch (error) {
+      return tell(error)
+    }
+  })

@@ -1,0 +1,29 @@
+/** What a command is carried out with: its configuration, where it reads and writes, and the exit code it has earned. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Readable, Writable } from 'node:stream'
+
+/** The process's own, or a caller's who carries out commands in this process. */
+export interface Terminal {
+  /** Variables of the configuration; undefined: the process's, completed by a file `.env`. */
+  readonly env: NodeJS.ProcessEnv | undefined
+  readonly stdin: Readable & { readonly isTTY?: boolean }
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
+  exitCode: number
+}
+
+const current = new AsyncLocalStorage<Terminal>()
+
+const own: Terminal = {
+  env: undefined,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  exitCode: 0,
+}
+
+/** The terminal of the command that is being carried out. */
+export const terminal = (): Terminal => current.getStore() ?? own
+
+/** Carries out `work` at a terminal: whatever it does sees that one. */
+export const atTerminal = <T>(given: Terminal, work: () => Promise<T>): Promise<T> => current.run(given, work)

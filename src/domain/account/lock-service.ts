@@ -1,0 +1,96 @@
+/** Finding accounts and locking them, for administrators. Contract: `users`, `lockUser`, `unlockUser`, `/api/v3/store/users/`. */
+import { z } from 'zod'
+import type { User } from '../../platform/prisma/client.ts'
+import type { Actor } from '../actor.ts'
+import { auditorOf } from '../audit/audit-sql.ts'
+import { notFound, validationFailed } from '../errors.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
+import { fromId, toId } from '../ids.ts'
+import { parse, text } from '../input.ts'
+import { assertMay } from '../policy.ts'
+import type { Database } from '../ports.ts'
+import type { UserQuery } from './account-service.ts'
+import { normalizeEmail } from './email-address.ts'
+import { type FoundUser, findByName, lockUser, searchUsers, unlockUser } from './lock-statements.ts'
+
+/** Accounts that a search gives at most. */
+export const MOST_FOUND = 50
+
+const notBlank = (size: number) =>
+  text(size)
+    .transform((value) => value.trim())
+    .refine((value) => value.length > 0, 'This field may not be blank.')
+const searchInput = z.strictObject({ search: notBlank(254).transform(normalizeEmail) })
+/** Whose account, by identifier, e-mail address or username, and why. */
+const lockInput = z.strictObject({ userId: notBlank(254).transform(normalizeEmail), reason: notBlank(500) })
+/** A lock or its end as a caller gives it. */
+export type LockInput = z.input<typeof lockInput>
+
+interface Dependencies {
+  database: Database
+  idempotency: Idempotency
+  /** Whether only verified addresses count. */
+  verifiesAddresses: boolean
+}
+
+/** Accounts as those who run the service deal with them. What is accepted and paid for goes on, whoever is locked. */
+export function createLockService({ database, idempotency, verifiesAddresses }: Dependencies) {
+  async function change(
+    actor: Actor,
+    operation: 'lockUser' | 'unlockUser',
+    rawInput: LockInput,
+    context: IdempotencyContext,
+  ): Promise<string> {
+    assertMay(actor, 'store:administer')
+    const input = parse(lockInput, rawInput)
+    return idempotency.once(actor, context, operation, input, async () => {
+      const [user] = await database.query(findByName, {
+        user: fromId(input.userId, 'user')?.uuid ?? null,
+        name: input.userId,
+        mustBeVerified: verifiesAddresses,
+      })
+      if (!user) throw notFound('User')
+      if (actor.kind === 'user' && actor.id === user.id) {
+        throw validationFailed({ userId: ['This is your own account.'] })
+      }
+      const facts = { user: user.id, subject: toId('user', user.id), reason: input.reason }
+      const statement = operation === 'lockUser' ? lockUser : unlockUser
+      const [changed] = await database.query(statement, { ...facts, ...auditorOf(actor), ...fingerprintOf(context) })
+      if (!changed) throw notFound('User')
+      return changed.id
+    })
+  }
+
+  /** Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED. */
+  async function search(actor: Actor, wanted: string): Promise<FoundUser[]> {
+    assertMay(actor, 'store:administer')
+    const { search: asked } = parse(searchInput, { search: wanted })
+    const user = fromId(asked, 'user')?.uuid ?? null
+    return database.query(searchUsers, { user, text: asked, limit: MOST_FOUND })
+  }
+
+  return {
+    /**
+     * Accounts by identifier, e-mail address or the beginning of a username, `MOST_FOUND` at most, with what operators need to
+     * know. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED.
+     */
+    search,
+
+    /** The same as records, in the same order. Raises what `search` raises. */
+    async list(actor: Actor, wanted: string, query: UserQuery = {}): Promise<User[]> {
+      const ids = (await search(actor, wanted)).map(({ id }) => id)
+      const users = await database.read.user.findMany({ ...query, where: { id: { in: ids }, deletedAt: null } })
+      return users.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))
+    },
+
+    /**
+     * Locks an account: its owner is not let in, and their sessions and mailed links end now. One that is locked stays locked, for the
+     * reason it had. Returns the user's UUID. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED, NOT_FOUND.
+     */
+    lock: (actor: Actor, input: LockInput, context: IdempotencyContext) => change(actor, 'lockUser', input, context),
+
+    /** Lets the owner in again, by a new sign-in. Returns and raises as `lock`. */
+    unlock: (actor: Actor, input: LockInput, context: IdempotencyContext) =>
+      change(actor, 'unlockUser', input, context),
+  }
+}

@@ -1,0 +1,99 @@
+import { audited, auditSql } from '../audit/audit-sql.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { boolean, int, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../sql.ts'
+import { countsSql } from './address-sql.ts'
+import { voidTokensSql } from './one-time-token-statements.ts'
+
+const foundColumns = {
+  id: uuid,
+  username: text,
+  email: text,
+  role: textOf<'USER' | 'ADMIN'>('role'),
+  emailVerified: boolean,
+  assetCount: int,
+  createdAt: timestamp,
+  /** Since when it is locked. */
+  lockedAt: orNull(timestamp),
+  /** Why it is locked; null while it is not. */
+  lockReason: orNull(text),
+}
+
+/** An account as operators find it. */
+export type FoundUser = RowOf<typeof foundColumns>
+
+/** Accounts by identifier (`user`, or null), e-mail address or the beginning of a username; those that fit exactly come first. */
+export const searchUsers = statement(
+  'user_search',
+  { parameters: { user: orNull(uuid), text, limit: int }, columns: foundColumns, isList: true },
+  `select u.id, u.username, u.email, u.role, u.email_verified as "emailVerified", u.asset_count as "assetCount",
+     u.created_at as "createdAt", u.locked_at as "lockedAt",
+     case when u.locked_at is not null then (
+       select a.reason from audit_entries a
+       where a.user_id = u.id and a.action = 'account.locked' order by a.id desc limit 1
+     ) end as "lockReason"
+   from users u
+   where u.deleted_at is null and (
+     u.id = $user or lower(u.email) = lower($text) or starts_with(u.username_key, username_key($text)))
+   order by u.username_key = username_key($text) desc, u.id limit $limit`,
+)
+
+/** A user by UUID, or, where that is null, by a name: an e-mail address if it looks like one, else a username. */
+export const findByName = statement(
+  'user_by_name',
+  { parameters: { user: orNull(uuid), name: text, mustBeVerified: boolean }, columns: { id: uuid } },
+  `select id from users where deleted_at is null and case
+     when $user is not null then id = $user
+     when $name like '%@%' then lower(email) = lower($name) and ${countsSql('$mustBeVerified')}
+     else username_key = username_key($name)
+   end`,
+)
+
+const change = { user: uuid, subject: text, reason: text, ...audited, ...remembered }
+
+/** It stands in the trail of whose account it is, and in that of whoever did it, who alone is told from where. */
+const tellSql = (action: 'account.locked' | 'account.unlocked'): string => `
+   ${auditSql({ name: 'told_owner', from: 'updated_user', user: 'updated_user.id', action, reason: '$reason' })},
+   ${auditSql({ name: 'told_actor', from: 'updated_user', user: '$actor', action, subject: '$subject', address: '$address', reason: '$reason' })}`
+
+/**
+ * Locks an account: its sessions and mailed links end, and none is made until it is unlocked. One that is locked stays as it
+ * is. No row: there is no such account. `subject` is its identifier as callers see it.
+ */
+export const lockUser = statement(
+  'user_lock',
+  { parameters: change, columns: { id: uuid } },
+  `with found_user as materialized (
+     select id, locked_at from users where id = $user and deleted_at is null for no key update
+   ),
+   updated_user as (
+     update users u set locked_at = now() from found_user
+     where u.id = found_user.id and found_user.locked_at is null returning u.id
+   ),
+   deleted_tokens as (delete from access_tokens t using found_user where t.user_id = found_user.id),
+   deleted_admin_sessions as (delete from admin_sessions s using found_user where s.user_id = found_user.id),
+   ${voidTokensSql({ from: 'updated_user', purposes: ['PASSWORD_RESET', 'EMAIL_VERIFICATION'] })},
+   ${tellSql('account.locked')},
+   ${rememberSql('found_user.id::text', 'found_user')}
+   select id from found_user`,
+)
+
+/**
+ * Lets the owner of a locked account in again. A session that was made while it was being locked does not come back. No row: there is
+ * no such account.
+ */
+export const unlockUser = statement(
+  'user_unlock',
+  { parameters: change, columns: { id: uuid } },
+  `with found_user as materialized (
+     select id, locked_at from users where id = $user and deleted_at is null for no key update
+   ),
+   updated_user as (
+     update users u set locked_at = null from found_user
+     where u.id = found_user.id and found_user.locked_at is not null returning u.id
+   ),
+   deleted_tokens as (delete from access_tokens t using updated_user where t.user_id = updated_user.id),
+   deleted_admin_sessions as (delete from admin_sessions s using updated_user where s.user_id = updated_user.id),
+   ${tellSql('account.unlocked')},
+   ${rememberSql('found_user.id::text', 'found_user')}
+   select id from found_user`,
+)

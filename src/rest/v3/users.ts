@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { defineRoute } from '../define-route.ts'
+import type { AdministeredUserFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import { givenText, moment, same } from '../values.ts'
+import { userParam } from './params.ts'
+
+/** What administrators read of an account. */
+export const AdministeredUser = graphql(/* GraphQL */ `
+  fragment AdministeredUser on User {
+    id
+    username
+    displayName
+    createdAt
+    lockedAt
+  }
+`)
+
+const userRecord = z
+  .object({
+    id: same('User.id', z.string()),
+    username: same('User.username', z.string()),
+    display_name: same('User.displayName', z.string()),
+    created_at: same('User.createdAt', moment),
+    locked_at: same('User.lockedAt', moment.nullable()),
+  })
+  .meta({ id: 'AdministeredUser', description: 'An account as administrators deal with it.' })
+
+const lockBody = z
+  .object({ reason: same('LockUserInput.reason', givenText(500)) })
+  .meta({ id: 'LockUser', description: 'Why an account is locked.' })
+
+const unlockBody = z
+  .object({ reason: same('UnlockUserInput.reason', givenText(500)) })
+  .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' })
+
+const presentUser = ({
+  id,
+  username,
+  displayName,
+  createdAt,
+  lockedAt,
+}: AdministeredUserFragment): z.output<typeof userRecord> => ({
+  id,
+  username,
+  display_name: displayName,
+  created_at: createdAt,
+  locked_at: lockedAt,
+})
+
+const search = defineRoute({
+  method: 'GET',
+  path: 'store/users',
+  operationId: 'findUsers',
+  tag: 'Store',
+  summary: 'Find accounts',
+  description: 'At most 50; those that fit exactly come first.',
+  query: z.object({ search: same('Query.users.search', z.string().max(254)) }),
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    query RestUsers($search: String!) {
+      users(search: $search) {
+        ...AdministeredUser
+      }
+    }
+  `),
+  variables: ({ query }) => ({ search: query.get('search') ?? '' }),
+  answer: z
+    .object({ results: z.array(userRecord).max(50).describe('The accounts.') })
+    .meta({ id: 'AdministeredUsers', description: 'Accounts that fit a search.' }),
+  present: ({ users }) => ({ results: users.map(presentUser) }),
+})
+
+const lock = defineRoute({
+  method: 'POST',
+  path: 'store/users/:id/lock',
+  operationId: 'lockUser',
+  tag: 'Store',
+  summary: 'Lock an account',
+  description:
+    'Its owner is not let in, and their sessions, streams and mailed links end now; what is paid for goes on.',
+  params: userParam,
+  body: lockBody,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestLockUser($input: LockUserInput!) {
+      lockUser(input: $input) {
+        user {
+          ...AdministeredUser
+        }
+      }
+    }
+  `),
+  variables: ({ params, body }) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
+  answer: userRecord,
+  present: ({ lockUser }) => presentUser(lockUser.user),
+})
+
+const unlock = defineRoute({
+  method: 'POST',
+  path: 'store/users/:id/unlock',
+  operationId: 'unlockUser',
+  tag: 'Store',
+  summary: 'Unlock an account',
+  description: 'Its owner may sign in again.',
+  params: userParam,
+  body: unlockBody,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestUnlockUser($input: UnlockUserInput!) {
+      unlockUser(input: $input) {
+        user {
+          ...AdministeredUser
+        }
+      }
+    }
+  `),
+  variables: ({ params, body }) => ({ input: { userId: params.id!, reason: body.text('reason') ?? '' } }),
+  answer: userRecord,
+  present: ({ unlockUser }) => presentUser(unlockUser.user),
+})
+
+/** Accounts, as administrators deal with them. */
+export const userRoutes = [search, lock, unlock]

@@ -1,0 +1,133 @@
+/** What every command promises, and the commands on webhooks and migrations. */
+import { execFileSync } from 'node:child_process'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { leavesOf } from '../../src/cli/command.ts'
+import { commandsPage } from '../../src/cli/commands-page.ts'
+import { createProgram } from '../../src/cli/program.ts'
+import { annalHere } from '../support/annal-command.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
+import { createStore } from '../support/store.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { createTestDatabase } from '../support/test-database.ts'
+
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
+const annal = (...args: string[]) => annalHere(app.env, args)
+const program = createProgram('1.2.3')
+const leaves = leavesOf(program)
+
+describe('every command', () => {
+  it('stands in docs/commands.md as its help has it', async () => {
+    await expect(commandsPage(program)).toMatchFileSnapshot('../../docs/commands.md')
+  })
+
+  it.each(leaves.map(({ name, command }) => [name, command] as const))(
+    '%s has examples, and --json',
+    async (name, command) => {
+      const { code, stdout } = await annal(...name.split(' '), '--help')
+      expect(code).toBe(0)
+      expect(stdout).toMatch(new RegExp(`\nExamples:\n  \\$ .*annal ${name}\\b`))
+      // One goes on until it is stopped, and what the other prints is read by a shell.
+      if (!['serve', 'completion'].includes(name)) expect(command.options.map(({ long }) => long)).toContain('--json')
+    },
+  )
+})
+
+describe('annal webhooks', () => {
+  it('lists what receivers were told, and tells them once more', async () => {
+    const receiver = await startReceiver(onTestFinished, answerWith(410))
+    const store = await createStore(app)
+    const hooked = { name: `${store.name}-hooked`, price_mode: 'fixed', price: '1', webhook_url: receiver.url }
+    const { id: appId } = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json: hooked }))
+    const buyer = await app.newUser({ num: '100' })
+    const sell = async () => {
+      const { id } = await store.order(buyer, { network_app: appId })
+      expectOk(await store.confirm(buyer, id))
+      const [row] = await app.sql<{ id: string }>('select d.id from webhook_deliveries d order by d.id desc limit 1')
+      await app.jobs.webhookDelivery({ deliveryId: row!.id })
+      return id as string
+    }
+    const order = await sell()
+    const list = async (...args: string[]) => JSON.parse((await annal('webhooks', 'list', '--json', ...args)).stdout)
+    const [given] = await list('--status', 'given-up')
+    expect(given).toMatchObject({
+      ...{ id: expect.stringMatching(/^delivery_/), networkAppId: appId, networkAppName: hooked.name, orderId: order },
+      ...{ status: 'given-up', attempts: 1, lastStatusCode: 410, lastFailure: expect.any(String) },
+    })
+    expect(await list('--status', 'delivered')).toEqual([])
+    expect(await list('--order', order, '--app', appId)).toEqual([given])
+    expect((await annal('webhooks', 'list')).stdout).toMatch(new RegExp(`^${given.id} +given-up +1 `, 'm'))
+
+    // Its receiver said that it is gone.
+    const refused = await annal('webhooks', 'replay', given.id)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`${given.id}: `) })
+    expectOk(await store.owner.rest('PATCH', `store/network-apps/${appId}/`, { json: { webhook_url: receiver.url } }))
+    expect(await annal('webhooks', 'replay', '--given-up', '--app', appId, '--json')).toMatchObject({
+      code: 0,
+      stdout: `${JSON.stringify([{ id: given.id, refusal: null }], null, 2)}\n`,
+    })
+    expect(await list()).toMatchObject([{ id: given.id, status: 'pending' }])
+    const [entry] = await app.sql('select action, user_id from audit_entries order by id desc limit 1')
+    expect(entry).toEqual({ action: 'webhook-delivery.replayed', user_id: null })
+  })
+
+  it.each([
+    [['replay'], /--given-up/],
+    [['replay', 'delivery_x', '--given-up'], /--given-up/],
+    [['list', '--limit', '0'], /from 1 to 1000/],
+    [['list', '--status', 'lost'], /Allowed choices/],
+    [['list', '--app', 'x'], /app_01h2x/],
+  ])('answers wrong usage %j with 2', async (args, message) => {
+    expect(await annal('webhooks', ...args)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('annal migrate', () => {
+  it('tells what a database lacks, and gives it that', async () => {
+    const database = await createTestDatabase()
+    onTestFinished(database.drop)
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    await client.query('drop schema public cascade; create schema public; drop schema jobs cascade')
+    await client.end()
+    const migrate = (...args: string[]) => annalHere({ ...app.env, DATABASE_URL: database.url }, ['migrate', ...args])
+    const before = await migrate('status', '--json')
+    expect(before.code).toBe(1)
+    const { applied, pending } = JSON.parse(before.stdout)
+    expect([applied, pending[0]]).toEqual([[], '20261121000000_create_tables'])
+    expect(await migrate('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('to apply') })
+    expect(JSON.parse((await migrate('--json')).stdout)).toEqual({ applied: pending })
+    const after = await migrate('status')
+    expect(after).toMatchObject({ code: 0, stderr: 'The tables are those of this version.\n' })
+    expect(after.stdout).toMatch(/^20261121000000_create_tables +\d{4}-/m)
+    expect(await migrate()).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing to apply.\n' })
+  })
+})
+
+describe('annal completion', () => {
+  it('completes commands, options and their values in bash', async () => {
+    const { stdout: script } = await annal('completion', 'bash')
+    const complete = (...words: string[]) => {
+      const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _annal; echo "\${COMPREPLY[*]}"`
+      return execFileSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' })
+        .trim()
+        .split(' ')
+    }
+    expect(complete('annal', '')).toEqual(expect.arrayContaining(['doctor', 'check', 'webhooks', '--help']))
+    expect(complete('annal', 'do')).toEqual(['doctor'])
+    expect(complete('annal', 'keys', 'r')).toEqual(['rotate'])
+    expect(complete('annal', 'webhooks', 'list', '--st')).toEqual(['--status'])
+    expect(complete('annal', 'webhooks', 'list', '--status', 'g')).toEqual(['given-up'])
+    expect(complete('annal', 'completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
+  })
+
+  it('knows three shells, and no other', async () => {
+    for (const shell of ['zsh', 'fish']) expect((await annal('completion', shell)).stdout).toContain('webhooks')
+    expect(await annal('completion', 'tcsh')).toMatchObject({ code: 2, stdout: '' })
+  })
+})

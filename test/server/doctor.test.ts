@@ -1,0 +1,180 @@
+/** What `annal doctor` finds on a real installation: what is right, and what somebody broke. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { checks } from '../../src/cli/doctor-command.ts'
+import { annalHere } from '../support/annal-command.ts'
+import { listen } from '../support/listen.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { createTestApp } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const dir = await mkdtemp(join(tmpdir(), 'annal-doctor-'))
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+interface Line {
+  check: string
+  state: string
+  finding: string
+  fix: string | null
+}
+
+/** What the doctor says to this installation with other variables, by check. */
+async function doctor(env: Record<string, string> = {}, ...only: string[]) {
+  const { code, stdout, stderr } = await annalHere({ ...app.env, ...env }, [
+    ...['doctor', '--json'],
+    ...(only.length ? ['--only', ...only] : []),
+  ])
+  const lines = JSON.parse(stdout || '[]') as Line[]
+  const of = (check: string) => lines.filter((line) => line.check === check)
+  return { code, stderr, lines, of, states: Object.fromEntries(lines.map(({ check, state }) => [check, state])) }
+}
+
+describe('annal doctor', () => {
+  it('looks at everything, and has a fix for whatever is not right', async () => {
+    const { code, lines } = await doctor()
+    expect(new Set(lines.map(({ check }) => check))).toEqual(new Set(Object.keys(checks)))
+    // The tests' own server does not sync its disk.
+    const bad = lines.filter(({ state }) => state === 'wrong' || state === 'skipped')
+    expect(bad).toEqual([
+      expect.objectContaining({ check: 'database-server', finding: expect.stringContaining('fsync') }),
+    ])
+    expect(code).toBe(1)
+    for (const { state, fix } of lines) if (['warning', 'wrong'].includes(state)) expect(fix).toMatch(/\w/)
+    for (const { finding } of lines) expect(finding).not.toContain(app.env.CHAIN_RELAY_KEYS!.slice(2))
+  })
+
+  it('says each line with its fix to a person, and ends with 0 when nothing is wrong', async () => {
+    const said = await annalHere(app.env, ['doctor', '--only', 'database', 'migrations', 'embedded'])
+    expect(said).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' })
+    expect(said.stdout).toMatch(/^embedded +to know +Embedded on this machine: .*\(IPFS_API_URL\)/m)
+    expect(said.stdout).toMatch(/^database +right +DATABASE_URL answers\.$/m)
+    const wrong = await annalHere({ ...app.env, PORT: 'x', CHAIN_CONFIRMATIONS: '-' }, ['doctor'])
+    expect(wrong.code).toBe(1)
+    expect(wrong.stdout).toMatch(
+      /^configuration +wrong +PORT: .*\n +→ Set it right.*\nconfiguration +wrong +CHAIN_CONF/m,
+    )
+    expect(wrong.stdout).toMatch(/^node +(right|warning)/m)
+    expect(wrong.stdout).toMatch(/^database +skipped +The configuration is wrong\.$/m)
+    expect(await annalHere(app.env, ['doctor', '--only', 'nothing'])).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('finds parts that are away, each by itself', async () => {
+    const nowhere = 'http://127.0.0.1:1'
+    const { code, states, of } = await doctor({
+      DATABASE_URL: 'postgresql://annal@127.0.0.1:1/annal',
+      CHAIN_RPC_URL: nowhere,
+      IPFS_API_URL: nowhere,
+      SMTP_URL: 'smtp://user:geheim@127.0.0.1:1',
+      PUBLIC_URL: nowhere,
+    })
+    expect(code).toBe(1)
+    expect(states).toMatchObject({
+      ...{ configuration: 'right', database: 'wrong', migrations: 'wrong', keys: 'skipped', jobs: 'skipped' },
+      ...{ chain: 'wrong', 'relay-accounts': 'wrong', files: 'wrong' },
+    })
+    expect(of('mail')).toMatchObject([
+      { state: 'wrong', finding: expect.stringContaining('does not take us (ESOCKET') },
+      { state: 'warning', finding: expect.stringContaining('@localhost') },
+    ])
+    expect(JSON.stringify(of('mail'))).not.toContain('geheim')
+    expect(of('server').map(({ state }) => state)).toEqual(['to know', 'warning'])
+  })
+
+  it('warns of what is dangerous in production', async () => {
+    const production = {
+      ...{ NODE_ENV: 'production', ANNAL_EMBEDDED: 'true', ANNAL_EMBEDDED_DEPOSITS: 'true' },
+      ...{ PUBLIC_URL: 'http://annal.example.org', MAIL_FROM: 'a@example.org', ALLOW_INSECURE_WEBHOOKS: 'true' },
+      GRAPHQL_PLAYGROUND: 'true',
+    }
+    const wanted = ['secrets', 'embedded', 'public-url', 'exposure'] as const
+    const { states, of } = await doctor(production, ...wanted)
+    expect(states).toMatchObject({ secrets: 'warning', 'public-url': 'wrong' })
+    expect(of('secrets')[0]).toMatchObject({ fix: expect.stringContaining('CHAIN_RELAY_KEYS_FILE') })
+    expect(of('exposure').map(({ state }) => state)).toEqual(['warning', 'to know', 'to know'])
+    const proxied = await doctor({ ...production, PUBLIC_URL: 'https://annal.example.org' }, 'public-url')
+    expect(proxied.of('public-url')).toMatchObject([
+      { state: 'warning', finding: expect.stringContaining('TRUSTED_PROXIES') },
+    ])
+    const behind = { PUBLIC_URL: 'https://annal.example.org', TRUSTED_PROXIES: '10.0.0.0/8' }
+    expect((await doctor({ ...production, ...behind }, 'public-url')).states).toEqual({ 'public-url': 'right' })
+    const alone = { ...production, CHAIN_RPC_URL: '', CHAIN_RELAY_KEYS: '' }
+    expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'wrong'])
+  })
+
+  it('finds relay accounts that cannot pay, another chain, and a registry that is not there', async () => {
+    const { address, privateKey } = Wallet.createRandom()
+    const { states, of } = await doctor(
+      { CHAIN_RELAY_KEYS: privateKey, CHAIN_REGISTRY_ADDRESS: address },
+      'chain',
+      'relay-accounts',
+    )
+    expect(states).toMatchObject({ chain: 'wrong', 'relay-accounts': 'wrong' })
+    expect(of('chain').at(-1)!.finding).toBe(`There is no registry at ${address}.`)
+    expect(of('relay-accounts')).toMatchObject([{ finding: expect.stringContaining(`${address} holds 0.0000 coins`) }])
+    expect((await doctor({ CHAIN_ID: '999' }, 'chain')).of('chain')).toMatchObject([
+      { state: 'wrong', finding: expect.stringContaining('CHAIN_ID says 999') },
+    ])
+  })
+
+  it('finds what waits for an operator', async () => {
+    expect((await doctor({}, 'jobs', 'sweeps', 'webhooks', 'relay')).code).toBe(0)
+    const [letter] = await app.sql<{ id: string }>(
+      `with made as (select enqueue('dead-letter', '{"userId": "01890000-0000-7000-8000-000000000000"}'::jsonb) as id)
+       select id::text from made`,
+    )
+    await app.sql(
+      `insert into setbacks (sweep, item, attempts, next_attempt_at, last_error)
+       values ('expire-orders', 'x', 3, now() + interval '1 hour', 'it is locked')`,
+    )
+    const { code, of } = await doctor({}, 'jobs', 'sweeps')
+    await app.sql('delete from setbacks')
+    await app.sql('delete from jobs.job where id = $1::uuid', [letter!.id])
+    expect([code, of('jobs'), of('sweeps')]).toMatchObject([
+      1,
+      [{ state: 'wrong', fix: expect.stringContaining('annal jobs --retry') }],
+      [{ state: 'wrong', finding: expect.stringContaining('it is locked') }],
+    ])
+  })
+
+  it('finds folders that others get at, and a server of another version at PUBLIC_URL', async () => {
+    const { ANNAL_DIR } = app.env
+    expect((await doctor({}, 'folders')).states).toEqual({ folders: 'right' })
+    await chmod(ANNAL_DIR!, 0o755)
+    await chmod(join(ANNAL_DIR!, 'keys'), 0o755)
+    const { of } = await doctor({}, 'folders')
+    await chmod(join(ANNAL_DIR!, 'keys'), 0o700)
+    await chmod(ANNAL_DIR!, 0o700)
+    expect(of('folders').map(({ finding }) => finding)).toEqual([
+      expect.stringContaining(`get at ${ANNAL_DIR}.`),
+      expect.stringContaining('/keys.'),
+    ])
+    const other = createServer((_req, res) => void res.end('{"version":"9.9.9"}'))
+    const there = `http://127.0.0.1:${await listen(other, onTestFinished)}`
+    const { lines } = await doctor({ PORT: new URL(app.url).port, PUBLIC_URL: there }, 'server')
+    expect(lines.map(({ state }) => state)).toEqual(['warning', 'warning'])
+    expect(lines[1]!.finding).toContain('9.9.9')
+  })
+
+  it('sees a mail server that takes us, and keys that are another database’s', async () => {
+    const mail = await startMailServer(onTestFinished)
+    const { states } = await doctor({ SMTP_URL: mail.url, MAIL_FROM: 'a@example.org' }, 'mail')
+    expect(states).toEqual({ mail: 'right' })
+    await app.sql(`insert into settings (key, value) values ('vault', 'another')`)
+    const { of } = await doctor({}, 'keys')
+    await app.sql(`delete from settings where key = 'vault'`)
+    expect(of('keys')).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('do not belong') }])
+  })
+
+  it('makes nothing where nothing was ever started', async () => {
+    const fresh = join(dir, 'fresh')
+    const said = await annalHere({ ANNAL_DIR: fresh }, ['doctor', '--json'])
+    const lines = JSON.parse(said.stdout) as Line[]
+    expect(lines.filter(({ state }) => state === 'wrong')).toEqual([])
+    expect(lines.find(({ check }) => check === 'database')).toMatchObject({ state: 'skipped' })
+    await expect(rm(fresh)).rejects.toThrow('ENOENT')
+  })
+})
