@@ -19,8 +19,8 @@ The same can be done over GraphQL at \`/graphql\`; both interfaces keep the same
 ## Signing in
 
 \`POST /api/v3/auth/token/login\` answers a token. Send it as \`Authorization: Bearer <token>\` or \`Authorization: token <token>\`.
-Orders ask for an API key besides, which identifies a trusted service: \`x-api-key: <key>\`. A token that is good no more is
-refused with 401 everywhere but where one gets in again. 401 says nothing but "who are you?".
+Orders also need an API key, which identifies a trusted service: \`x-api-key: <key>\`. An expired or revoked token is refused with
+401, except by sign-up, login and password reset, which ignore it. 401 always means "who are you?"; what you may not do is 403.
 
 ## Addresses and bodies
 
@@ -29,7 +29,7 @@ Every address works with and without a slash at its end, and those of \`/api/v3/
 most 1 MB, JSON at most 16 levels deep. An empty body is an empty object, and unknown fields and parameters are ignored.
 
 Bodies are described as they are best sent. For callers that exist already more is read: numbers and booleans where text is
-expected, words of flags in any case, JSON as text, an empty field as one that was left out.
+expected, \`True\` for \`true\`, JSON as text, an empty field as one that was left out.
 
 ## Answers
 
