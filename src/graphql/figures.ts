@@ -18,11 +18,12 @@ const DayFiguresType = builder.objectRef<DayFigures>('DayFigures').implement({
     commits: t.exposeInt('commits', { description: 'Commits that were accepted.' }),
     lagMedian: t.exposeInt('lagMedian', {
       nullable: true,
-      description: 'Milliseconds in which the half of the commits that became final had done so; null when none did.',
+      description:
+        'Median time from acceptance to final, in milliseconds, of the commits that became final; null when none did.',
     }),
     lagMost: t.exposeInt('lagMost', {
       nullable: true,
-      description: 'Milliseconds in which nineteen of twenty had done so; null when none did.',
+      description: 'The 95th percentile of that time, in milliseconds; null when none became final.',
     }),
     delivered: t.exposeInt('delivered', { description: 'Webhook deliveries of that day which the receiver took.' }),
     pending: t.exposeInt('pending', { description: 'Webhook deliveries of that day which are still tried.' }),

@@ -9,7 +9,7 @@ const dayColumns = {
   ordersPaid: int,
   refunds: int,
   commits: int,
-  /** Milliseconds until commits that became final on that day had done so: the half was quicker, and nineteen of twenty. */
+  /** Milliseconds from acceptance to final, of the commits that became final on that day: median and 95th percentile. */
   lagMedian: orNull(int),
   lagMost: orNull(int),
   /** Deliveries that were made on that day, by what became of them. */

@@ -76,8 +76,7 @@ ${plot({
   ...common,
   id: 'lag',
   title: 'Relay lag',
-  description:
-    'Seconds from a commit’s acceptance until it is final on the chain: the half are quicker than the first part, nineteen of twenty than both.',
+  description: 'Seconds from acceptance until a commit is final on the chain. A whole bar is the 95th percentile.',
   series: [
     {
       name: 'Median',
@@ -85,7 +84,7 @@ ${plot({
       textOf: (index) => seconds(at(index).lagMedian),
     },
     {
-      name: '95 of 100',
+      name: '95th percentile',
       lengthOf: (index) => ((at(index).lagMost ?? 0) - (at(index).lagMedian ?? 0)) / 1_000,
       textOf: (index) => seconds(at(index).lagMost),
     },
