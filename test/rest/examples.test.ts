@@ -178,6 +178,10 @@ it('all are answered', async () => {
   await note(admin, 'refundOrder', { ...order, json: { amount: '0.5', reason: 'The picture came late.' } })
   await noteRefusal('UNABLE_TO_REFUND_ORDER', admin, 'refundOrder', { ...another, json: { reason: 'Why not.' } })
   await note(admin, 'grantPoints', { json: { user_id: 'ada', amount: '5', reason: 'Welcome' } })
+  await note(admin, 'findUsers', { query: { search: 'ada' } })
+  const locked = { params: { id: stranger.publicId }, json: { reason: 'Fraud is looked into.' } }
+  await note(admin, 'lockUser', locked)
+  await note(admin, 'unlockUser', { ...locked, json: { reason: 'It was a mistake.' } })
   await note(ada, 'listTransfers')
   await note(ada, 'listEvents')
 
