@@ -56,6 +56,11 @@ describe('A trace', () => {
     const user = await app.newUser({ num: '10' })
     const { id } = await user.register()
     const { id: order } = await store.order(user, { network_app, action_args: { token: 'argument-of-the-order' } })
+    // What is sent in one batch with it would have the call in its own trace.
+    await eventually(
+      () => app.sql("select 1 from commit_relays where status <> 'FINAL'"),
+      (unfinished) => unfinished.length === 0,
+    )
 
     const { traceId, spanId, headers } = newCaller()
     expectOk(await user.rest('PATCH', `assets/${id}/`, { json: { caption: 'a-private-caption' }, headers }))
