@@ -105,10 +105,13 @@ export function createRestHandler(deps: RestDependencies) {
   async function answer(route: Route, { req, res, params, query, context }: DirectRequest, path: string) {
     assertMay(context.actor, route.action)
     const dryRun = isDryRun(route, query)
-    await route.admit?.(context, { dryRun, declaredBytes: Number(req.headers['content-length'] ?? 0) })
+    const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
+    // A body that is too large whoever sends it is refused for its size by its reader, not for want of room.
+    const mostBytes = deps.body.maxBytes + files.length * maxFileBytes
+    const declaredBytes = Math.min(Number(req.headers['content-length'] ?? 0), mostBytes)
+    await route.admit?.(context, { dryRun, declaredBytes })
     const intake = context.services.uploads.open(context.actor)
     try {
-      const { files = [], maxFileBytes = deps.body.maxFileBytes, listAs } = route
       const options = { ...deps.body, files, maxFileBytes, listAs, intake }
       const body = await readBody(HAS_BODY.has(route.method) ? req : emptyBody, options)
       const unread = {}

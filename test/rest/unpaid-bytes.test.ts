@@ -51,3 +51,13 @@ it('what was registered is under way no more', async () => {
     expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: fileOf(600_000) } }))
   }
 })
+
+it('a file that is larger than any may be is refused for its size, before a byte of it', async () => {
+  const roomy = await createTestApp({ env: { LIMIT_UNPAID_MEGABYTES_PER_USER: '1000' } })
+  const { token } = await roomy.newUser()
+  const headers = { 'Content-Type': formType, 'Content-Length': '1073741824' }
+  const request = openRequest(`${roomy.url}/api/v3/assets/`, { token, headers })
+  request.write(partHead('asset_file', 'a.png'))
+  expectError(await request.answer, 'PAYLOAD_TOO_LARGE')
+  request.abort()
+})
