@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { expectOk } from '../support/expect-error.ts'
@@ -49,7 +49,7 @@ beforeAll(async () => {
   app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' }, withChain: true })
   admin = await app.admin()
   store = await createStore(app, { owner: admin })
-  browser = await launchChromium()
+  browser = await launchChromium(atEnd)
   const receiver = await startReceiver(atEnd, answerWith(500, {}, 'out of order'))
   const hooked = expectOk(
     await admin.rest('POST', 'store/network-apps/', {
@@ -80,7 +80,6 @@ beforeAll(async () => {
   ]
   await liveAMonth(orders)
 })
-afterAll(() => browser?.close())
 
 /** Scripts run for axe alone: the pages have none, and their policy lets none in. */
 const open = (look: Look, javaScriptEnabled = false): Promise<BrowserContext> =>

@@ -1,7 +1,8 @@
 /** The description of REST in a real browser. SCREENSHOTS=<folder> keeps what was seen. */
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { createTestApp } from '../support/test-app.ts'
 
@@ -9,9 +10,8 @@ const app = await createTestApp()
 let browser: Browser
 
 beforeAll(async () => {
-  browser = await launchChromium()
+  browser = await launchChromium(atEnd)
 })
-afterAll(() => browser?.close())
 
 /** Everything that the page asks for, and everything that the browser complains about. */
 function listen(page: Page) {

@@ -1,7 +1,8 @@
 /** The playground in a real browser. SCREENSHOTS=<folder> keeps what was seen. */
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { send } from '../support/http-client.ts'
@@ -17,9 +18,8 @@ const looker = (page: Page) => async (name: string) => {
 }
 
 beforeAll(async () => {
-  browser = await launchChromium()
+  browser = await launchChromium(atEnd)
 })
-afterAll(() => browser?.close())
 
 it('shows what there is, completes a field, and runs a query with and without a token', {
   timeout: 60_000,

@@ -1,8 +1,9 @@
 /** The pages in a real browser, without JavaScript. SCREENSHOTS=<folder> keeps what was seen. */
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
+import { atEnd } from '../support/at-end.ts'
 import { launchChromium } from '../support/chromium.ts'
 import type { SignedIn } from '../support/test-app.ts'
 
@@ -19,9 +20,8 @@ let browser: Browser
 
 beforeAll(async () => {
   mails = await createAccountMails()
-  browser = await launchChromium()
+  browser = await launchChromium(atEnd)
 })
-afterAll(() => browser?.close())
 
 const open = (look: keyof typeof looks = 'phone'): Promise<BrowserContext> =>
   browser.newContext({ ...looks[look], javaScriptEnabled: false })

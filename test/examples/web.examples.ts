@@ -73,8 +73,7 @@ async function open() {
 
 beforeAll(async () => {
   await open()
-  browser = await launchChromium()
-  endings.push(() => browser.close())
+  browser = await launchChromium((work) => endings.push(work))
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce' })
   await context.addInitScript({ path: join(folder, 'node_modules/axe-core/axe.min.js') })
   page = await context.newPage()

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
@@ -45,10 +46,13 @@ async function locate(): Promise<{ executablePath: string; env: Record<string, s
   return { executablePath: join(folder, 'chromium'), env }
 }
 
-/** A browser that speaks to this machine alone. */
-export const launchChromium = async (): Promise<Browser> =>
-  chromium.launch({
-    ...(await locate()),
+/** A browser that speaks to this machine alone. At the end it goes, with the temporary files that it leaves lying. */
+export async function launchChromium(end: (work: () => Promise<unknown>) => void): Promise<Browser> {
+  const { executablePath, env } = await locate()
+  const folder = await mkdtemp(join(tmpdir(), 'chromium-'))
+  const browser = await chromium.launch({
+    executablePath,
+    env: { ...env, TMPDIR: folder },
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -57,3 +61,9 @@ export const launchChromium = async (): Promise<Browser> =>
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
     ],
   })
+  end(async () => {
+    await browser.close()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  return browser
+}
