@@ -82,7 +82,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   await closeFolders(config.dir)
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
-  const databaseUrl = config.database.url ?? postgres!.url
+  const databaseUrl = config.database.url ?? postgres!.localUrl
   if (config.database.url) await assertOwnSessions(databaseUrl)
   const applied = await prepare(databaseUrl, mayMigrate).catch(async (error: unknown) => {
     await postgres?.stop()

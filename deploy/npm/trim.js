@@ -17,8 +17,6 @@ const needless = [
   },
   // What browsers load by itself.
   { folder: 'ethers', names: /^dist$/ },
-  // Swagger UI as modules, and maps of what is minified.
-  { folder: 'swagger-ui-dist', names: /-es-bundle|\.map$/ },
 ]
 
 const own = fileURLToPath(new URL('../..', import.meta.url))

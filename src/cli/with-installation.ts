@@ -38,7 +38,7 @@ export async function withDatabaseUrl<T>(work: (databaseUrl: string) => Promise<
   const { createLog } = await import('../platform/log.ts')
   const embedded = await startEmbeddedPostgres({ dir, log: createLog(quieter(logLevel)) })
   try {
-    return await work(embedded.url)
+    return await work(embedded.localUrl)
   } finally {
     await embedded.stop()
   }

@@ -122,16 +122,30 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  it('starts over a lock file whose process number belongs to somebody else now', async () => {
+  it('starts over lock files whose process number belongs to somebody else now', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
-    const lockFile = join(dir, 'postgres', 'postmaster.pid')
-    const lock = await readFile(lockFile, 'utf8')
+    const names = (await readdir(join(dir, 'postgres'))).filter((name) => /^postmaster\.pid$|\.lock$/.test(name))
+    const files = names.map((name) => join(dir, 'postgres', name))
+    expect(files).toHaveLength(2)
+    const locks = await Promise.all(files.map((file) => readFile(file, 'utf8')))
     await query(first.url, 'CREATE TABLE words (word text)')
     await first.stop()
-    await writeFile(lockFile, lock.replace(/^\d+/, String(process.pid)), { mode: 0o644 })
+    for (const [place, lock] of locks.entries()) {
+      await writeFile(files[place]!, lock.replace(/^\d+/, String(process.pid)), { mode: 0o644 })
+    }
     const second = await startEmbeddedPostgres({ dir, log })
-    expect(await query(second.url, 'SELECT word FROM words')).toEqual([])
+    expect(await query(second.localUrl, 'SELECT word FROM words')).toEqual([])
     await second.stop()
+  })
+
+  it('is spoken to by a socket in its own folder, and by its port where the path would be too long', async () => {
+    const near = await startEmbeddedPostgres({ dir, log })
+    const far = await startEmbeddedPostgres({ dir: join(dir, 'deep'.repeat(25)), log })
+    const addressSeenBy = ({ localUrl }: typeof near) => query(localUrl, 'SELECT host(inet_client_addr()) AS address')
+    const seen = await Promise.all([addressSeenBy(near), addressSeenBy(far)])
+    await Promise.all([near.stop(), far.stop()])
+    expect(seen).toEqual([[{ address: null }], [{ address: '127.0.0.1' }]])
+    expect((await stat(join(dir, 'postgres'))).mode & 0o077).toBe(0)
   })
 
   it('recovers when the server itself is killed, while its user goes on', async () => {

@@ -41,9 +41,9 @@ export default async function setup(project: TestProject) {
     startEmbeddedAnvil({ dir, log, blockTime: BLOCK_TIME }),
     createTestHasher().hash(PASSWORD),
   ])
-  await makeForgetful(postgres.url)
-  await prepareDatabase(postgres.url)
-  project.provide('templateUrl', postgres.url)
+  await makeForgetful(postgres.localUrl)
+  await prepareDatabase(postgres.localUrl)
+  project.provide('templateUrl', postgres.localUrl)
   project.provide('rpcUrl', chain.rpcUrl)
   project.provide('passwordHash', passwordHash)
   return async () => {

@@ -52,7 +52,7 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
     const { startEmbeddedPostgres } = await import('../../platform/embedded/embedded-postgres.ts')
     const server = await startEmbeddedPostgres({ dir, log: silent })
     closings.push(() => server.stop())
-    return server.url
+    return server.localUrl
   })
 
   const database = once(async () => {

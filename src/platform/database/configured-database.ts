@@ -9,7 +9,7 @@ async function withConfiguredDatabase<T>(work: (databaseUrl: string) => Promise<
   if (database.url) return await work(database.url)
   const embedded = await startEmbeddedPostgres({ dir, log: createLog(logLevel) })
   try {
-    return await work(embedded.url)
+    return await work(embedded.localUrl)
   } finally {
     await embedded.stop()
   }

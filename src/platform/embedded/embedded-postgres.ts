@@ -6,6 +6,7 @@ import type { Log } from '../../domain/ports.ts'
 import { findFreePort, readLogTail, spawnServer, waitFor } from './child-process.ts'
 import {
   type Credentials,
+  canHaveSocket,
   childEnvironment,
   createRunner,
   databaseUser,
@@ -33,6 +34,8 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** For the database `annal`, as its superuser. */
   url: string
+  /** The same by its Unix socket, which costs both sides a quarter less of the processor; `url` where it has none. */
+  localUrl: string
   /** Another process had started it: it was running, or outlived its parent. */
   joined: boolean
   /** Gives the server up. The last process that uses it stops it. */
@@ -48,8 +51,6 @@ const presenceLock = 0x616e6e61
 
 const settings = {
   listen_addresses: '127.0.0.1',
-  // A socket's path may have 107 bytes at most, which a deep directory exceeds.
-  unix_socket_directories: '',
   shared_buffers: '192MB',
   max_connections: 200,
   max_wal_size: '2GB',
@@ -69,6 +70,13 @@ const settings = {
 const urlOf = ({ port, password }: Credentials, database = databaseName) =>
   `postgresql://${databaseUser}:${password}@127.0.0.1:${port}/${database}`
 
+const localUrlOf = ({ credentials, socketDir }: { credentials: Credentials; socketDir?: string }) => {
+  if (socketDir === undefined) return urlOf(credentials)
+  const url = new URL(urlOf(credentials))
+  url.searchParams.set('host', socketDir)
+  return url.href
+}
+
 /** Starts the server, or joins the one that runs on the directory. */
 const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
   const dataDir = join(dir, 'postgres')
@@ -76,6 +84,7 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
   const credentials = await readCredentials(dir)
   if (port !== undefined) credentials.port = port
   let joined = true
+  let hasSocket = canHaveSocket(dataDir)
 
   const attempt = async () => {
     const running = await readPostmaster(dataDir)
@@ -89,7 +98,8 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
     const runner = await createRunner(dir, binaries)
     await ensureCluster(dir, binaries, runner, credentials.password)
     await disarmStaleLock(dataDir, runner)
-    const flags = Object.entries({ ...settings, port: credentials.port }).map(([name, value]) => `--${name}=${value}`)
+    const places = { port: credentials.port, unix_socket_directories: hasSocket ? dataDir : '' }
+    const flags = Object.entries({ ...settings, ...places }).map(([name, value]) => `--${name}=${value}`)
     const server = await spawnServer({
       ...runner.command(binaries.postgres, ['-D', dataDir, ...flags]),
       env: childEnvironment,
@@ -113,6 +123,11 @@ const ensureRunning = async ({ dir, log, port }: EmbeddedPostgresOptions) => {
     const tail = await readLogTail(logFile)
     if (/Address already in use|could not create any TCP\/IP sockets/.test(tail) && port === undefined) {
       credentials.port = await findFreePort()
+      return undefined
+    }
+    // There are file systems without sockets.
+    if (hasSocket && /could not create any Unix-domain sockets/.test(tail)) {
+      hasSocket = false
       return undefined
     }
     // Another process was faster, or backends of a killed server are still about to end.
@@ -220,6 +235,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
 
   return {
     url: urlOf(started.credentials),
+    localUrl: localUrlOf(started),
     joined: started.joined,
     stop: () => {
       stopping ??= leave()

@@ -1,7 +1,7 @@
 /** The files of an embedded PostgreSQL: its binaries, its system user, and a data directory made by initdb. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chown, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -189,6 +189,8 @@ export const ensureCluster = async (dir: string, binaries: Binaries, runner: Run
 export interface Postmaster {
   pid: number
   port: number
+  /** Where its Unix socket is, when it has one. */
+  socketDir?: string
   /** It accepts connections; otherwise it is starting, recovering or stopping. */
   ready: boolean
 }
@@ -200,18 +202,28 @@ export const readPostmaster = async (dataDir: string): Promise<Postmaster | unde
   if (lines === undefined) return undefined
   const pid = Number(lines[0])
   if (!(await isServerAlive(pid, dataDir))) return undefined
-  return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' }
+  return { pid, port: Number(lines[3]), socketDir: lines[4]?.trim() || undefined, ready: lines[7]?.trim() === 'ready' }
 }
+
+/** The most bytes that the path of a Unix socket may have: 104 on macOS, 108 on Linux, one of them for the end. */
+const MAX_SOCKET_PATH = 103
+
+/** Whether the server's socket can lie in its data directory, to which nobody else has access. */
+export const canHaveSocket = (dataDir: string): boolean =>
+  process.platform !== 'win32' && Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) <= MAX_SOCKET_PATH
 
 /**
  * PostgreSQL will not start when the process number in an old lock file belongs to somebody else now, or to a zombie.
- * The file stays, because the shared memory key in it keeps a new server away from backends that still live; only the
- * process number becomes one that no system gives out.
+ * That of the data stays, because the shared memory key in it keeps a new server away from backends that still live; only the
+ * process number becomes one that no system gives out. That of the socket goes.
  */
 export const disarmStaleLock = async (dataDir: string, runner: Runner) => {
   const path = join(dataDir, 'postmaster.pid')
   const lines = (await readFile(path, 'utf8').catch(ifMissing))?.split('\n')
-  if (lines === undefined || lines[0] === impossiblePid || (await isServerAlive(Number(lines[0]), dataDir))) return
+  if (lines !== undefined && (await isServerAlive(Number(lines[0]), dataDir))) return
+  const locks = (await readdir(dataDir)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name))
+  await Promise.all(locks.map((name) => rm(join(dataDir, name), { force: true })))
+  if (lines === undefined || lines[0] === impossiblePid) return
   const temporary = `${path}.${process.pid}.tmp`
   await writeFile(temporary, [impossiblePid, ...lines.slice(1)].join('\n'), { mode: 0o600 })
   if (runner.owner) await chown(temporary, runner.owner.uid, runner.owner.gid)
