@@ -110,7 +110,9 @@ describe('a lease', () => {
   })
 
   it('is kept also where DATABASE_URL gives its sessions another name', async () => {
-    const databaseUrl = `${world.databaseUrl}?application_name=gateway`
+    const named = new URL(world.databaseUrl)
+    named.searchParams.set('application_name', 'gateway')
+    const databaseUrl = named.href
     const holder = createLease({ databaseUrl, log: world.log })
     const other = createLease({ databaseUrl, log: world.log })
     expect([await holder.acquire('lane'), await other.acquire('lane')]).toEqual([true, false])
