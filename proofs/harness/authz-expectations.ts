@@ -315,7 +315,7 @@ export const expectations: Expectations = {
     MergedAssetTree: payload('assetTrees mergedAssetTree'),
     PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
     DayFigures: payload(
-      'commits day delivered givenUp lagMedian lagMost ordersMade ordersPaid pending refunds revenueNum revenuePoints signUps',
+      'commits day delivered givenUp lagP50 lagP95 ordersMade ordersPaid pending refunds revenueNum revenuePoints signUps',
     ),
     Figures: payload('days oldestWaitingCommitAt waitingCommits waitingDeliveries'),
     Quote: payload('available gas missing num numCharged points pointsCharged price problems total'),

@@ -16,12 +16,12 @@ const DayFiguresType = builder.objectRef<DayFigures>('DayFigures').implement({
     ordersPaid: t.exposeInt('ordersPaid', { description: 'Orders that were paid.' }),
     refunds: t.exposeInt('refunds', { description: 'Refunds of orders.' }),
     commits: t.exposeInt('commits', { description: 'Commits that were accepted.' }),
-    lagMedian: t.exposeInt('lagMedian', {
+    lagP50: t.exposeInt('lagP50', {
       nullable: true,
       description:
         'Median time from acceptance to final, in milliseconds, of the commits that became final; null when none did.',
     }),
-    lagMost: t.exposeInt('lagMost', {
+    lagP95: t.exposeInt('lagP95', {
       nullable: true,
       description: 'The 95th percentile of that time, in milliseconds; null when none became final.',
     }),

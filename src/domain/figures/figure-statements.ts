@@ -10,8 +10,8 @@ const dayColumns = {
   refunds: int,
   commits: int,
   /** Milliseconds from acceptance to final, of the commits that became final on that day: median and 95th percentile. */
-  lagMedian: orNull(int),
-  lagMost: orNull(int),
+  lagP50: orNull(int),
+  lagP95: orNull(int),
   /** Deliveries that were made on that day, by what became of them. */
   delivered: int,
   pending: int,
@@ -54,7 +54,7 @@ export const readDays = statement(
    returned as (select ${dayOf('created_at')} as day, count(*)::int as n from refunds where ${isInSpan('id', 'created_at')} group by 1),
    accepted as (select ${dayOf('created_at')} as day, count(*)::int as n from commits where ${isInSpan('id', 'created_at')} group by 1),
    lag as (
-     select day, round(percentile_cont(0.5) within group (order by ms))::int as median, round(percentile_cont(0.95) within group (order by ms))::int as most
+     select day, round(percentile_cont(0.5) within group (order by ms))::int as p50, round(percentile_cont(0.95) within group (order by ms))::int as p95
      from (
        select ${dayOf('e.created_at')} as day, (extract(epoch from e.created_at - c.created_at) * 1000)::float8 as ms
        from events e join commits c on c.id = e.commit_id
@@ -71,7 +71,7 @@ export const readDays = statement(
    )
    select days.day::text, coalesce(revenue.num, 0) as "revenueNum", coalesce(revenue.points, 0) as "revenuePoints",
      coalesce(made.n, 0) as "ordersMade", coalesce(paid.n, 0) as "ordersPaid", coalesce(returned.n, 0) as refunds,
-     coalesce(accepted.n, 0) as commits, lag.median as "lagMedian", lag.most as "lagMost",
+     coalesce(accepted.n, 0) as commits, lag.p50 as "lagP50", lag.p95 as "lagP95",
      coalesce(deliveries.delivered, 0) as delivered, coalesce(deliveries.pending, 0) as pending,
      coalesce(deliveries.given_up, 0) as "givenUp", coalesce(joined.n, 0) as "signUps"
    from days left join revenue using (day) left join made using (day) left join paid using (day) left join returned using (day)

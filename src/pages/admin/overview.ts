@@ -25,8 +25,8 @@ const Overview = graphql(/* GraphQL */ `
         ordersPaid
         refunds
         commits
-        lagMedian
-        lagMost
+        lagP50
+        lagP95
         delivered
         pending
         givenUp
@@ -80,13 +80,13 @@ ${plot({
   series: [
     {
       name: 'Median',
-      lengthOf: (index) => (at(index).lagMedian ?? 0) / 1_000,
-      textOf: (index) => seconds(at(index).lagMedian),
+      lengthOf: (index) => (at(index).lagP50 ?? 0) / 1_000,
+      textOf: (index) => seconds(at(index).lagP50),
     },
     {
       name: '95th percentile',
-      lengthOf: (index) => ((at(index).lagMost ?? 0) - (at(index).lagMedian ?? 0)) / 1_000,
-      textOf: (index) => seconds(at(index).lagMost),
+      lengthOf: (index) => ((at(index).lagP95 ?? 0) - (at(index).lagP50 ?? 0)) / 1_000,
+      textOf: (index) => seconds(at(index).lagP95),
     },
   ],
 })}
