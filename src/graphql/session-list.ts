@@ -96,7 +96,8 @@ builder.mutationFields((t) => ({
   }),
   revokeOtherSessions: t.field({
     type: RevokeOtherSessionsPayload,
-    description: 'Ends all of your sessions but the one you came with. Raises NOT_AUTHENTICATED.',
+    description:
+      'Ends all of your sessions but the one you came with, those at the pages for administrators, too. Raises NOT_AUTHENTICATED.',
     resolve: async (_root, _args, { actor, services, idempotency }) => ({
       session: await services.sessions.revokeOthers(actor, idempotency),
     }),

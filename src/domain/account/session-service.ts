@@ -92,7 +92,10 @@ export function createSessionService({ database, idempotency, tokenUse }: Depend
       })
     },
 
-    /** Ends all of the actor's sessions but the one they came with, which is returned. Raises NOT_AUTHENTICATED. */
+    /**
+     * Ends all of the actor's sessions but the one they came with, which is returned; those at the pages for administrators,
+     * too. Raises NOT_AUTHENTICATED.
+     */
     async revokeOthers(actor: Actor, context: IdempotencyContext): Promise<Session> {
       assertUserMay(actor, 'session:end')
       await idempotency.once(actor, context, 'revokeOtherSessions', {}, async () => {

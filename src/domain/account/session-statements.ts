@@ -68,7 +68,10 @@ export const revokeSession = statement(
    select id from deleted_token`,
 )
 
-/** Ends all sessions of a user but one, with one entry in the trail for all of them. */
+/**
+ * Ends all sessions of a user but one, those at the pages for administrators among them, with one entry in the trail for all of
+ * them.
+ */
 export const revokeOtherSessions = statement(
   'session_revoke_others',
   { parameters: { user: uuid, session: uuid, address: text, ...remembered } },
@@ -77,15 +80,18 @@ export const revokeOtherSessions = statement(
      delete from access_tokens t using locked_user where t.user_id = locked_user.id and t.id <> $session and ${standing}
      returning t.id
    ),
-   deleted_count as (select count(*) from deleted_tokens),
+   deleted_admin_sessions as (
+     delete from admin_sessions s using locked_user where s.user_id = locked_user.id and s.id <> $session returning s.id
+   ),
+   deleted_count as (select (select count(*) from deleted_tokens) + (select count(*) from deleted_admin_sessions) as count),
    ${auditSql({ from: 'deleted_count where count > 0', user: '$user', action: 'session.revoked', address: '$address' })},
    ${rememberSql('$user::text', 'deleted_count')}
    select`,
 )
 
 /**
- * So many at once of everybody's sessions and mailed links, and an entry in the trail of each account. Nothing is left when
- * `tokens` is 0.
+ * So many at once of everybody's sessions and mailed links, those at the pages for administrators all at once, and an entry in the
+ * trail of each account. Nothing is left when `tokens` is 0.
  */
 export const endSessions = statement(
   'session_end_all',
@@ -96,13 +102,15 @@ export const endSessions = statement(
    deleted_tokens as (
      delete from access_tokens t using locked_tokens where t.id = locked_tokens.id returning t.user_id
    ),
+   deleted_admin_sessions as (delete from admin_sessions returning user_id),
    deleted_one_time_tokens as (
      delete from one_time_tokens o using (
        select user_id, purpose from one_time_tokens limit 1000
      ) link where o.user_id = link.user_id and o.purpose = link.purpose returning 1
    ),
-   owners as (select distinct user_id from deleted_tokens),
+   deleted_sessions as (select user_id from deleted_tokens union all select user_id from deleted_admin_sessions),
+   owners as (select distinct user_id from deleted_sessions),
    ${auditSql({ from: 'owners', user: 'user_id', action: 'session.revoked' })}
-   select (select count(*) from deleted_tokens)::int as sessions,
-     ((select count(*) from deleted_tokens) + (select count(*) from deleted_one_time_tokens))::int as tokens`,
+   select (select count(*) from deleted_sessions)::int as sessions,
+     ((select count(*) from deleted_sessions) + (select count(*) from deleted_one_time_tokens))::int as tokens`,
 )

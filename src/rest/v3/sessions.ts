@@ -88,6 +88,7 @@ const revokeOthers = defineRoute({
   operationId: 'revokeOtherSessions',
   tag: 'Sessions',
   summary: 'End every session but this one',
+  description: 'An administrator’s sessions at the pages for administrators end, too.',
   action: 'session:end',
   operation: graphql(/* GraphQL */ `
     mutation RestRevokeOtherSessions {
