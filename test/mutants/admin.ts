@@ -7,20 +7,23 @@ export const admin: Mutant[] = [
     [
       'admin.form-token',
       'A form brings back what only a page of the session knows.',
-      `if (!isSame(request.form.get('form-token') ?? '', request.formToken)) throw forged()`,
+      `assertFormToken(request.form, request.formToken)`,
       ``,
     ],
-    [
-      'admin.own-form',
-      'No form of another site is taken.',
-      `if (site !== undefined) return site === 'same-origin'`,
-      `if (site !== undefined) return true`,
-    ],
+    ['admin.next', 'Nobody is led to another site.', `url?.origin === NOWHERE && `, `url && `],
     [
       'admin.nobody',
       'Nobody sees a page without a session.',
       `if (request.context.actor.kind !== 'user') {`,
       `if (request.context.actor.kind === 'system') {`,
+    ],
+  ]),
+  ...mutantsOf('src/pages/admin/own-form.ts', TESTS, [
+    [
+      'admin.own-form',
+      'No form of another site is taken.',
+      `if (site !== undefined) return site === 'same-origin'`,
+      `if (site !== undefined) return true`,
     ],
   ]),
   ...mutantsOf('src/pages/admin/action.ts', TESTS, [

@@ -127,6 +127,69 @@ describe('the session of an administrator', () => {
     expect(trail.map(({ action }) => action)).toEqual(['admin-session.ended', 'admin-session.started'])
   })
 
+  it('ends with its owner’s other sessions, with a new password, and with everybody’s', async () => {
+    const other = await app.admin()
+    const isIn = async ({ ask }: Awaited<ReturnType<typeof signIn>>) => (await ask('/admin')).status === 200
+    const [one, two] = [await signIn(other), await signIn(other)]
+    expect([await isIn(one), await isIn(two)]).toEqual([true, true])
+    await other.rest('POST', 'auth/sessions/revoke-others/')
+    expect([await isIn(one), await isIn(two)]).toEqual([false, false])
+    expectOk(await other.rest('GET', 'auth/users/me/'))
+    const [entry] = await app.sql(
+      'select action from audit_entries where user_id = $1::uuid order by id desc limit 1',
+      [other.id],
+    )
+    expect(entry).toEqual({ action: 'session.revoked' })
+    const third = await signIn(other)
+    const json = { current_password: PASSWORD, new_password: `${PASSWORD} anew` }
+    await other.rest('POST', 'auth/users/set_password/', { json })
+    expect(await isIn(third)).toBe(false)
+    const fourth = await signIn(other, json.new_password)
+    expect(await isIn(fourth)).toBe(true)
+    await app.services.sessions.endAll()
+    expect(await isIn(fourth)).toBe(false)
+  })
+
+  it('tells that it has ended, leads back to where one was, and to no other site', async () => {
+    const other = await app.admin()
+    const session = await signIn(other)
+    const form = { 'form-token': 'x', reason: 'typed' }
+    await app.sql('delete from admin_sessions where user_id = $1::uuid', [other.id])
+    const sent = await session.ask('/admin/new-app', form)
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, '/admin/sign-in?next=%2Fadmin%2Fnew-app'])
+    expect((await session.ask('/admin/sign-in?next=%2Fadmin%2Fnew-app')).text).toContain('Your session has ended.')
+    expect((await createBrowser().ask('/admin/sign-in')).text).not.toContain('has ended')
+    const leads = async (next: string) => {
+      const fields = { email: admin.email, password: PASSWORD, next }
+      return (await createBrowser().ask('/admin/sign-in', fields)).headers.get('location')
+    }
+    for (const next of [
+      '//evil.org',
+      '/\\evil.org',
+      'https://evil.org/admin',
+      'javascript:alert(1)',
+      '/admin/../x',
+      '',
+    ])
+      expect(await leads(next), next).toBe('/admin')
+    expect(await leads('/admin?days=7')).toBe('/admin?days=7')
+    expect(await leads('/admin/orders?status=SUCCESS')).toBe('/admin/orders?status=SUCCESS')
+  })
+
+  it('answers each address by its methods', async () => {
+    const { cookie } = await signIn()
+    const ask = async (method: string, path: string) => {
+      const { status, headers } = await fetch(app.url + path, { method, headers: { cookie: cookie() } })
+      return [status, headers.get('allow')]
+    }
+    expect(await ask('PUT', '/admin')).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await ask('POST', '/admin/orders')).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await ask('OPTIONS', '/admin/new-app')).toEqual([204, 'GET, HEAD, POST, OPTIONS'])
+    expect(await ask('GET', '/admin/sign-out')).toEqual([405, 'POST, OPTIONS'])
+    expect(await ask('DELETE', '/admin/nowhere')).toEqual([404, null])
+    expect(await ask('HEAD', '/admin')).toEqual([200, null])
+  })
+
   it('takes no form that another site sends', async () => {
     const { id } = await sell()
     const { ask } = await signIn()

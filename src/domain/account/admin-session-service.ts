@@ -3,7 +3,7 @@
  * token opens the pages. They end by themselves soon, and with the password they began with.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { type Actor, assertUser, type UserActor } from '../actor.ts'
+import { type Actor, assertUser } from '../actor.ts'
 import { parse } from '../input.ts'
 import type { Limits } from '../limits.ts'
 import type { Database } from '../ports.ts'
@@ -75,9 +75,10 @@ export function createAdminSessionService({
 
     /**
      * Asks for the password once more, before something that a session somebody left open must not be enough for.
-     * Raises VALIDATION_FAILED of `currentPassword`, THROTTLED, UNAVAILABLE.
+     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED of `currentPassword`, THROTTLED, UNAVAILABLE.
      */
-    async confirm(actor: UserActor, password: string): Promise<void> {
+    async confirm(actor: Actor, password: string): Promise<void> {
+      assertUser(actor)
       await ownPassword.verify(actor, password)
     },
 

@@ -91,14 +91,14 @@ export const renderPassword = (label: string, wrong: readonly string[] = [], rul
 export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
 
+/** What is told above a form: what is told beside one of its fields (`names`) is not told twice. */
+export const refusalSentence = ({ message, fields }: Refused, names: readonly string[]): string =>
+  names.some((name) => Object.hasOwn(fields, name)) ? 'Something is not as it has to be.' : message
+
 function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, refused?: Refused): AdminPage {
   const { title, trail, about, fields, button } = view
   const shownIn = ({ name, value }: Field) => (refused ? (request.form.get(name) ?? '') : value) ?? ''
-  const known = new Set([...fields.map(({ name }) => name), PASSWORD])
-  const told =
-    refused && Object.keys(refused.fields).some((name) => known.has(name))
-      ? 'Something is not as it has to be.'
-      : refused?.message
+  const told = refused && refusalSentence(refused, [...fields.map(({ name }) => name), PASSWORD])
   return {
     ...(refused && { status: refused.status }),
     title: refused ? `Not done: ${title}` : title,
@@ -119,9 +119,8 @@ const isPassword = (error: unknown) =>
   error.code === 'VALIDATION_FAILED' &&
   Object.hasOwn(Object(error.details), 'currentPassword')
 
-async function confirm({ context: { actor, services }, form }: AdminRequest): Promise<void> {
-  if (actor.kind === 'user') await services.adminSessions.confirm(actor, form.get(PASSWORD) ?? '')
-}
+const confirm = ({ context: { actor, services }, form }: AdminRequest): Promise<void> =>
+  services.adminSessions.confirm(actor, form.get(PASSWORD) ?? '')
 
 /** A deed as two routes: one shows the form, one takes it. */
 export const actionRoutes = (action: Action, tell: TellRefusal): AdminRoute[] => [

@@ -2,7 +2,6 @@
  * Serves the pages for administrators: a session of their own in a cookie, forms that no other site can send, and nothing that an
  * interface takes. What they show and do are the operations of the interfaces; no rule stands here.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import createRouter from 'find-my-way'
 import { html } from 'hono/html'
@@ -11,6 +10,7 @@ import { DomainError, type ErrorCode, notFound } from '../../domain/errors.ts'
 import type { Refused } from './action.ts'
 import { refusalNotice } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
+import { assertFormToken, assertOwnForm, formTokenOf } from './own-form.ts'
 import { heading } from './parts.ts'
 import { clearedCookie, secretOf, sessionCookie } from './session-cookie.ts'
 import { signInPage } from './sign-in-page.ts'
@@ -40,62 +40,53 @@ export interface AdminParts {
 }
 
 const MAX_FORM_BYTES = 50_000
+const MAX_NEXT_LENGTH = 2_000
 const SIGN_IN = '/admin/sign-in'
 const SIGN_OUT = '/admin/sign-out'
-
-/** What a form of this session brings back. Whoever knows it knows the session's secret. */
-const formTokenOf = (secret: string | undefined) =>
-  createHmac('sha256', secret ?? '')
-    .update('admin-form')
-    .digest('base64url')
-
-const isSame = (one: string, other: string) =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
-
-/**
- * Whether a form comes from a page of ours, as browsers tell: by `Sec-Fetch-Site`, where they send it, else by `Origin`. Who sends neither is
- * no browser.
- */
-function isOwnForm({ headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin'
-  const { origin, host } = headers
-  if (origin === undefined) return true
-  return URL.canParse(origin) && new URL(origin).host === host
-}
-
-const forged = () =>
-  new DomainError(
-    'PERMISSION_DENIED',
-    'This form was not sent by a page of ours, or is older than your session. Load the page again.',
-  )
 
 const isFields = (details: unknown): details is Record<string, string[]> =>
   typeof details === 'object' && details !== null && !Array.isArray(details)
 
+const isAdminPath = (path: string) => path === '/admin' || path.startsWith('/admin/')
+
+/** Of no host: whatever leads away from it leads away from us. */
+const NOWHERE = 'http://admin.invalid'
+
 /** An address of ours to come back to, or the overview. */
-const nextOf = (wanted: string | null) => (wanted && /^\/admin(\/|$)[\w\-./?=&%]*$/.test(wanted) ? wanted : '/admin')
+function nextOf(wanted: string | null): string {
+  const url = wanted && wanted.length <= MAX_NEXT_LENGTH ? URL.parse(wanted, NOWHERE) : null
+  return url?.origin === NOWHERE && isAdminPath(url.pathname) ? url.pathname + url.search : '/admin'
+}
+
+function split(url: string): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?')
+  const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
+  return { path: path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(query) }
+}
 
 /** The handler of everything at `/admin`. */
 export function createAdminHandler(parts: AdminParts) {
-  const { shared, isSecure, log, tell, statusOf } = parts
+  const { shared, isSecure, tell, statusOf } = parts
   const { adminSessions } = shared.services
   const router = createRouter({ ignoreTrailingSlash: true })
   for (const route of parts.routes) router.on(route.method, route.path, () => {}, route)
 
-  async function contextOf(req: IncomingMessage, res: ServerResponse): Promise<Context> {
-    const requestId = String(res.getHeader('X-Request-Id'))
-    const actor = await adminSessions.authenticate(secretOf(req, isSecure), parts.clientAddress(req))
-    const idempotency = { key: undefined, replayed: false }
-    return { ...shared, actor, hasStaleToken: false, log: log.child({ requestId }), idempotency, cutsPages: true }
+  function contextOf(actor: Context['actor'], log: Context['log'], key?: string): Context {
+    const idempotency = { key, replayed: false }
+    return { ...shared, actor, hasStaleToken: false, log, idempotency, cutsPages: true }
   }
 
   async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
-    if (!isOwnForm(req)) throw forged()
-    const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
-    if (type !== 'application/x-www-form-urlencoded')
-      throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form is sent as application/x-www-form-urlencoded.')
+    assertOwnForm(req)
     return new URLSearchParams(await parts.readText(req, MAX_FORM_BYTES))
+  }
+
+  /** The methods that an address has; none where there is no page. */
+  function methodsAt(path: string): string[] {
+    if (path === SIGN_IN) return ['GET', 'HEAD', 'POST', 'OPTIONS']
+    if (path === SIGN_OUT) return ['POST', 'OPTIONS']
+    const [shows, takes] = [router.find('GET', path), router.find('POST', path)]
+    return [...(shows ? ['GET', 'HEAD'] : []), ...(takes ? ['POST'] : []), ...(shows || takes ? ['OPTIONS'] : [])]
   }
 
   function send(req: IncomingMessage, res: ServerResponse, answer: AdminAnswer, request: AdminRequest, path: string) {
@@ -109,17 +100,22 @@ export function createAdminHandler(parts: AdminParts) {
   }
 
   async function signIn(request: AdminRequest, req: IncomingMessage, res: ServerResponse): Promise<AdminAnswer> {
-    const next = nextOf((req.method === 'POST' ? request.form : request.query).get('next'))
-    if (req.method !== 'POST') return signInPage(next)
-    const [email, password] = [request.form.get('email') ?? '', request.form.get('password') ?? '']
+    if (req.method !== 'POST') {
+      const next = nextOf(request.query.get('next'))
+      return signInPage(next, { isEnded: secretOf(req, isSecure) !== undefined })
+    }
+    const form = await readForm(req)
+    const next = nextOf(form.get('next'))
+    const [email, password] = [form.get('email') ?? '', form.get('password') ?? '']
     try {
       const secret = await adminSessions.signIn(parts.clientAddress(req), { email, password })
       res.setHeader('Set-Cookie', sessionCookie(secret, isSecure))
       return { redirect: next }
     } catch (error) {
-      const { code, message, retryAfter } = tell(error, request.context)
+      const { code, message, details, retryAfter } = tell(error, request.context)
       if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
-      return signInPage(next, { status: statusOf(code), message, email })
+      const fields = isFields(details) ? details : {}
+      return signInPage(next, { refused: { status: statusOf(code), message, fields }, email })
     }
   }
 
@@ -135,74 +131,65 @@ export function createAdminHandler(parts: AdminParts) {
     res: ServerResponse,
     path: string,
   ): Promise<AdminAnswer> {
-    if (path === SIGN_IN) {
-      if (req.method === 'POST') request.form = await readForm(req)
-      return signIn(request, req, res)
-    }
+    if (path === SIGN_IN) return signIn(request, req, res)
     if (request.context.actor.kind !== 'user') {
-      const next = req.method === 'GET' && path !== SIGN_OUT ? `?${new URLSearchParams({ next: req.url! })}` : ''
+      const next = path === SIGN_OUT ? '' : `?${new URLSearchParams({ next: req.url! })}`
       return { redirect: SIGN_IN + next }
     }
-    if (req.method === 'POST') {
+    const isPost = req.method === 'POST'
+    if (isPost) {
       request.form = await readForm(req)
-      if (!isSame(request.form.get('form-token') ?? '', request.formToken)) throw forged()
+      assertFormToken(request.form, request.formToken)
       if (path === SIGN_OUT) return signOut(request, res)
+      const { actor, log } = request.context
+      request.context = contextOf(actor, log, request.form.get('key') || undefined)
     }
-    const found = router.find(req.method === 'POST' ? 'POST' : 'GET', path)
+    const found = router.find(isPost ? 'POST' : 'GET', path)
     if (!found) throw notFound('Page')
     request.params = found.params as Record<string, string>
-    const key = request.form.get('key') || undefined
-    const context = { ...request.context, idempotency: { key, replayed: false } }
-    return (found.store as AdminRoute).answer({ ...request, context })
+    return (found.store as AdminRoute).answer(request)
+  }
+
+  /** Whether the method itself was answered. Raises NOT_FOUND, METHOD_NOT_ALLOWED. */
+  function answerMethod({ method = '' }: IncomingMessage, res: ServerResponse, path: string): boolean {
+    const methods = methodsAt(path)
+    // Whoever is not signed in is led to the sign-in, wherever they wanted to go.
+    if (!methods.length && ['GET', 'HEAD', 'POST'].includes(method)) return false
+    if (!methods.length) throw notFound('Page')
+    const isOptions = method === 'OPTIONS'
+    if (!isOptions && methods.includes(method)) return false
+    res.setHeader('Allow', methods.join(', '))
+    if (!isOptions) throw new DomainError('METHOD_NOT_ALLOWED', `Method "${method}" not allowed.`)
+    res.writeHead(204).end()
+    return true
   }
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const url = req.url ?? '/'
-    const mark = url.indexOf('?')
-    const path = (mark < 0 ? url : url.slice(0, mark)).replace(/(?<=.)\/$/, '')
-    let request: AdminRequest | undefined
+    const { path, query } = split(req.url ?? '/')
+    const secret = secretOf(req, isSecure)
+    const address = parts.clientAddress(req)
+    const log = parts.log.child({ requestId: String(res.getHeader('X-Request-Id')) })
+    const context = contextOf({ kind: 'anonymous', address, service: undefined }, log)
+    const request = { params: {}, query, form: new URLSearchParams(), context, formToken: formTokenOf(secret) }
     try {
-      const context = await contextOf(req, res)
-      const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1))
-      const formToken = formTokenOf(secretOf(req, isSecure))
-      request = { params: {}, query, form: new URLSearchParams(), context, formToken }
-      if (!['GET', 'HEAD', 'POST'].includes(req.method ?? ''))
-        throw new DomainError('METHOD_NOT_ALLOWED', `Method "${req.method}" not allowed.`)
+      if (answerMethod(req, res, path)) return
+      request.context = contextOf(await adminSessions.authenticate(secret, address), log)
       send(req, res, await answer(request, req, res, path), request, path)
     } catch (error) {
-      trouble(error, req, res, request, path)
+      refuse(error, req, res, request, path)
     }
   }
 
-  /** Instead of a page that could not be made. */
-  function trouble(
-    error: unknown,
-    req: IncomingMessage,
-    res: ServerResponse,
-    request: AdminRequest | undefined,
-    path: string,
-  ) {
+  function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, request: AdminRequest, path: string) {
     if (res.headersSent) return void res.destroy()
-    const { code, message, retryAfter } = tell(error, request?.context ?? { log })
+    const { code, message, retryAfter } = tell(error, request.context)
     if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
     const title = code === 'NOT_FOUND' ? 'There is no such page' : 'That did not work'
     const content = html`${heading(title)}${refusalNotice(message)}<p><a href="/admin">To the overview</a></p>`
-    const nobody = { kind: 'anonymous', address: '', service: undefined } as const
-    const shown = request ?? {
-      ...{ params: {}, query: new URLSearchParams(), form: new URLSearchParams(), formToken: '' },
-      context: {
-        ...shared,
-        actor: nobody,
-        hasStaleToken: false,
-        log,
-        idempotency: { key: undefined, replayed: false },
-        cutsPages: true,
-      },
-    }
-    send(req, res, { status: statusOf(code), title, content }, shown, path)
+    send(req, res, { status: statusOf(code), title, content }, request, path)
   }
 
-  return { matches: (path: string) => path === '/admin' || path.startsWith('/admin/'), handle }
+  return { matches: isAdminPath, handle }
 }
 
 /** Tells what a person can do something about: everything that is refused, but for what is missing altogether. */

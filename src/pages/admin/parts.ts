@@ -110,14 +110,14 @@ export const heading = (
   title: Shown,
   { trail, request }: { trail?: readonly (readonly [string, string])[]; request?: AdminRequest } = {},
 ): Html => {
-  const done = request && doneWords[request.query.get('done') ?? '']
+  const done = doneWords.get(request?.query.get('done') ?? '')
   return html`${trail ? html`<p class="trail">${trail.map(([href, label]) => html`<a href="${href}">${label}</a> / `)}</p>` : ''}
 <h1>${title}</h1>
 ${done ? html`<div class="notice good" role="status"><p>${done}</p></div>` : ''}`
 }
 
 /** What is said of a deed on the page that one comes to after it, by a word in that page's address. */
-const doneWords: Record<string, string> = {
+const doneSentences = {
   refunded: 'The refund was made. The buyer gets a mail.',
   created: 'The network app was registered.',
   updated: 'The network app was changed.',
@@ -128,6 +128,7 @@ const doneWords: Record<string, string> = {
   locked: 'The account is locked, and its sessions have ended.',
   unlocked: 'The account is unlocked.',
 }
+const doneWords = new Map(Object.entries(doneSentences))
 
-/** A word for what was done, as in an address. */
-export const doneAt = (path: string, word: keyof typeof doneWords) => `${path}?done=${word}`
+/** An address with a word for what was done. */
+export const doneAt = (path: string, word: keyof typeof doneSentences) => `${path}?done=${word}`

@@ -1,27 +1,30 @@
 import { html } from 'hono/html'
-import { refusalNotice, renderField } from './action.ts'
+import { type Refused, refusalNotice, refusalSentence, renderField } from './action.ts'
 import type { AdminPage } from './admin-page.ts'
 
-/** A sign-in that was refused. */
-export interface FailedSignIn {
-  status: number
-  message: string
+/** What led to the form, beyond the wish to get in. */
+export interface SignInState {
+  /** Whether a session was there that is good no more. */
+  isEnded?: boolean
+  /** Why the last try was refused. */
+  refused?: Refused
   /** As it was typed. */
-  email: string
+  email?: string
 }
 
 /** The form by which an administrator gets in. `next`: where they wanted to go. */
-export const signInPage = (next: string, failed?: FailedSignIn): AdminPage => ({
-  ...(failed && { status: failed.status }),
+export const signInPage = (next: string, { isEnded, refused, email = '' }: SignInState): AdminPage => ({
+  ...(refused && { status: refused.status }),
   isBare: true,
-  title: failed ? 'Not signed in' : 'Sign in',
+  title: refused ? 'Not signed in' : 'Sign in',
   content: html`<p class="quiet">Annal, administration</p>
 <h1>Sign in</h1>
-${failed ? refusalNotice(failed.message) : ''}
+${refused ? refusalNotice(refusalSentence(refused, ['email', 'password'])) : ''}
+${isEnded ? html`<div class="notice" role="status"><p>Your session has ended. Sign in again to go on.</p></div>` : ''}
 <form class="form" method="post" action="/admin/sign-in">
 <input type="hidden" name="next" value="${next}">
-${renderField({ name: 'email', label: 'E-mail address', value: failed?.email ?? '' }, [], ({ name, value }) => html`<input id="${name}" name="${name}" type="email" value="${value}" required autocomplete="username">`)}
-${renderField({ name: 'password', label: 'Password' }, [], ({ name }) => html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password">`)}
+${renderField({ name: 'email', label: 'E-mail address', value: email }, refused?.fields.email, ({ name, value }, attributes) => html`<input id="${name}" name="${name}" type="email" value="${value}" required autocomplete="username"${attributes}>`)}
+${renderField({ name: 'password', label: 'Password' }, refused?.fields.password, ({ name }, attributes) => html`<input id="${name}" name="${name}" type="password" required autocomplete="current-password"${attributes}>`)}
 <button>Sign in</button>
 </form>
 <p class="quiet">A session ends after eight hours, and after half an hour in which nothing is asked for.</p>`,

@@ -1,0 +1,46 @@
+/** Forms that only our own pages can send: by the token that a page of the session brings, and by what the browser says of the sender. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { DomainError } from '../../domain/errors.ts'
+
+/** What a form of a session brings back. Whoever knows it knows the session's secret. */
+export const formTokenOf = (secret: string | undefined): string =>
+  createHmac('sha256', secret ?? '')
+    .update('admin-form')
+    .digest('base64url')
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/**
+ * Whether a form comes from a page of ours, as browsers tell: by `Sec-Fetch-Site`, where they send it, else by `Origin`. Who sends neither is
+ * no browser.
+ */
+function isOwnForm({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const { origin, host } = headers
+  if (origin === undefined) return true
+  return URL.canParse(origin) && new URL(origin).host === host
+}
+
+const forged = () =>
+  new DomainError(
+    'PERMISSION_DENIED',
+    'This form was not sent by a page of ours, or is older than your session. Load the page again.',
+  )
+
+/** Raises PERMISSION_DENIED unless a page of ours sent it, and UNSUPPORTED_MEDIA_TYPE unless it is sent as forms are. */
+export function assertOwnForm(req: IncomingMessage): void {
+  if (!isOwnForm(req)) throw forged()
+  const type = (req.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded')
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A form is sent as application/x-www-form-urlencoded.')
+}
+
+/** Raises PERMISSION_DENIED unless the form brings the token of the session back. */
+export function assertFormToken(form: URLSearchParams, formToken: string): void {
+  if (!isSame(form.get('form-token') ?? '', formToken)) throw forged()
+}
