@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
-import { createKeyPair, signText } from '../src/chain/keys.ts'
+import { keyPairs } from '../src/chain/key-pairs.ts'
 import { readConfig } from '../src/config.ts'
 import { invariants } from '../src/domain/invariants.ts'
 import type { SealedKey } from '../src/domain/ports.ts'
@@ -59,7 +59,7 @@ const tell = (what: string) =>
 rmSync(dir, { recursive: true, force: true })
 await prepareDatabase(databaseUrl)
 const vault = createLocalKeyVault({ ...keys, dir })
-const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
+const custody = createCustody({ vault, keyPairs })
 const peers = new pg.Client(required('BENCH_DATABASE_URL'))
 const client = new pg.Client(databaseUrl)
 await Promise.all([peers.connect(), client.connect()])

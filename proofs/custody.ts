@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createKeyPair, signText } from '../src/chain/keys.ts'
+import { keyPairs } from '../src/chain/key-pairs.ts'
 import type { Custody, KeyVault } from '../src/domain/ports.ts'
 import { actionArgsContext } from '../src/domain/store/action-args.ts'
 import { createCustody } from '../src/platform/vault/custody.ts'
@@ -22,7 +22,6 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { closeStore, openStore, type Store } from './harness/store.ts'
 
 const TEXT = 'a tree'
-const keyPairs = { createKeyPair, signText }
 
 export async function proveCustody(context: ProofContext): Promise<ProofResult> {
   const count = context.setting('ACCOUNTS', 20)

@@ -2,10 +2,12 @@
  * F19: an account is deleted 50 times at once, while 50 changes of its asset and 50 confirms of its orders are under way
  * at both doors of two gateways. It ends once, and takes nothing with it that was paid for, owed or promised.
  */
-import { createKeyPair, recoverSigner, signText } from '../src/chain/keys.ts'
+import { keyPairs } from '../src/chain/key-pairs.ts'
+import { recoverSigner } from '../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../src/chain/registry.ts'
 import { createDeletionService } from '../src/domain/account/deletion-service.ts'
 import type { CommitData } from '../src/domain/asset/commit-data.ts'
+import { noCoins } from '../src/domain/ports.ts'
 import { arrayOf, boolean, int, statement, text, uuid } from '../src/domain/sql.ts'
 import { createCustody } from '../src/platform/vault/custody.ts'
 import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
@@ -111,8 +113,7 @@ function momentOf({ database }: Parts, leaver: Leaver, round: number): Partial<D
 }
 
 const openVault = ({ dir }: ProofContext) => createLocalKeyVault({ dir, key: '11'.repeat(32) })
-const openCustody = (context: ProofContext) =>
-  createCustody({ vault: openVault(context), keyPairs: { createKeyPair, signText } })
+const openCustody = (context: ProofContext) => createCustody({ vault: openVault(context), keyPairs })
 
 /** It lets calls wait until the account is gone, so that what they bring comes after it: 410, and the money goes back. */
 async function startPatientReceiver(context: ProofContext) {
@@ -176,7 +177,8 @@ async function judgeBooks({ context, parts: { database } }: Scene, leavers: read
   const late = held.filter(({ points, num }) => Number(points) + Number(num) > 0).length
   const custody = openCustody(context)
   const notifications = { notify() {}, listen: () => () => undefined }
-  await createDeletionService({ database, custody, vault: openVault(context), notifications, log: silent }).sweep()
+  const parts = { database, custody, coins: noCoins, vault: openVault(context), notifications, log: silent }
+  await createDeletionService(parts).sweep()
   let forfeits = 0
   for (const { id, username } of leavers) {
     const orders = await database.query(findOrders, { buyer: id })

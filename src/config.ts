@@ -96,6 +96,14 @@ const variables = {
     doc: 'Private keys of the relay accounts, separated by commas.',
     secret: true,
   },
+  CHAIN_TREASURY_KEY: {
+    schema: relayKeys
+      .refine((keys) => keys.length === 1, 'Expected one key.')
+      .transform(([key]) => key)
+      .optional(),
+    doc: 'Private key of the treasury, the account that deposits are gathered in; none of CHAIN_RELAY_KEYS. Default: made from the derivation key in ANNAL_DIR/keys.',
+    secret: true,
+  },
   CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
   CHAIN_MAX_FEE_GWEI: {
     schema: count.prefault('500'),
@@ -330,6 +338,11 @@ function contradictionsIn(values: Values): string[] {
   if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
     problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
   }
+  if (values.CHAIN_TREASURY_KEY && values.CHAIN_RELAY_KEYS?.includes(values.CHAIN_TREASURY_KEY)) {
+    problems.push(
+      'CHAIN_TREASURY_KEY is one of CHAIN_RELAY_KEYS: gas for commits would be paid from the coins of others.',
+    )
+  }
   if (values.GRAPHQL_TRUSTED_ONLY && !values.GRAPHQL_TRUSTED_DOCUMENTS) {
     problems.push('GRAPHQL_TRUSTED_DOCUMENTS is needed with GRAPHQL_TRUSTED_ONLY: what is carried out at all.')
   }
@@ -414,6 +427,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       id: values.CHAIN_ID,
       registryAddress: values.CHAIN_REGISTRY_ADDRESS,
       relayKeys: values.CHAIN_RELAY_KEYS,
+      treasuryKey: values.CHAIN_TREASURY_KEY,
       confirmations: values.CHAIN_CONFIRMATIONS,
       /** Wei. */
       maxFeePerGas: BigInt(values.CHAIN_MAX_FEE_GWEI) * 1_000_000_000n,

@@ -2,6 +2,7 @@
  * The real parts behind the ports, embedded or shared as the configuration says. What the process and the command line open and close.
  * What is large is loaded when it is opened: a command pays for what it needs.
  */
+import type { CoinMover } from './chain/coin-mover.ts'
 import type { DepositWatcher } from './chain/deposits.ts'
 import type { Registry } from './chain/registry.ts'
 import type { Relay } from './chain/relay.ts'
@@ -10,6 +11,8 @@ import { createMailer } from './delivery/mailer.ts'
 import { actionNids } from './domain/asset/action.ts'
 import { createDescribeCommit } from './domain/asset/commit-data.ts'
 import type {
+  CoinPlan,
+  Coins,
   ContentStore,
   Custody,
   EnvelopeCipher,
@@ -21,6 +24,7 @@ import type {
   PictureMaker,
 } from './domain/ports.ts'
 import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
+import { createCoinService } from './domain/wallet/coin-service.ts'
 import { createDepositService } from './domain/wallet/deposit-service.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
@@ -55,11 +59,16 @@ export interface Installation {
   close(): Promise<void>
 }
 
-/** A chain to write to, the relay that does, and the watcher that credits what comes in over it. */
+/** A chain to write to, the relay that does, the watcher that credits what comes in over it, and the mover that gathers that. */
 export interface ChainConnection {
   registry: Registry
   relay: Relay
   deposits: DepositWatcher
+  coins: CoinMover
+  /** What is asked before an address's key is destroyed. */
+  lastCoins: Coins
+  /** The treasury's address. */
+  treasury: string
   close(): Promise<void>
 }
 
@@ -142,10 +151,12 @@ export async function openInstallation(
 }
 
 /** The curve's library takes a fifth of a second to load, and commands that neither make nor use a key do without. */
-const loadKeyPairs = () => import('./chain/keys.ts')
+const loadKeyPairs = () => import('./chain/key-pairs.ts')
 const keyPairs = {
-  createKeyPair: async () => (await loadKeyPairs()).createKeyPair(),
-  signText: async (privateKey: Uint8Array, text: string) => (await loadKeyPairs()).signText(privateKey, text),
+  createKeyPair: async () => (await loadKeyPairs()).keyPairs.createKeyPair(),
+  signText: async (privateKey: Uint8Array, text: string) => (await loadKeyPairs()).keyPairs.signText(privateKey, text),
+  signCoins: async (privateKey: Uint8Array, plans: readonly CoinPlan[]) =>
+    (await loadKeyPairs()).keyPairs.signCoins(privateKey, plans),
 }
 
 async function startDatabase({ dir }: Config, log: Log) {
@@ -165,8 +176,18 @@ const relayKeysOf = async ({ relayKeys }: Config['chain']) =>
 
 /** Addresses of the relay accounts that are configured. */
 export async function relayAddresses({ chain }: Config): Promise<string[]> {
-  const { createRelayAccount } = await loadKeyPairs()
+  const { createRelayAccount } = await import('./chain/keys.ts')
   return (await relayKeysOf(chain)).map((key) => createRelayAccount(key).address)
+}
+
+/** The treasury's private key, where none is configured: as long as the vault's derivation key is the same. */
+const treasuryKeyOf = ({ chain }: Config, vault: KeyVault) => chain.treasuryKey ?? toKeyText(vault.derive('treasury'))
+const toKeyText = (key: Uint8Array) => `0x${Buffer.from(key).toString('hex')}`
+
+/** Where deposits are gathered. */
+export async function treasuryAddress(config: Config, vault: KeyVault): Promise<string> {
+  const { createRelayAccount } = await import('./chain/keys.ts')
+  return createRelayAccount(treasuryKeyOf(config, vault)).address
 }
 
 async function startChain(config: Config, log: Log) {
@@ -182,11 +203,14 @@ export async function connectChain(
   publicUrl: string,
 ): Promise<ChainConnection> {
   const { rpcUrl, registryAddress, id, confirmations, maxFeePerGas, provider, embeddedDeposits } = config.chain
-  const [{ createRegistry }, { createRelay }, { createDepositWatcher }] = await Promise.all([
-    import('./chain/registry.ts'),
-    import('./chain/relay.ts'),
-    import('./chain/deposits.ts'),
-  ])
+  const [{ createRegistry }, { createRelay }, { createDepositWatcher }, { createCoinMover }, { createLastCoins }] =
+    await Promise.all([
+      import('./chain/registry.ts'),
+      import('./chain/relay.ts'),
+      import('./chain/deposits.ts'),
+      import('./chain/coin-mover.ts'),
+      import('./chain/coin-last.ts'),
+    ])
   const relayKeys = await relayKeysOf(config.chain)
   const anvil = rpcUrl ? undefined : await startChain(config, log)
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
@@ -223,13 +247,22 @@ export async function connectChain(
     log,
     confirmations,
   })
+  const treasury = await treasuryAddress(config, installation.vault)
+  const coins = createCoinMover({
+    ...{ ...installation, registry, log, treasury, confirmations, maxFeePerGas },
+    books: createCoinService(installation),
+    meter: installation.telemetry.meter,
+  })
   return {
     registry,
     relay,
+    coins,
+    lastCoins: createLastCoins({ registry, database: installation.database, treasury, maxFeePerGas }),
+    treasury,
     // Whoever reaches an embedded chain makes as many coins on it as they like.
     deposits: anvil && !embeddedDeposits ? noDeposits : watcher,
     async close() {
-      await Promise.all([relay.stop(), watcher.stop()])
+      await Promise.all([relay.stop(), watcher.stop(), coins.stop()])
       await anvil?.stop()
     },
   }

@@ -57,12 +57,14 @@ export async function serve(): Promise<never> {
   const app = createApp({
     ...installation,
     relay: chain.relay,
+    coins: chain.lastCoins,
     publicUrl,
     missing: async () => (isStopping ? ['stopping'] : (await installation.database.isReachable()) ? [] : ['database']),
   })
   await app.prepare()
   chain.relay.start()
   chain.deposits.start()
+  chain.coins.start()
   const watched = { ...app.watched, database: installation.database, relay: chain.relay }
   const access = { token: config.metrics.token, port: healthPort }
   handlers.push(...telemetry.createHandlers({ watched, access, log }), ...app.handlers)

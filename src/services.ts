@@ -16,6 +16,7 @@ import type { AccountMailJob, DeliveryJob, ForgetKeyJob, OrderMailJob, Thumbnail
 import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
 import type {
+  Coins,
   ContentStore,
   Custody,
   Database,
@@ -47,6 +48,7 @@ export interface ServiceDependencies {
   vault: KeyVault
   envelopeCipher: EnvelopeCipher
   mailer: Mailer
+  coins: Coins
   notifications: FeedNotifications
   /** Told that a commit waits. */
   relay: { wake(): void }

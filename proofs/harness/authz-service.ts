@@ -4,6 +4,7 @@
  */
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import { noCoins } from '../../src/domain/ports.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
@@ -32,6 +33,7 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
   const app = createApp({
     ...installation,
     relay: { wake() {} },
+    coins: noCoins,
     publicUrl: url,
     missing: async () => [],
   })

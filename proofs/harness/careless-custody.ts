@@ -1,6 +1,6 @@
 /** Custody as it must not be: nothing binds a ciphertext to its owner or its purpose. */
 import { randomBytes } from 'node:crypto'
-import type { Custody, KeyVault } from '../../src/domain/ports.ts'
+import type { CoinPlan, Custody, KeyVault, SignedCoins } from '../../src/domain/ports.ts'
 import { seal, unseal } from '../../src/platform/vault/aes-gcm.ts'
 
 interface Dependencies {
@@ -8,6 +8,7 @@ interface Dependencies {
   keyPairs: {
     createKeyPair(): { address: string; privateKey: Uint8Array }
     signText(privateKey: Uint8Array, text: string): string
+    signCoins(privateKey: Uint8Array, plans: readonly CoinPlan[]): SignedCoins[]
   }
 }
 
@@ -26,6 +27,10 @@ export function createCarelessCustody({ vault, keyPairs }: Dependencies): Custod
     async sign(_userId, key, text) {
       const dataKey = await vault.unwrap(key.vaultKeyId, key.wrappedDataKey, '')
       return keyPairs.signText(unseal(dataKey, key.sealedPrivateKey, ''), text)
+    },
+    async signCoins(_userId, key, plans) {
+      const dataKey = await vault.unwrap(key.vaultKeyId, key.wrappedDataKey, '')
+      return keyPairs.signCoins(unseal(dataKey, key.sealedPrivateKey, ''), plans)
     },
     async rewrap(_userId, key) {
       return wrap(await vault.unwrap(key.vaultKeyId, key.wrappedDataKey, ''))

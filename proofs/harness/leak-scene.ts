@@ -129,6 +129,7 @@ export async function readPrivateKey({ parts, context, env }: Scene, username: s
       throw new Error('Nothing is made here.')
     },
     signText: (privateKey: Uint8Array) => Buffer.from(privateKey).toString('hex'),
+    signCoins: () => [],
   }
   return Buffer.from(await createCustody({ vault, keyPairs: reveal }).sign(row!.userId, row!.key, ''), 'hex')
 }

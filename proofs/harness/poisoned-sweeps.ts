@@ -4,7 +4,7 @@
  */
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import type { Log } from '../../src/domain/ports.ts'
+import { type Log, noCoins } from '../../src/domain/ports.ts'
 import type { SweepName } from '../../src/domain/sweep/sweep.ts'
 import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
@@ -169,6 +169,7 @@ export async function openSweeps(context: ProofContext, parts: Parts, log: Log):
   const app = createApp({
     ...installation,
     relay: { wake() {} },
+    coins: noCoins,
     publicUrl: 'http://annal.test',
     missing: async () => [],
   })

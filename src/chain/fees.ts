@@ -14,7 +14,8 @@ export interface FeeMarket {
 
 /** The larger of two amounts. */
 export const larger = (a: bigint, b: bigint) => (a > b ? a : b)
-const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
+/** The smaller of two amounts. */
+export const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /**
  * Twice the base fee stays valid through six full blocks of rising fees. Undefined when not even the next block's base

@@ -19,7 +19,7 @@ const RESEND_AFTER_MS = 15_000
 /**
  * The node has these bytes, or others of ours at the same nonce. Receipts decide which; sending again would change nothing.
  */
-const isTaken = ({ message }: RpcError) =>
+export const isTaken = ({ message }: RpcError) =>
   /already known|known transaction|already (imported|exists|in)|nonce (is )?too low|replacement transaction underpriced/i.test(
     message,
   )

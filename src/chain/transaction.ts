@@ -10,6 +10,8 @@ export interface TransactionPlan extends Fees {
   nonce: number
   /** Missing for a deployment. */
   to?: string
+  /** Wei; none when missing. */
+  value?: bigint
   /** 0x-prefixed. */
   data: string
   gasLimit: bigint
@@ -26,8 +28,8 @@ export interface SignedTransaction extends Fees {
 const type = Buffer.of(2)
 
 /** Signs by EIP-1559. The same plan always gives the same bytes. */
-export const signTransaction = (account: RelayAccount, plan: TransactionPlan): SignedTransaction => {
-  const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit, to = '0x', data } = plan
+export const signTransaction = (account: Pick<RelayAccount, 'key'>, plan: TransactionPlan): SignedTransaction => {
+  const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit, to = '0x', value = 0n, data } = plan
   const fields: RlpItem[] = [
     BigInt(chainId),
     BigInt(nonce),
@@ -35,7 +37,7 @@ export const signTransaction = (account: RelayAccount, plan: TransactionPlan): S
     maxFeePerGas,
     gasLimit,
     fromHex(to),
-    0n,
+    value,
     fromHex(data),
     [],
   ]

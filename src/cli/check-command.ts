@@ -17,10 +17,12 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
   const { connectChain, relayAddresses } = await import('../installation.ts')
   const { findingOf, MOST_ROWS } = await import('../domain/invariants.ts')
   const { checkChain } = await import('../chain/check-chain.ts')
+  const { checkCoins } = await import('../chain/check-coins.ts')
   const chain = await connectChain(installation, publicUrlOf(installation))
   try {
     const parts = { database, registry: chain.registry, relayAddresses: await relayAddresses(config) }
-    const findings = await checkChain({ ...parts, most: MOST_ROWS + 1 })
+    const most = MOST_ROWS + 1
+    const findings = [...(await checkChain({ ...parts, most })), ...(await checkCoins({ ...parts, most }))]
     return findings.map(({ id, sentence, rows, isNote }) => findingOf(id, sentence, rows, isNote))
   } finally {
     await chain.close()

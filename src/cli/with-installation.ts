@@ -78,7 +78,8 @@ export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `ht
 export const withServices = <T>(work: (layer: ServiceLayer) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
     const { createServices } = await import('../services.ts')
+    const { noCoins } = await import('../domain/ports.ts')
     // A commit made here is found by the server's relay on its next look.
     const relay = { wake() {} }
-    return work(createServices({ ...installation, relay, publicUrl: publicUrlOf(installation) }))
+    return work(createServices({ ...installation, relay, coins: noCoins, publicUrl: publicUrlOf(installation) }))
   })

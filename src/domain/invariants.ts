@@ -226,6 +226,27 @@ export const invariants: Invariant[] = [
                 coalesce(sum(e.amount) filter (where e.amount > 0), 0), coalesce(-sum(e.amount) filter (where e.amount < 0), 0))`,
   },
   {
+    id: 'C7',
+    sentence:
+      'What is under way and what lies in the treasury is what the moves of coins say; each was signed, and settled, in the books once.',
+    columns: { subject: text, booked: text, moved: text },
+    query: `with booked as (
+              select coalesce(sum(e.amount) filter (where e.book = 'UNDER_WAY'), 0) as under_way,
+                coalesce(sum(e.amount) filter (where e.book = 'TREASURY'), 0) as treasury
+              from entries e join transfers t on t.id = e.transfer_id
+              where t.reference like 'coins-%' and e.book in ('UNDER_WAY', 'TREASURY')
+            ), moved as (
+              select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED')), 0) as under_way,
+                coalesce(-sum(arrived) filter (where kind = 'GATHERING' and status = 'FINAL'), 0) as treasury
+              from coin_moves
+            )
+            select 'under way' as subject, booked.under_way::text as booked, moved.under_way::text as moved
+              from booked, moved where booked.under_way <> moved.under_way
+            union all
+            select 'treasury', booked.treasury::text, moved.treasury::text
+              from booked, moved where booked.treasury <> moved.treasury`,
+  },
+  {
     id: 'C5',
     sentence: 'The number of open orders that a wallet shows is the number its owner has.',
     columns: { subject: text, open_orders: int },

@@ -183,12 +183,36 @@ export interface KeyWrapping {
   wrappedDataKey: Uint8Array
 }
 
+/**
+ * A transfer of the chain's own coin that is to be signed. Included, it costs its sender `value` and `gasLimit` times `gasPrice`, to the
+ * wei. All in wei.
+ */
+export interface CoinPlan {
+  chainId: number
+  nonce: number
+  /** With EIP-55 checksum. */
+  to: string
+  value: bigint
+  gasPrice: bigint
+  gasLimit: bigint
+}
+
+/** One of them, signed. */
+export interface SignedCoins {
+  hash: string
+  raw: Uint8Array
+  value: bigint
+  gasPrice: bigint
+}
+
 /** Custodial key pairs. Private keys exist in the clear only inside these calls. */
 export interface Custody {
   /** A new key pair for `userId`; only the address is public. */
   create(userId: string): Promise<SealedKey & { address: string }>
   /** EIP-191 personal_sign of `text`, 0x-prefixed. Raises LostKeyError when the key does not open. */
   sign(userId: string, key: SealedKey, text: string): Promise<string>
+  /** Signs transfers of coins from the user's address. Raises LostKeyError when the key does not open. */
+  signCoins(userId: string, key: SealedKey, plans: readonly CoinPlan[]): Promise<SignedCoins[]>
   /** The version that keys are wrapped in now. */
   readonly version: number
   /** The same data key under the vault's current key. Raises when it cannot be unwrapped. */
@@ -410,6 +434,107 @@ export interface DepositBooks {
   goBack(chainId: number, move: ScanMove, blockNumber: number): Promise<void>
   /** How many deposits stand in the books from blocks above a height. */
   countAbove(blockNumber: number): Promise<number>
+}
+
+/** What lies at one address of ours, as the books have it. Amounts in wei. */
+export interface BookedCoins {
+  /** With EIP-55 checksum. */
+  address: string
+  /** What was credited and is in no move. */
+  lying: bigint
+  /** The nonce after all that were ever signed here. */
+  nextNonce: number
+  /** What is signed and not settled, in the order of nonces. */
+  open: readonly { nonce: number; amount: bigint }[]
+}
+
+/** A move that is to be signed: the same coins at rising prices of gas, of which one gets into the chain. */
+export interface MovePlan {
+  /** Wei that leave the sender whichever of them it is. */
+  amount: bigint
+  /** Whether these are the coins that were credited, or, in part or whole, others that came in. */
+  isBooked: boolean
+  /** The cheapest first. */
+  plans: readonly CoinPlan[]
+}
+
+/** The chain's own coin, as the rules see it. */
+export interface Coins {
+  /**
+   * What takes everything that lies at an address into the treasury, and needs nothing that is known later: to be signed before the
+   * address's key is destroyed. Where the node does not answer within two seconds, what the books know of.
+   */
+  planLast(booked: BookedCoins): Promise<MovePlan[]>
+}
+
+/** Where no chain is asked and nothing can have come in. */
+export const noCoins: Coins = { planLast: async () => [] }
+
+/** A move of coins that was signed, to be stored. */
+export interface SignedMove {
+  /** Whose address it leaves. */
+  userId: string
+  sender: string
+  recipient: string
+  nonce: number
+  /** Wei. */
+  amount: bigint
+  signed: readonly SignedCoins[]
+  /** Wei that the books have at the sender's address, all of which it takes; left out for coins that are not in the books. */
+  lying?: bigint
+}
+
+/** Somebody's credited coins on their own address, with the key that signs for them. */
+export interface LyingCoins extends BookedCoins {
+  userId: string
+  key: SealedKey
+}
+
+/** A move of coins that may still change: it is not settled, or its block is young. */
+export interface CoinMove {
+  id: string
+  sender: string
+  nonce: number
+  status: 'SIGNED' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'
+  /** The dearest that was sent, or the included one. */
+  transactionHash: string
+  blockNumber: number | null
+  blockHash: string | null
+  /** Everything that was signed for it, the cheapest first; prices in wei. */
+  transactions: readonly { hash: string; gasPrice: bigint }[]
+}
+
+/** What the chain says of a move. */
+export interface PlacedMove {
+  id: string
+  transactionHash: string
+  blockNumber: number
+  blockHash: string
+  /** Wei. */
+  fee: bigint
+  /** Whether its coins arrived. */
+  hasArrived: boolean
+}
+
+/** The books of the coins that we hold, as what moves them sees it. Each method may be called again. */
+export interface CoinBooks {
+  /** Credited coins that lie on their owners' addresses, at least `least` wei of each, by owner after `after`. */
+  findLying(least: bigint, after: string, limit: number): Promise<LyingCoins[]>
+  /** Stores a move before anything of it is sent. False when somebody was quicker, or the account is deleted. */
+  store(move: SignedMove): Promise<boolean>
+  /** What is not settled, and what is in a block from `youngest` on, in the order of senders and nonces. */
+  findOpen(youngest: number, limit: number): Promise<CoinMove[]>
+  /** Whether anything is signed and not settled, or at least `least` wei of somebody's lie where they came in. */
+  hasWork(least: bigint): Promise<boolean>
+  /** Stored bytes by hash. */
+  readRaw(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>
+  /** A node has taken these, each the transaction of a move. */
+  markSent(sent: readonly { id: string; hash: string }[]): Promise<void>
+  markIncluded(placed: readonly PlacedMove[]): Promise<void>
+  /** The blocks of these are gone; what counted as settled is taken back in the books. */
+  markDisplaced(ids: readonly string[]): Promise<void>
+  /** Settles what is deep enough, where it still is in that block. */
+  settle(moves: readonly { id: string; blockHash: string }[]): Promise<void>
 }
 
 /** A log of JSON lines: facts, and a sentence for people. Secrets never go into either. */

@@ -67,6 +67,15 @@ export const columns: Record<string, Names> = {
     chain('hash raw max_fee_per_gas max_priority_fee_per_gas'),
     moment('created_at'),
   ),
+  coin_moves: table(
+    row('id wallet_id'),
+    chain('sender nonce recipient transaction_hash block_number block_hash'),
+    kind('kind status'),
+    money('amount arrived fee'),
+    count('settlements'),
+    moment('created_at updated_at'),
+  ),
+  coin_transactions: table(row('move_id'), chain('hash raw gas_price'), money('value'), moment('created_at')),
   commit_relays: table(
     row('commit_id'),
     chain('tree_signature lane nonce transaction_hash block_number block_hash'),
@@ -84,7 +93,7 @@ export const columns: Record<string, Names> = {
     moment('created_at'),
   ),
   deposits: table(
-    row('wallet_id'),
+    row('wallet_id gathered_by'),
     chain('transaction_hash position block_number block_hash'),
     money('amount'),
     moment('created_at'),

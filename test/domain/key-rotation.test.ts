@@ -1,7 +1,7 @@
 import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import { keyPairs } from '../../src/chain/key-pairs.ts'
 import { unavailable } from '../../src/domain/errors.ts'
 import { fromId } from '../../src/domain/ids.ts'
 import { createKeyRotation } from '../../src/domain/keys/key-rotation.ts'
@@ -24,7 +24,7 @@ const shop = await app.admin()
 /** As the command line has it: a vault of its own on the files of the service that runs. */
 const operator = (database: Database = app.installation.database) => {
   const vault = createLocalKeyVault({ dir, key: undefined })
-  const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
+  const custody = createCustody({ vault, keyPairs })
   return createKeyRotation({ database, custody, envelopeCipher: createEnvelopeCipher({ vault }), keyRing: vault.ring })
 }
 

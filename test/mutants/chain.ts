@@ -1,6 +1,45 @@
 import { type Mutant, mutantsOf } from './mutant.ts'
 
+const COINS = ['chain/coins.test.ts']
+
 export const chain: Mutant[] = [
+  ...mutantsOf('src/chain/coin-plan.ts', COINS, [
+    [
+      'chain.coins-dust',
+      'Coins are gathered once the fee is at most a hundredth of them.',
+      `DUST_FACTOR = 100n`,
+      `DUST_FACTOR = 2n`,
+    ],
+    [
+      'chain.coins-remainder',
+      'What is gathered costs its sender what lies there, and leaves nothing.',
+      `value: amount - TRANSFER_GAS * gasPrice`,
+      `value: amount - 2n * TRANSFER_GAS * gasPrice`,
+    ],
+    [
+      'chain.coins-ladder',
+      'Dearer transactions are signed before they are needed.',
+      `return [...prices, cap]`,
+      `return prices.slice(0, 1)`,
+    ],
+  ]),
+  ...mutantsOf('src/chain/coin-last.ts', COINS, [
+    [
+      'chain.coins-not-credited',
+      'A deletion signs for coins that were not credited yet.',
+      `if (isAdded) add(others, false)`,
+      `if (isAdded) add(0n * others, false)`,
+    ],
+    [
+      'chain.coins-offline',
+      'A deletion signs for what the books know where no node answers.',
+      `free: booked.lying, count: 0 }`,
+      `free: 0n, count: 0 }`,
+    ],
+  ]),
+  ...mutantsOf('src/chain/coin-follow.ts', COINS, [
+    ['chain.coins-displaced', 'A move whose block is gone is sent again.', `: hash !== blockHash`, `: false`],
+  ]),
   ...mutantsOf(
     'src/chain/relay-follow.ts',
     ['chain/relay-faults.test.ts'],

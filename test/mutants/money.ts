@@ -129,6 +129,24 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/wallet/coin-move-statements.ts',
+    ['chain/coins.test.ts'],
+    [
+      [
+        'money.coins-undone',
+        'What was booked of a move that lost its block is taken back.',
+        `where d.before in ('FINAL', 'FAILED')`,
+        `where d.before in ('FAILED')`,
+      ],
+      [
+        'money.coins-fee',
+        'The fee of a gathering is the platform’s.',
+        `{ book: 'GAS', currency: 'NUM', amount: '-fee' }`,
+        `{ book: 'DEPOSITS', currency: 'NUM', amount: '-fee' }`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/statement-service.ts',
     ['graphql/transfers.test.ts'],
     [

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import { keyPairs } from '../../src/chain/key-pairs.ts'
 import type { SealedKey } from '../../src/domain/ports.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
 import { createEnvelopeCipher } from '../../src/platform/vault/envelope-cipher.ts'
@@ -20,7 +20,6 @@ afterAll(() => rm(root, { recursive: true, force: true }))
 
 const newDir = () => join(root, String(made++))
 const hex = () => randomBytes(32).toString('hex')
-const keyPairs = { createKeyPair, signText }
 
 function open({ dir = newDir(), key, previousKeys }: { dir?: string; key?: string; previousKeys?: string[] } = {}) {
   const vault = createLocalKeyVault({ dir, key, previousKeys })
@@ -31,7 +30,7 @@ const counterpartOf = (dir: string, owner: string) => join(dir, 'keys/counterpar
 
 /** As it was wrapped before there were key shares. */
 async function firstVersion({ vault }: ReturnType<typeof open>, id: string): Promise<SealedKey & { address: string }> {
-  const { address, privateKey } = createKeyPair()
+  const { address, privateKey } = keyPairs.createKeyPair()
   const { seal } = await import('../../src/platform/vault/aes-gcm.ts')
   const dataKey = randomBytes(32)
   const { keyId, wrapped } = await vault.wrap(dataKey, `${id}\ndata-key\nv1`)

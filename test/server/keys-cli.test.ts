@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createKeyPair, signText } from '../../src/chain/keys.ts'
+import { keyPairs } from '../../src/chain/key-pairs.ts'
 import { bytes, smallint, statement, text, uuid } from '../../src/domain/sql.ts'
 import { type ConnectedDatabase, createDatabase } from '../../src/platform/database/database.ts'
 import { createCustody } from '../../src/platform/vault/custody.ts'
@@ -21,8 +21,7 @@ let dir: string
 let testDatabase: TestDatabase
 let database: ConnectedDatabase
 
-const openCustody = () =>
-  createCustody({ vault: createLocalKeyVault({ dir, key: undefined }), keyPairs: { createKeyPair, signText } })
+const openCustody = () => createCustody({ vault: createLocalKeyVault({ dir, key: undefined }), keyPairs })
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'annal-keys-'))

@@ -13,5 +13,8 @@ const server = createHttpServer({ handlers, presentError, log })
 const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInstallation(config, log, { mayMigrate: false })
 const chain = await connectChain(installation, publicUrl)
-handlers.push(...createApp({ ...installation, relay: chain.relay, publicUrl, missing: async () => [] }).handlers)
+handlers.push(
+  ...createApp({ ...installation, relay: chain.relay, coins: chain.lastCoins, publicUrl, missing: async () => [] })
+    .handlers,
+)
 process.stdout.write(`${publicUrl}\n`)

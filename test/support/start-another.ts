@@ -18,7 +18,13 @@ export async function startAnother({ installation: { config }, chain, log }: Tes
   const server = createHttpServer({ handlers, presentError, log })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   const installation = await openInstallation(config, log, { mayMigrate: false })
-  const app = createApp({ ...installation, relay: chain.relay, publicUrl: url, missing: async () => [] })
+  const app = createApp({
+    ...installation,
+    relay: chain.relay,
+    coins: chain.lastCoins,
+    publicUrl: url,
+    missing: async () => [],
+  })
   handlers.push(...app.handlers)
   return {
     url,

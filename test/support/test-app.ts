@@ -59,6 +59,8 @@ export interface TestAppOptions {
   env?: Record<string, string>
   /** Whether commits go to the chain. */
   withChain?: boolean
+  /** A chain of its own; the one that all files share when left out. */
+  rpcUrl?: string
   /** Whether the database's clock can be stopped. */
   withClock?: boolean
 }
@@ -91,6 +93,7 @@ export async function fundedKey(): Promise<string> {
 export async function createTestApp({
   env = {},
   withChain = false,
+  rpcUrl = inject('rpcUrl'),
   withClock = false,
 }: TestAppOptions = {}): Promise<TestApp> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-app-'))
@@ -105,7 +108,7 @@ export async function createTestApp({
     CHAIN_CONFIRMATIONS: '1',
     ...env,
     DATABASE_URL: testDatabase.url,
-    CHAIN_RPC_URL: inject('rpcUrl'),
+    CHAIN_RPC_URL: rpcUrl,
     CHAIN_RELAY_KEYS: await fundedKey(),
   }
   const config = readConfig(variables)
@@ -126,6 +129,7 @@ export async function createTestApp({
   const app = createApp({
     ...installation,
     relay: chain.relay,
+    coins: chain.lastCoins,
     publicUrl: url,
     missing: async () => ((await database.isReachable()) ? [] : ['database']),
   })

@@ -24,9 +24,9 @@ export async function checkKeys(parts: Parts): Promise<Diagnosis[]> {
   }
   const { createCustody } = await import('../../platform/vault/custody.ts')
   const { createEnvelopeCipher } = await import('../../platform/vault/envelope-cipher.ts')
-  const { createKeyPair, signText } = await import('../../chain/keys.ts')
+  const { keyPairs } = await import('../../chain/key-pairs.ts')
   const { createKeyRotation } = await import('../../domain/keys/key-rotation.ts')
-  const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
+  const custody = createCustody({ vault, keyPairs })
   const envelopeCipher = createEnvelopeCipher({ vault })
   const rotation = createKeyRotation({ database, custody, envelopeCipher, keyRing: vault.ring })
   return diagnose(await rotation.status(), keys.key !== undefined)

@@ -2,6 +2,7 @@
 import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
 import type {
+  Coins,
   ComposeMail,
   Custody,
   Database,
@@ -35,6 +36,7 @@ import { createTokenUse } from './token-use.ts'
 interface Dependencies {
   database: Database
   custody: Custody
+  coins: Coins
   passwords: PasswordHasher
   pictures: PictureMaker
   vault: KeyVault

@@ -10,10 +10,11 @@ import { authenticationFailed, DomainError, LostKeyError, unavailable } from '..
 import { inBatches } from '../in-batches.ts'
 import type { ForgetKeyJob } from '../jobs.ts'
 import { assertUserMay } from '../policy.ts'
-import type { Custody, Database, FeedNotifications, KeyVault, Log } from '../ports.ts'
+import type { Coins, Custody, Database, FeedNotifications, KeyVault, Log } from '../ports.ts'
 import { ORDERS_AT_ONCE } from '../store/order-statements.ts'
 import { plainSweep } from '../sweep/plain-sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
+import { createLastMoves } from './deletion-coins.ts'
 import {
   closeWallet,
   emptyAssets,
@@ -48,6 +49,7 @@ import {
 interface Dependencies {
   database: Database
   custody: Custody
+  coins: Coins
   vault: Pick<KeyVault, 'markDeleted' | 'owners' | 'deletedOwners'>
   notifications: FeedNotifications
   log: Log
@@ -67,7 +69,8 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
  * The deletion of accounts, its jobs and its sweeps. One deletion of an account at a time and process: the same wish sent
  * again waits for the first.
  */
-export function createDeletionService({ database, custody, vault, notifications, log }: Dependencies) {
+export function createDeletionService({ database, custody, coins, vault, notifications, log }: Dependencies) {
+  const lastCoins = createLastMoves({ database, custody, coins, log })
   const sweeper = createSweeper({ database, log })
   const sweeps = [
     plainSweep('forfeit-left-over', findLeftOver, forfeitLeftOver),
@@ -107,7 +110,7 @@ export function createDeletionService({ database, custody, vault, notifications,
 
   /** All or nothing. False: something was accepted for the account meanwhile, and nothing happened. Raises AUTHENTICATION_FAILED. */
   async function tryDelete(user: string): Promise<boolean> {
-    const { signed, lost } = await signAccepted(user)
+    const [{ signed, lost }, lastMoves] = await Promise.all([signAccepted(user), lastCoins.sign(user)])
     let isOvertaken = false
     const work = async (query: Database['query']) => {
       await query(waitForTurn, { user })
@@ -122,7 +125,7 @@ export function createDeletionService({ database, custody, vault, notifications,
       const orders = idsOf(await query(lockMoreOrders, { user }))
       const assets = idsOf(await query(lockMoreAssets, { user }))
       const [latecomers] = await query(findLatecomers, { user, orders, assets })
-      isOvertaken = latecomers?.some === true
+      isOvertaken = latecomers?.some === true || !(await lastCoins.store(query, user, lastMoves))
       // Raised only to undo the signatures: they tell the relay that it has stored the trees of what is not deleted now.
       if (isOvertaken) throw busy()
       await query(emptyAssets, { user })

@@ -156,6 +156,17 @@ export type WebhookAttempt = Prisma.WebhookAttemptModel
  */
 export type Deposit = Prisma.DepositModel
 /**
+ * Model CoinMove
+ * Coins sent from an address of ours. All transactions that can ever be sent for it are signed before the first of them is sent:
+ * the same nonce, at rising prices of gas. So it needs no key any more.
+ */
+export type CoinMove = Prisma.CoinMoveModel
+/**
+ * Model CoinTransaction
+ * A transaction signed for a move of coins, stored before it is sent.
+ */
+export type CoinTransaction = Prisma.CoinTransactionModel
+/**
  * Model SetAsideDeposit
  * A deposit that was found and could not be credited yet: a sweep tries it again and takes it away when it is in the books.
  */

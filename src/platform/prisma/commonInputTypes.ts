@@ -565,6 +565,20 @@ export type EnumDeliveryStatusWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumDeliveryStatusFilter<$PrismaModel>
 }
 
+export type EnumCoinMoveKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveKind | Prisma.EnumCoinMoveKindFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveKindFilter<$PrismaModel> | $Enums.CoinMoveKind
+}
+
+export type EnumCoinMoveStatusFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveStatus | Prisma.EnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveStatusFilter<$PrismaModel> | $Enums.CoinMoveStatus
+}
+
 export type DecimalNullableFilter<$PrismaModel = never> = {
   equals?: runtime.Decimal | runtime.DecimalJsLike | number | string | Prisma.DecimalFieldRefInput<$PrismaModel> | null
   in?: runtime.Decimal[] | runtime.DecimalJsLike[] | number[] | string[] | Prisma.ListDecimalFieldRefInput<$PrismaModel> | null
@@ -574,6 +588,26 @@ export type DecimalNullableFilter<$PrismaModel = never> = {
   gt?: runtime.Decimal | runtime.DecimalJsLike | number | string | Prisma.DecimalFieldRefInput<$PrismaModel>
   gte?: runtime.Decimal | runtime.DecimalJsLike | number | string | Prisma.DecimalFieldRefInput<$PrismaModel>
   not?: Prisma.NestedDecimalNullableFilter<$PrismaModel> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+}
+
+export type EnumCoinMoveKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveKind | Prisma.EnumCoinMoveKindFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveKindWithAggregatesFilter<$PrismaModel> | $Enums.CoinMoveKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCoinMoveKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCoinMoveKindFilter<$PrismaModel>
+}
+
+export type EnumCoinMoveStatusWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveStatus | Prisma.EnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveStatusWithAggregatesFilter<$PrismaModel> | $Enums.CoinMoveStatus
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCoinMoveStatusFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCoinMoveStatusFilter<$PrismaModel>
 }
 
 export type DecimalNullableWithAggregatesFilter<$PrismaModel = never> = {
@@ -1142,6 +1176,20 @@ export type NestedEnumDeliveryStatusWithAggregatesFilter<$PrismaModel = never> =
   _max?: Prisma.NestedEnumDeliveryStatusFilter<$PrismaModel>
 }
 
+export type NestedEnumCoinMoveKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveKind | Prisma.EnumCoinMoveKindFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveKindFilter<$PrismaModel> | $Enums.CoinMoveKind
+}
+
+export type NestedEnumCoinMoveStatusFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveStatus | Prisma.EnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveStatusFilter<$PrismaModel> | $Enums.CoinMoveStatus
+}
+
 export type NestedDecimalNullableFilter<$PrismaModel = never> = {
   equals?: runtime.Decimal | runtime.DecimalJsLike | number | string | Prisma.DecimalFieldRefInput<$PrismaModel> | null
   in?: runtime.Decimal[] | runtime.DecimalJsLike[] | number[] | string[] | Prisma.ListDecimalFieldRefInput<$PrismaModel> | null
@@ -1151,6 +1199,26 @@ export type NestedDecimalNullableFilter<$PrismaModel = never> = {
   gt?: runtime.Decimal | runtime.DecimalJsLike | number | string | Prisma.DecimalFieldRefInput<$PrismaModel>
   gte?: runtime.Decimal | runtime.DecimalJsLike | number | string | Prisma.DecimalFieldRefInput<$PrismaModel>
   not?: Prisma.NestedDecimalNullableFilter<$PrismaModel> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+}
+
+export type NestedEnumCoinMoveKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveKind | Prisma.EnumCoinMoveKindFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveKindWithAggregatesFilter<$PrismaModel> | $Enums.CoinMoveKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCoinMoveKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCoinMoveKindFilter<$PrismaModel>
+}
+
+export type NestedEnumCoinMoveStatusWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CoinMoveStatus | Prisma.EnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CoinMoveStatus[] | Prisma.ListEnumCoinMoveStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCoinMoveStatusWithAggregatesFilter<$PrismaModel> | $Enums.CoinMoveStatus
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCoinMoveStatusFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCoinMoveStatusFilter<$PrismaModel>
 }
 
 export type NestedDecimalNullableWithAggregatesFilter<$PrismaModel = never> = {

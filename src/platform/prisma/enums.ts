@@ -41,7 +41,9 @@ export const Book = {
   GAS: 'GAS',
   PROMOTION: 'PROMOTION',
   DEPOSITS: 'DEPOSITS',
-  FORFEITED: 'FORFEITED'
+  FORFEITED: 'FORFEITED',
+  UNDER_WAY: 'UNDER_WAY',
+  TREASURY: 'TREASURY'
 } as const
 
 export type Book = (typeof Book)[keyof typeof Book]
@@ -98,6 +100,25 @@ export const DeliveryStatus = {
 } as const
 
 export type DeliveryStatus = (typeof DeliveryStatus)[keyof typeof DeliveryStatus]
+
+
+export const CoinMoveKind = {
+  GATHERING: 'GATHERING',
+  WITHDRAWAL: 'WITHDRAWAL'
+} as const
+
+export type CoinMoveKind = (typeof CoinMoveKind)[keyof typeof CoinMoveKind]
+
+
+export const CoinMoveStatus = {
+  SIGNED: 'SIGNED',
+  BROADCAST: 'BROADCAST',
+  INCLUDED: 'INCLUDED',
+  FINAL: 'FINAL',
+  FAILED: 'FAILED'
+} as const
+
+export type CoinMoveStatus = (typeof CoinMoveStatus)[keyof typeof CoinMoveStatus]
 
 
 export const PinKind = {

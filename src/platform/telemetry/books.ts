@@ -24,7 +24,7 @@ const kinds = [
   'forfeit',
 ] as const
 const currencies = ['NUM', 'POINTS'] as const
-const books = ['REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'FORFEITED'] as const
+const books = ['REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'FORFEITED', 'UNDER_WAY', 'TREASURY'] as const
 
 const known: ReadonlySet<string> = new Set(kinds)
 

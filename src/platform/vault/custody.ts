@@ -1,6 +1,6 @@
 /** Custodial key pairs: the private key is sealed under the user's own data key, and that is wrapped by the key vault. */
 import { randomBytes } from 'node:crypto'
-import type { Custody, KeyVault, KeyWrapping } from '../../domain/ports.ts'
+import type { CoinPlan, Custody, KeyVault, KeyWrapping, SealedKey, SignedCoins } from '../../domain/ports.ts'
 import { seal, unseal } from './aes-gcm.ts'
 
 /** What knows the curve may be loaded when it is first needed. */
@@ -9,6 +9,7 @@ interface KeyPairs {
   createKeyPair(): Awaitable<{ address: string; privateKey: Uint8Array }>
   /** EIP-191 personal_sign, 0x-prefixed. */
   signText(privateKey: Uint8Array, text: string): Awaitable<string>
+  signCoins(privateKey: Uint8Array, plans: readonly CoinPlan[]): Awaitable<SignedCoins[]>
 }
 
 /** 1: wrapped by the key-encryption key alone. 2: also by the owner's key share. */
@@ -34,6 +35,19 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
     throw new Error(`A sealed key is of version ${version}, which is not known.`)
   }
 
+  /** The private key is in the clear until `use` is done. */
+  async function open<T>(userId: string, key: SealedKey, use: (privateKey: Uint8Array) => Awaitable<T>): Promise<T> {
+    const dataKey = await unwrap(userId, key)
+    let privateKey: Uint8Array | undefined
+    try {
+      privateKey = unseal(dataKey, key.sealedPrivateKey, privateKeyContext(userId))
+      return await use(privateKey)
+    } finally {
+      dataKey.fill(0)
+      privateKey?.fill(0)
+    }
+  }
+
   return {
     version: VERSION,
     async create(userId) {
@@ -47,17 +61,8 @@ export function createCustody({ vault, keyPairs }: { vault: KeyVault; keyPairs: 
         privateKey.fill(0)
       }
     },
-    async sign(userId, key, text) {
-      const dataKey = await unwrap(userId, key)
-      let privateKey: Uint8Array | undefined
-      try {
-        privateKey = unseal(dataKey, key.sealedPrivateKey, privateKeyContext(userId))
-        return await keyPairs.signText(privateKey, text)
-      } finally {
-        dataKey.fill(0)
-        privateKey?.fill(0)
-      }
-    },
+    sign: (userId, key, text) => open(userId, key, (privateKey) => keyPairs.signText(privateKey, text)),
+    signCoins: (userId, key, plans) => open(userId, key, (privateKey) => keyPairs.signCoins(privateKey, plans)),
     async rewrap(userId, key) {
       const dataKey = await unwrap(userId, key)
       try {

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKeyPair, signText } from '../../../src/chain/keys.ts'
+import { keyPairs } from '../../../src/chain/key-pairs.ts'
 import { createRegistry, type RegistryOptions } from '../../../src/chain/registry.ts'
 import { createRelay, type Relay, type RelayOptions } from '../../../src/chain/relay.ts'
 import { createDescribeCommit } from '../../../src/domain/asset/commit-data.ts'
@@ -52,7 +52,7 @@ export interface TestServer {
 export const startServer = async (): Promise<TestServer> => {
   const dir = await mkdtemp(join(tmpdir(), 'annal-chain-'))
   const vault = createLocalKeyVault({ key: undefined, dir })
-  const custody = createCustody({ vault, keyPairs: { createKeyPair, signText } })
+  const custody = createCustody({ vault, keyPairs })
   return {
     async createWorld() {
       const database = await createTestDatabase()

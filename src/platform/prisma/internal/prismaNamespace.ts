@@ -419,6 +419,8 @@ export const ModelName = {
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
   Deposit: 'Deposit',
+  CoinMove: 'CoinMove',
+  CoinTransaction: 'CoinTransaction',
   SetAsideDeposit: 'SetAsideDeposit',
   PointGrant: 'PointGrant',
   GrantUse: 'GrantUse',
@@ -443,7 +445,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "setAsideDeposit" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "coinTransaction" | "setAsideDeposit" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2075,6 +2077,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    CoinMove: {
+      payload: Prisma.$CoinMovePayload<ExtArgs>
+      fields: Prisma.CoinMoveFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CoinMoveFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CoinMoveFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>
+        }
+        findFirst: {
+          args: Prisma.CoinMoveFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CoinMoveFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>
+        }
+        findMany: {
+          args: Prisma.CoinMoveFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>[]
+        }
+        create: {
+          args: Prisma.CoinMoveCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>
+        }
+        createMany: {
+          args: Prisma.CoinMoveCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CoinMoveCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>[]
+        }
+        delete: {
+          args: Prisma.CoinMoveDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>
+        }
+        update: {
+          args: Prisma.CoinMoveUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>
+        }
+        deleteMany: {
+          args: Prisma.CoinMoveDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CoinMoveUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CoinMoveUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>[]
+        }
+        upsert: {
+          args: Prisma.CoinMoveUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinMovePayload>
+        }
+        aggregate: {
+          args: Prisma.CoinMoveAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCoinMove>
+        }
+        groupBy: {
+          args: Prisma.CoinMoveGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinMoveGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CoinMoveCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinMoveCountAggregateOutputType> | number
+        }
+      }
+    }
+    CoinTransaction: {
+      payload: Prisma.$CoinTransactionPayload<ExtArgs>
+      fields: Prisma.CoinTransactionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CoinTransactionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CoinTransactionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>
+        }
+        findFirst: {
+          args: Prisma.CoinTransactionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CoinTransactionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>
+        }
+        findMany: {
+          args: Prisma.CoinTransactionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>[]
+        }
+        create: {
+          args: Prisma.CoinTransactionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>
+        }
+        createMany: {
+          args: Prisma.CoinTransactionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CoinTransactionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>[]
+        }
+        delete: {
+          args: Prisma.CoinTransactionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>
+        }
+        update: {
+          args: Prisma.CoinTransactionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>
+        }
+        deleteMany: {
+          args: Prisma.CoinTransactionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CoinTransactionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CoinTransactionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>[]
+        }
+        upsert: {
+          args: Prisma.CoinTransactionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CoinTransactionPayload>
+        }
+        aggregate: {
+          args: Prisma.CoinTransactionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCoinTransaction>
+        }
+        groupBy: {
+          args: Prisma.CoinTransactionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinTransactionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CoinTransactionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CoinTransactionCountAggregateOutputType> | number
+        }
+      }
+    }
     SetAsideDeposit: {
       payload: Prisma.$SetAsideDepositPayload<ExtArgs>
       fields: Prisma.SetAsideDepositFieldRefs
@@ -3118,10 +3268,45 @@ export const DepositScalarFieldEnum = {
   amount: 'amount',
   blockNumber: 'blockNumber',
   blockHash: 'blockHash',
+  gatheredBy: 'gatheredBy',
   createdAt: 'createdAt'
 } as const
 
 export type DepositScalarFieldEnum = (typeof DepositScalarFieldEnum)[keyof typeof DepositScalarFieldEnum]
+
+
+export const CoinMoveScalarFieldEnum = {
+  id: 'id',
+  kind: 'kind',
+  sender: 'sender',
+  nonce: 'nonce',
+  recipient: 'recipient',
+  walletId: 'walletId',
+  amount: 'amount',
+  status: 'status',
+  transactionHash: 'transactionHash',
+  blockNumber: 'blockNumber',
+  blockHash: 'blockHash',
+  arrived: 'arrived',
+  fee: 'fee',
+  settlements: 'settlements',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CoinMoveScalarFieldEnum = (typeof CoinMoveScalarFieldEnum)[keyof typeof CoinMoveScalarFieldEnum]
+
+
+export const CoinTransactionScalarFieldEnum = {
+  hash: 'hash',
+  moveId: 'moveId',
+  raw: 'raw',
+  gasPrice: 'gasPrice',
+  value: 'value',
+  createdAt: 'createdAt'
+} as const
+
+export type CoinTransactionScalarFieldEnum = (typeof CoinTransactionScalarFieldEnum)[keyof typeof CoinTransactionScalarFieldEnum]
 
 
 export const SetAsideDepositScalarFieldEnum = {
@@ -3512,6 +3697,34 @@ export type ListEnumDeliveryStatusFieldRefInput<$PrismaModel> = FieldRefInputTyp
 
 
 /**
+ * Reference to a field of type 'CoinMoveKind'
+ */
+export type EnumCoinMoveKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CoinMoveKind'>
+    
+
+
+/**
+ * Reference to a field of type 'CoinMoveKind[]'
+ */
+export type ListEnumCoinMoveKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CoinMoveKind[]'>
+    
+
+
+/**
+ * Reference to a field of type 'CoinMoveStatus'
+ */
+export type EnumCoinMoveStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CoinMoveStatus'>
+    
+
+
+/**
+ * Reference to a field of type 'CoinMoveStatus[]'
+ */
+export type ListEnumCoinMoveStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CoinMoveStatus[]'>
+    
+
+
+/**
  * Reference to a field of type 'PinKind'
  */
 export type EnumPinKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'PinKind'>
@@ -3711,6 +3924,8 @@ export type GlobalOmitConfig = {
   webhookDelivery?: Prisma.WebhookDeliveryOmit
   webhookAttempt?: Prisma.WebhookAttemptOmit
   deposit?: Prisma.DepositOmit
+  coinMove?: Prisma.CoinMoveOmit
+  coinTransaction?: Prisma.CoinTransactionOmit
   setAsideDeposit?: Prisma.SetAsideDepositOmit
   pointGrant?: Prisma.PointGrantOmit
   grantUse?: Prisma.GrantUseOmit

@@ -73,6 +73,8 @@ export const ModelName = {
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
   Deposit: 'Deposit',
+  CoinMove: 'CoinMove',
+  CoinTransaction: 'CoinTransaction',
   SetAsideDeposit: 'SetAsideDeposit',
   PointGrant: 'PointGrant',
   GrantUse: 'GrantUse',
@@ -438,10 +440,45 @@ export const DepositScalarFieldEnum = {
   amount: 'amount',
   blockNumber: 'blockNumber',
   blockHash: 'blockHash',
+  gatheredBy: 'gatheredBy',
   createdAt: 'createdAt'
 } as const
 
 export type DepositScalarFieldEnum = (typeof DepositScalarFieldEnum)[keyof typeof DepositScalarFieldEnum]
+
+
+export const CoinMoveScalarFieldEnum = {
+  id: 'id',
+  kind: 'kind',
+  sender: 'sender',
+  nonce: 'nonce',
+  recipient: 'recipient',
+  walletId: 'walletId',
+  amount: 'amount',
+  status: 'status',
+  transactionHash: 'transactionHash',
+  blockNumber: 'blockNumber',
+  blockHash: 'blockHash',
+  arrived: 'arrived',
+  fee: 'fee',
+  settlements: 'settlements',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CoinMoveScalarFieldEnum = (typeof CoinMoveScalarFieldEnum)[keyof typeof CoinMoveScalarFieldEnum]
+
+
+export const CoinTransactionScalarFieldEnum = {
+  hash: 'hash',
+  moveId: 'moveId',
+  raw: 'raw',
+  gasPrice: 'gasPrice',
+  value: 'value',
+  createdAt: 'createdAt'
+} as const
+
+export type CoinTransactionScalarFieldEnum = (typeof CoinTransactionScalarFieldEnum)[keyof typeof CoinTransactionScalarFieldEnum]
 
 
 export const SetAsideDepositScalarFieldEnum = {

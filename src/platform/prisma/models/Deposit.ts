@@ -45,6 +45,7 @@ export type DepositMinAggregateOutputType = {
   amount: runtime.Decimal | null
   blockNumber: number | null
   blockHash: string | null
+  gatheredBy: string | null
   createdAt: Date | null
 }
 
@@ -55,6 +56,7 @@ export type DepositMaxAggregateOutputType = {
   amount: runtime.Decimal | null
   blockNumber: number | null
   blockHash: string | null
+  gatheredBy: string | null
   createdAt: Date | null
 }
 
@@ -65,6 +67,7 @@ export type DepositCountAggregateOutputType = {
   amount: number
   blockNumber: number
   blockHash: number
+  gatheredBy: number
   createdAt: number
   _all: number
 }
@@ -89,6 +92,7 @@ export type DepositMinAggregateInputType = {
   amount?: true
   blockNumber?: true
   blockHash?: true
+  gatheredBy?: true
   createdAt?: true
 }
 
@@ -99,6 +103,7 @@ export type DepositMaxAggregateInputType = {
   amount?: true
   blockNumber?: true
   blockHash?: true
+  gatheredBy?: true
   createdAt?: true
 }
 
@@ -109,6 +114,7 @@ export type DepositCountAggregateInputType = {
   amount?: true
   blockNumber?: true
   blockHash?: true
+  gatheredBy?: true
   createdAt?: true
   _all?: true
 }
@@ -206,6 +212,7 @@ export type DepositGroupByOutputType = {
   amount: runtime.Decimal
   blockNumber: number
   blockHash: string
+  gatheredBy: string | null
   createdAt: Date
   _count: DepositCountAggregateOutputType | null
   _avg: DepositAvgAggregateOutputType | null
@@ -239,8 +246,10 @@ export type DepositWhereInput = {
   amount?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntFilter<"Deposit"> | number
   blockHash?: Prisma.StringFilter<"Deposit"> | string
+  gatheredBy?: Prisma.UuidNullableFilter<"Deposit"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Deposit"> | Date | string
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
+  move?: Prisma.XOR<Prisma.CoinMoveNullableScalarRelationFilter, Prisma.CoinMoveWhereInput> | null
 }
 
 export type DepositOrderByWithRelationInput = {
@@ -250,8 +259,10 @@ export type DepositOrderByWithRelationInput = {
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gatheredBy?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   wallet?: Prisma.WalletOrderByWithRelationInput
+  move?: Prisma.CoinMoveOrderByWithRelationInput
 }
 
 export type DepositWhereUniqueInput = Prisma.AtLeast<{
@@ -265,8 +276,10 @@ export type DepositWhereUniqueInput = Prisma.AtLeast<{
   amount?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntFilter<"Deposit"> | number
   blockHash?: Prisma.StringFilter<"Deposit"> | string
+  gatheredBy?: Prisma.UuidNullableFilter<"Deposit"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Deposit"> | Date | string
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
+  move?: Prisma.XOR<Prisma.CoinMoveNullableScalarRelationFilter, Prisma.CoinMoveWhereInput> | null
 }, "transactionHash_position">
 
 export type DepositOrderByWithAggregationInput = {
@@ -276,6 +289,7 @@ export type DepositOrderByWithAggregationInput = {
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gatheredBy?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.DepositCountOrderByAggregateInput
   _avg?: Prisma.DepositAvgOrderByAggregateInput
@@ -294,6 +308,7 @@ export type DepositScalarWhereWithAggregatesInput = {
   amount?: Prisma.DecimalWithAggregatesFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntWithAggregatesFilter<"Deposit"> | number
   blockHash?: Prisma.StringWithAggregatesFilter<"Deposit"> | string
+  gatheredBy?: Prisma.UuidNullableWithAggregatesFilter<"Deposit"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Deposit"> | Date | string
 }
 
@@ -305,6 +320,7 @@ export type DepositCreateInput = {
   blockHash: string
   createdAt?: Date | string
   wallet: Prisma.WalletCreateNestedOneWithoutDepositsInput
+  move?: Prisma.CoinMoveCreateNestedOneWithoutDepositsInput
 }
 
 export type DepositUncheckedCreateInput = {
@@ -314,6 +330,7 @@ export type DepositUncheckedCreateInput = {
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber: number
   blockHash: string
+  gatheredBy?: string | null
   createdAt?: Date | string
 }
 
@@ -325,6 +342,7 @@ export type DepositUpdateInput = {
   blockHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wallet?: Prisma.WalletUpdateOneRequiredWithoutDepositsNestedInput
+  move?: Prisma.CoinMoveUpdateOneWithoutDepositsNestedInput
 }
 
 export type DepositUncheckedUpdateInput = {
@@ -334,6 +352,7 @@ export type DepositUncheckedUpdateInput = {
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
   blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -344,6 +363,7 @@ export type DepositCreateManyInput = {
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber: number
   blockHash: string
+  gatheredBy?: string | null
   createdAt?: Date | string
 }
 
@@ -363,6 +383,7 @@ export type DepositUncheckedUpdateManyInput = {
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
   blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -388,6 +409,7 @@ export type DepositCountOrderByAggregateInput = {
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gatheredBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -404,6 +426,7 @@ export type DepositMaxOrderByAggregateInput = {
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gatheredBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -414,6 +437,7 @@ export type DepositMinOrderByAggregateInput = {
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gatheredBy?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -465,6 +489,48 @@ export type DepositUncheckedUpdateManyWithoutWalletNestedInput = {
   deleteMany?: Prisma.DepositScalarWhereInput | Prisma.DepositScalarWhereInput[]
 }
 
+export type DepositCreateNestedManyWithoutMoveInput = {
+  create?: Prisma.XOR<Prisma.DepositCreateWithoutMoveInput, Prisma.DepositUncheckedCreateWithoutMoveInput> | Prisma.DepositCreateWithoutMoveInput[] | Prisma.DepositUncheckedCreateWithoutMoveInput[]
+  connectOrCreate?: Prisma.DepositCreateOrConnectWithoutMoveInput | Prisma.DepositCreateOrConnectWithoutMoveInput[]
+  createMany?: Prisma.DepositCreateManyMoveInputEnvelope
+  connect?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+}
+
+export type DepositUncheckedCreateNestedManyWithoutMoveInput = {
+  create?: Prisma.XOR<Prisma.DepositCreateWithoutMoveInput, Prisma.DepositUncheckedCreateWithoutMoveInput> | Prisma.DepositCreateWithoutMoveInput[] | Prisma.DepositUncheckedCreateWithoutMoveInput[]
+  connectOrCreate?: Prisma.DepositCreateOrConnectWithoutMoveInput | Prisma.DepositCreateOrConnectWithoutMoveInput[]
+  createMany?: Prisma.DepositCreateManyMoveInputEnvelope
+  connect?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+}
+
+export type DepositUpdateManyWithoutMoveNestedInput = {
+  create?: Prisma.XOR<Prisma.DepositCreateWithoutMoveInput, Prisma.DepositUncheckedCreateWithoutMoveInput> | Prisma.DepositCreateWithoutMoveInput[] | Prisma.DepositUncheckedCreateWithoutMoveInput[]
+  connectOrCreate?: Prisma.DepositCreateOrConnectWithoutMoveInput | Prisma.DepositCreateOrConnectWithoutMoveInput[]
+  upsert?: Prisma.DepositUpsertWithWhereUniqueWithoutMoveInput | Prisma.DepositUpsertWithWhereUniqueWithoutMoveInput[]
+  createMany?: Prisma.DepositCreateManyMoveInputEnvelope
+  set?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  disconnect?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  delete?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  connect?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  update?: Prisma.DepositUpdateWithWhereUniqueWithoutMoveInput | Prisma.DepositUpdateWithWhereUniqueWithoutMoveInput[]
+  updateMany?: Prisma.DepositUpdateManyWithWhereWithoutMoveInput | Prisma.DepositUpdateManyWithWhereWithoutMoveInput[]
+  deleteMany?: Prisma.DepositScalarWhereInput | Prisma.DepositScalarWhereInput[]
+}
+
+export type DepositUncheckedUpdateManyWithoutMoveNestedInput = {
+  create?: Prisma.XOR<Prisma.DepositCreateWithoutMoveInput, Prisma.DepositUncheckedCreateWithoutMoveInput> | Prisma.DepositCreateWithoutMoveInput[] | Prisma.DepositUncheckedCreateWithoutMoveInput[]
+  connectOrCreate?: Prisma.DepositCreateOrConnectWithoutMoveInput | Prisma.DepositCreateOrConnectWithoutMoveInput[]
+  upsert?: Prisma.DepositUpsertWithWhereUniqueWithoutMoveInput | Prisma.DepositUpsertWithWhereUniqueWithoutMoveInput[]
+  createMany?: Prisma.DepositCreateManyMoveInputEnvelope
+  set?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  disconnect?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  delete?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  connect?: Prisma.DepositWhereUniqueInput | Prisma.DepositWhereUniqueInput[]
+  update?: Prisma.DepositUpdateWithWhereUniqueWithoutMoveInput | Prisma.DepositUpdateWithWhereUniqueWithoutMoveInput[]
+  updateMany?: Prisma.DepositUpdateManyWithWhereWithoutMoveInput | Prisma.DepositUpdateManyWithWhereWithoutMoveInput[]
+  deleteMany?: Prisma.DepositScalarWhereInput | Prisma.DepositScalarWhereInput[]
+}
+
 export type DepositCreateWithoutWalletInput = {
   transactionHash: string
   position: number
@@ -472,6 +538,7 @@ export type DepositCreateWithoutWalletInput = {
   blockNumber: number
   blockHash: string
   createdAt?: Date | string
+  move?: Prisma.CoinMoveCreateNestedOneWithoutDepositsInput
 }
 
 export type DepositUncheckedCreateWithoutWalletInput = {
@@ -480,6 +547,7 @@ export type DepositUncheckedCreateWithoutWalletInput = {
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber: number
   blockHash: string
+  gatheredBy?: string | null
   createdAt?: Date | string
 }
 
@@ -519,7 +587,54 @@ export type DepositScalarWhereInput = {
   amount?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntFilter<"Deposit"> | number
   blockHash?: Prisma.StringFilter<"Deposit"> | string
+  gatheredBy?: Prisma.UuidNullableFilter<"Deposit"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Deposit"> | Date | string
+}
+
+export type DepositCreateWithoutMoveInput = {
+  transactionHash: string
+  position: number
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  blockNumber: number
+  blockHash: string
+  createdAt?: Date | string
+  wallet: Prisma.WalletCreateNestedOneWithoutDepositsInput
+}
+
+export type DepositUncheckedCreateWithoutMoveInput = {
+  transactionHash: string
+  position: number
+  walletId: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  blockNumber: number
+  blockHash: string
+  createdAt?: Date | string
+}
+
+export type DepositCreateOrConnectWithoutMoveInput = {
+  where: Prisma.DepositWhereUniqueInput
+  create: Prisma.XOR<Prisma.DepositCreateWithoutMoveInput, Prisma.DepositUncheckedCreateWithoutMoveInput>
+}
+
+export type DepositCreateManyMoveInputEnvelope = {
+  data: Prisma.DepositCreateManyMoveInput | Prisma.DepositCreateManyMoveInput[]
+  skipDuplicates?: boolean
+}
+
+export type DepositUpsertWithWhereUniqueWithoutMoveInput = {
+  where: Prisma.DepositWhereUniqueInput
+  update: Prisma.XOR<Prisma.DepositUpdateWithoutMoveInput, Prisma.DepositUncheckedUpdateWithoutMoveInput>
+  create: Prisma.XOR<Prisma.DepositCreateWithoutMoveInput, Prisma.DepositUncheckedCreateWithoutMoveInput>
+}
+
+export type DepositUpdateWithWhereUniqueWithoutMoveInput = {
+  where: Prisma.DepositWhereUniqueInput
+  data: Prisma.XOR<Prisma.DepositUpdateWithoutMoveInput, Prisma.DepositUncheckedUpdateWithoutMoveInput>
+}
+
+export type DepositUpdateManyWithWhereWithoutMoveInput = {
+  where: Prisma.DepositScalarWhereInput
+  data: Prisma.XOR<Prisma.DepositUpdateManyMutationInput, Prisma.DepositUncheckedUpdateManyWithoutMoveInput>
 }
 
 export type DepositCreateManyWalletInput = {
@@ -528,6 +643,7 @@ export type DepositCreateManyWalletInput = {
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber: number
   blockHash: string
+  gatheredBy?: string | null
   createdAt?: Date | string
 }
 
@@ -538,6 +654,7 @@ export type DepositUpdateWithoutWalletInput = {
   blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
   blockHash?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  move?: Prisma.CoinMoveUpdateOneWithoutDepositsNestedInput
 }
 
 export type DepositUncheckedUpdateWithoutWalletInput = {
@@ -546,12 +663,54 @@ export type DepositUncheckedUpdateWithoutWalletInput = {
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
   blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type DepositUncheckedUpdateManyWithoutWalletInput = {
   transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
   position?: Prisma.IntFieldUpdateOperationsInput | number
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type DepositCreateManyMoveInput = {
+  transactionHash: string
+  position: number
+  walletId: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  blockNumber: number
+  blockHash: string
+  createdAt?: Date | string
+}
+
+export type DepositUpdateWithoutMoveInput = {
+  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
+  position?: Prisma.IntFieldUpdateOperationsInput | number
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  wallet?: Prisma.WalletUpdateOneRequiredWithoutDepositsNestedInput
+}
+
+export type DepositUncheckedUpdateWithoutMoveInput = {
+  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
+  position?: Prisma.IntFieldUpdateOperationsInput | number
+  walletId?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
+  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type DepositUncheckedUpdateManyWithoutMoveInput = {
+  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
+  position?: Prisma.IntFieldUpdateOperationsInput | number
+  walletId?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
   blockHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -567,8 +726,10 @@ export type DepositSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gatheredBy?: boolean
   createdAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }, ExtArgs["result"]["deposit"]>
 
 export type DepositSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -578,8 +739,10 @@ export type DepositSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gatheredBy?: boolean
   createdAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }, ExtArgs["result"]["deposit"]>
 
 export type DepositSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -589,8 +752,10 @@ export type DepositSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gatheredBy?: boolean
   createdAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }, ExtArgs["result"]["deposit"]>
 
 export type DepositSelectScalar = {
@@ -600,24 +765,29 @@ export type DepositSelectScalar = {
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gatheredBy?: boolean
   createdAt?: boolean
 }
 
-export type DepositOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"transactionHash" | "position" | "walletId" | "amount" | "blockNumber" | "blockHash" | "createdAt", ExtArgs["result"]["deposit"]>
+export type DepositOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"transactionHash" | "position" | "walletId" | "amount" | "blockNumber" | "blockHash" | "gatheredBy" | "createdAt", ExtArgs["result"]["deposit"]>
 export type DepositInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }
 export type DepositIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }
 export type DepositIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }
 
 export type $DepositPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Deposit"
   objects: {
     wallet: Prisma.$WalletPayload<ExtArgs>
+    move: Prisma.$CoinMovePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     transactionHash: string
@@ -629,6 +799,10 @@ export type $DepositPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     amount: runtime.Decimal
     blockNumber: number
     blockHash: string
+    /**
+     * The move that takes it into the treasury; null while it lies where it came in (partial index in the migration).
+     */
+    gatheredBy: string | null
     createdAt: Date
   }, ExtArgs["result"]["deposit"]>
   composites: {}
@@ -1025,6 +1199,7 @@ readonly fields: DepositFieldRefs;
 export interface Prisma__DepositClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   wallet<T extends Prisma.WalletDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WalletDefaultArgs<ExtArgs>>): Prisma.Prisma__WalletClient<runtime.Types.Result.GetResult<Prisma.$WalletPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  move<T extends Prisma.Deposit$moveArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Deposit$moveArgs<ExtArgs>>): Prisma.Prisma__CoinMoveClient<runtime.Types.Result.GetResult<Prisma.$CoinMovePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1060,6 +1235,7 @@ export interface DepositFieldRefs {
   readonly amount: Prisma.FieldRef<"Deposit", 'Decimal'>
   readonly blockNumber: Prisma.FieldRef<"Deposit", 'Int'>
   readonly blockHash: Prisma.FieldRef<"Deposit", 'String'>
+  readonly gatheredBy: Prisma.FieldRef<"Deposit", 'String'>
   readonly createdAt: Prisma.FieldRef<"Deposit", 'DateTime'>
 }
     
@@ -1459,6 +1635,25 @@ export type DepositDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Limit how many Deposits to delete.
    */
   limit?: number
+}
+
+/**
+ * Deposit.move
+ */
+export type Deposit$moveArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CoinMove
+   */
+  select?: Prisma.CoinMoveSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CoinMove
+   */
+  omit?: Prisma.CoinMoveOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CoinMoveInclude<ExtArgs> | null
+  where?: Prisma.CoinMoveWhereInput
 }
 
 /**

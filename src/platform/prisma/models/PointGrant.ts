@@ -509,14 +509,6 @@ export type PointGrantUncheckedUpdateManyWithoutWalletNestedInput = {
   deleteMany?: Prisma.PointGrantScalarWhereInput | Prisma.PointGrantScalarWhereInput[]
 }
 
-export type NullableDecimalFieldUpdateOperationsInput = {
-  set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
-}
-
 export type PointGrantCreateNestedOneWithoutUsesInput = {
   create?: Prisma.XOR<Prisma.PointGrantCreateWithoutUsesInput, Prisma.PointGrantUncheckedCreateWithoutUsesInput>
   connectOrCreate?: Prisma.PointGrantCreateOrConnectWithoutUsesInput

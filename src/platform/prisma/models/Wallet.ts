@@ -256,6 +256,7 @@ export type WalletWhereInput = {
   entries?: Prisma.EntryListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
   grants?: Prisma.PointGrantListRelationFilter
+  coinMoves?: Prisma.CoinMoveListRelationFilter
 }
 
 export type WalletOrderByWithRelationInput = {
@@ -271,6 +272,7 @@ export type WalletOrderByWithRelationInput = {
   entries?: Prisma.EntryOrderByRelationAggregateInput
   deposits?: Prisma.DepositOrderByRelationAggregateInput
   grants?: Prisma.PointGrantOrderByRelationAggregateInput
+  coinMoves?: Prisma.CoinMoveOrderByRelationAggregateInput
 }
 
 export type WalletWhereUniqueInput = Prisma.AtLeast<{
@@ -289,6 +291,7 @@ export type WalletWhereUniqueInput = Prisma.AtLeast<{
   entries?: Prisma.EntryListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
   grants?: Prisma.PointGrantListRelationFilter
+  coinMoves?: Prisma.CoinMoveListRelationFilter
 }, "userId" | "address">
 
 export type WalletOrderByWithAggregationInput = {
@@ -333,6 +336,7 @@ export type WalletCreateInput = {
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateInput = {
@@ -347,6 +351,7 @@ export type WalletUncheckedCreateInput = {
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUpdateInput = {
@@ -361,6 +366,7 @@ export type WalletUpdateInput = {
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateInput = {
@@ -375,6 +381,7 @@ export type WalletUncheckedUpdateInput = {
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateManyInput = {
@@ -536,6 +543,20 @@ export type WalletUpdateOneRequiredWithoutDepositsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutDepositsInput, Prisma.WalletUpdateWithoutDepositsInput>, Prisma.WalletUncheckedUpdateWithoutDepositsInput>
 }
 
+export type WalletCreateNestedOneWithoutCoinMovesInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutCoinMovesInput, Prisma.WalletUncheckedCreateWithoutCoinMovesInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutCoinMovesInput
+  connect?: Prisma.WalletWhereUniqueInput
+}
+
+export type WalletUpdateOneRequiredWithoutCoinMovesNestedInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutCoinMovesInput, Prisma.WalletUncheckedCreateWithoutCoinMovesInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutCoinMovesInput
+  upsert?: Prisma.WalletUpsertWithoutCoinMovesInput
+  connect?: Prisma.WalletWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutCoinMovesInput, Prisma.WalletUpdateWithoutCoinMovesInput>, Prisma.WalletUncheckedUpdateWithoutCoinMovesInput>
+}
+
 export type WalletCreateNestedOneWithoutGrantsInput = {
   create?: Prisma.XOR<Prisma.WalletCreateWithoutGrantsInput, Prisma.WalletUncheckedCreateWithoutGrantsInput>
   connectOrCreate?: Prisma.WalletCreateOrConnectWithoutGrantsInput
@@ -561,6 +582,7 @@ export type WalletCreateWithoutUserInput = {
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutUserInput = {
@@ -574,6 +596,7 @@ export type WalletUncheckedCreateWithoutUserInput = {
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutUserInput = {
@@ -603,6 +626,7 @@ export type WalletUpdateWithoutUserInput = {
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutUserInput = {
@@ -616,6 +640,7 @@ export type WalletUncheckedUpdateWithoutUserInput = {
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutEntriesInput = {
@@ -629,6 +654,7 @@ export type WalletCreateWithoutEntriesInput = {
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutEntriesInput = {
@@ -642,6 +668,7 @@ export type WalletUncheckedCreateWithoutEntriesInput = {
   closedAt?: Date | string | null
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutEntriesInput = {
@@ -671,6 +698,7 @@ export type WalletUpdateWithoutEntriesInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutEntriesInput = {
@@ -684,6 +712,7 @@ export type WalletUncheckedUpdateWithoutEntriesInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutDepositsInput = {
@@ -697,6 +726,7 @@ export type WalletCreateWithoutDepositsInput = {
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutDepositsInput = {
@@ -710,6 +740,7 @@ export type WalletUncheckedCreateWithoutDepositsInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutDepositsInput = {
@@ -739,6 +770,7 @@ export type WalletUpdateWithoutDepositsInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutDepositsInput = {
@@ -751,6 +783,79 @@ export type WalletUncheckedUpdateWithoutDepositsInput = {
   openOrders?: Prisma.IntFieldUpdateOperationsInput | number
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletCreateWithoutCoinMovesInput = {
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  user: Prisma.UserCreateNestedOneWithoutWalletInput
+  entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+}
+
+export type WalletUncheckedCreateWithoutCoinMovesInput = {
+  userId: string
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+}
+
+export type WalletCreateOrConnectWithoutCoinMovesInput = {
+  where: Prisma.WalletWhereUniqueInput
+  create: Prisma.XOR<Prisma.WalletCreateWithoutCoinMovesInput, Prisma.WalletUncheckedCreateWithoutCoinMovesInput>
+}
+
+export type WalletUpsertWithoutCoinMovesInput = {
+  update: Prisma.XOR<Prisma.WalletUpdateWithoutCoinMovesInput, Prisma.WalletUncheckedUpdateWithoutCoinMovesInput>
+  create: Prisma.XOR<Prisma.WalletCreateWithoutCoinMovesInput, Prisma.WalletUncheckedCreateWithoutCoinMovesInput>
+  where?: Prisma.WalletWhereInput
+}
+
+export type WalletUpdateToOneWithWhereWithoutCoinMovesInput = {
+  where?: Prisma.WalletWhereInput
+  data: Prisma.XOR<Prisma.WalletUpdateWithoutCoinMovesInput, Prisma.WalletUncheckedUpdateWithoutCoinMovesInput>
+}
+
+export type WalletUpdateWithoutCoinMovesInput = {
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
+  entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletUncheckedUpdateWithoutCoinMovesInput = {
+  userId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
 }
 
@@ -765,6 +870,7 @@ export type WalletCreateWithoutGrantsInput = {
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutGrantsInput = {
@@ -778,6 +884,7 @@ export type WalletUncheckedCreateWithoutGrantsInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutGrantsInput = {
@@ -807,6 +914,7 @@ export type WalletUpdateWithoutGrantsInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutGrantsInput = {
@@ -820,6 +928,7 @@ export type WalletUncheckedUpdateWithoutGrantsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 
@@ -831,12 +940,14 @@ export type WalletCountOutputType = {
   entries: number
   deposits: number
   grants: number
+  coinMoves: number
 }
 
 export type WalletCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   entries?: boolean | WalletCountOutputTypeCountEntriesArgs
   deposits?: boolean | WalletCountOutputTypeCountDepositsArgs
   grants?: boolean | WalletCountOutputTypeCountGrantsArgs
+  coinMoves?: boolean | WalletCountOutputTypeCountCoinMovesArgs
 }
 
 /**
@@ -870,6 +981,13 @@ export type WalletCountOutputTypeCountGrantsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.PointGrantWhereInput
 }
 
+/**
+ * WalletCountOutputType without action
+ */
+export type WalletCountOutputTypeCountCoinMovesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CoinMoveWhereInput
+}
+
 
 export type WalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   userId?: boolean
@@ -884,6 +1002,7 @@ export type WalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   entries?: boolean | Prisma.Wallet$entriesArgs<ExtArgs>
   deposits?: boolean | Prisma.Wallet$depositsArgs<ExtArgs>
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
+  coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
   _count?: boolean | Prisma.WalletCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["wallet"]>
 
@@ -928,6 +1047,7 @@ export type WalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   entries?: boolean | Prisma.Wallet$entriesArgs<ExtArgs>
   deposits?: boolean | Prisma.Wallet$depositsArgs<ExtArgs>
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
+  coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
   _count?: boolean | Prisma.WalletCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WalletIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -944,6 +1064,7 @@ export type $WalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     entries: Prisma.$EntryPayload<ExtArgs>[]
     deposits: Prisma.$DepositPayload<ExtArgs>[]
     grants: Prisma.$PointGrantPayload<ExtArgs>[]
+    coinMoves: Prisma.$CoinMovePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     userId: string
@@ -1374,6 +1495,7 @@ export interface Prisma__WalletClient<T, Null = never, ExtArgs extends runtime.T
   entries<T extends Prisma.Wallet$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deposits<T extends Prisma.Wallet$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.Wallet$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PointGrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  coinMoves<T extends Prisma.Wallet$coinMovesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$coinMovesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CoinMovePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1881,6 +2003,30 @@ export type Wallet$grantsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.PointGrantScalarFieldEnum | Prisma.PointGrantScalarFieldEnum[]
+}
+
+/**
+ * Wallet.coinMoves
+ */
+export type Wallet$coinMovesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CoinMove
+   */
+  select?: Prisma.CoinMoveSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CoinMove
+   */
+  omit?: Prisma.CoinMoveOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CoinMoveInclude<ExtArgs> | null
+  where?: Prisma.CoinMoveWhereInput
+  orderBy?: Prisma.CoinMoveOrderByWithRelationInput | Prisma.CoinMoveOrderByWithRelationInput[]
+  cursor?: Prisma.CoinMoveWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.CoinMoveScalarFieldEnum | Prisma.CoinMoveScalarFieldEnum[]
 }
 
 /**

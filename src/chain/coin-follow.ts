@@ -1,0 +1,85 @@
+/** Reads what became of moves of coins: in a block, settled, displaced. */
+import type { CoinMove, PlacedMove } from '../domain/ports.ts'
+import { type MoverParts, tell } from './coin-parts.ts'
+import { resultOf } from './rpc.ts'
+import { type ChainView, readBlockHashes } from './view.ts'
+
+interface Receipt {
+  transactionHash: string
+  status: string
+  blockNumber: string
+  blockHash: string
+  gasUsed: string
+  effectiveGasPrice: string
+}
+
+/** A move whose block is known. */
+type Placed = CoinMove & { blockNumber: number; blockHash: string }
+const isPlaced = (move: CoinMove): move is Placed => move.blockNumber !== null && move.blockHash !== null
+
+const isGone = (
+  { blockNumber, blockHash }: Placed,
+  canonical: ReadonlyMap<number, string | undefined>,
+  head: number,
+) => {
+  const hash = canonical.get(blockNumber)
+  return hash === undefined ? blockNumber > head : hash !== blockHash
+}
+
+/** Brings these moves up to what the chain says. Returns those that are not in it. */
+export async function followMoves(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<CoinMove[]> {
+  const displaced = await checkPlaced(parts, view, moves.filter(isPlaced))
+  const waiting = moves.filter((move) => !isPlaced(move) || displaced.has(move.id))
+  const included = await readReceipts(parts, waiting)
+  return waiting.filter(({ id }) => !included.has(id))
+}
+
+/** Settles what is deep enough and takes back what lost its block. Returns which ones did. */
+async function checkPlaced(parts: MoverParts, { head }: ChainView, moves: readonly Placed[]): Promise<Set<string>> {
+  if (moves.length === 0) return new Set()
+  const canonical = await readBlockHashes(parts.rpc, [...new Set(moves.map(({ blockNumber }) => blockNumber))])
+  const displaced = moves.filter((move) => isGone(move, canonical, head.number))
+  if (displaced.length > 0) {
+    await parts.books.markDisplaced(displaced.map(({ id }) => id))
+    parts.log.warn(
+      { moves: displaced.length },
+      'Blocks were displaced; the coins that were moved in them are sent again',
+    )
+    for (const { transactionHash } of displaced) parts.memory.sentAt.delete(transactionHash)
+  }
+  const deep = moves.filter(
+    ({ status, blockNumber, blockHash }) =>
+      status === 'INCLUDED' &&
+      canonical.get(blockNumber) === blockHash &&
+      head.number - blockNumber >= parts.confirmations,
+  )
+  if (deep.length > 0) await parts.books.settle(deep)
+  return new Set(displaced.map(({ id }) => id))
+}
+
+/** Whichever of its transactions got in is the one that counts. Returns which moves are in a block now. */
+async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Promise<Set<string>> {
+  const asked = moves.flatMap(({ id, transactions }) => transactions.map(({ hash }) => ({ id, hash })))
+  if (asked.length === 0) return new Set()
+  const outcomes = await parts.rpc.batch(
+    asked.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  )
+  const placed = asked.flatMap(({ id }, index): PlacedMove[] => {
+    const receipt = resultOf<Receipt | null>(outcomes[index])
+    if (!receipt) return []
+    return [
+      {
+        id,
+        transactionHash: receipt.transactionHash,
+        blockNumber: Number(receipt.blockNumber),
+        blockHash: receipt.blockHash,
+        fee: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+        hasArrived: receipt.status === '0x1',
+      },
+    ]
+  })
+  if (placed.length > 0) await parts.books.markIncluded(placed)
+  for (const { fee } of placed) parts.meter.feePaid(fee)
+  tell(parts, 'receipts', '')
+  return new Set(placed.map(({ id }) => id))
+}

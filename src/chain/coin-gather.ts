@@ -1,0 +1,78 @@
+/** Gathers credited deposits: from their owners' addresses into the treasury. */
+import { isUnavailable } from '../domain/errors.ts'
+import type { LyingCoins } from '../domain/ports.ts'
+import { type MoverParts, tell } from './coin-parts.ts'
+import { DUST_FACTOR, presentPrice, pricesUpTo, spendAll, TRANSFER_GAS } from './coin-plan.ts'
+import { explain } from './explain.ts'
+import { resultOf } from './rpc.ts'
+import type { ChainView } from './view.ts'
+
+/** Addresses of one step. */
+const PAGE = 20
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Signs and stores a move for each address that holds enough; sending is the next step's. An address whose key does not open, or
+ * where the chain has less than the books, is left alone and told of; all others go on. Returns how many wei are enough at the
+ * present price of gas.
+ */
+export async function gather(parts: MoverParts, view: ChainView): Promise<bigint> {
+  const price = presentPrice(view, parts.maxFeePerGas)
+  // Above what may be paid: whatever lies there waits.
+  if (price === undefined) return DUST_FACTOR * TRANSFER_GAS * parts.maxFeePerGas
+  const ladder = { chainId: view.chainId, prices: pricesUpTo(price, parts.maxFeePerGas) }
+  const least = DUST_FACTOR * TRANSFER_GAS * price
+  const problems: string[] = []
+  for (let after = FIRST_UUID; !parts.stopping.aborted; ) {
+    const rows = await parts.books.findLying(least, after, PAGE)
+    const seen = await readAddresses(parts, rows)
+    for (const [index, lying] of rows.entries()) {
+      const problem = await gatherOne(parts, lying, seen[index]!, ladder)
+      if (problem) problems.push(`${lying.address}: ${problem}`)
+    }
+    const last = rows.at(-1)
+    if (rows.length < PAGE || !last) break
+    after = last.userId
+  }
+  const [first] = problems
+  tell(parts, 'gathering', first ? `The coins at ${problems.length} addresses are not gathered, such as ${first}` : '')
+  return least
+}
+
+interface SeenAddress {
+  balance: bigint
+  count: number
+}
+
+async function readAddresses({ rpc }: MoverParts, rows: readonly LyingCoins[]): Promise<SeenAddress[]> {
+  const outcomes = await rpc.batch(
+    rows.flatMap(({ address }) => [
+      { method: 'eth_getBalance', params: [address, 'latest'] },
+      { method: 'eth_getTransactionCount', params: [address, 'latest'] },
+    ]),
+  )
+  return rows.map((_, index) => ({
+    balance: BigInt(resultOf<string>(outcomes[2 * index])),
+    count: Number(resultOf<string>(outcomes[2 * index + 1])),
+  }))
+}
+
+/** Returns what is in the way; empty when nothing is. Raises UNAVAILABLE. */
+async function gatherOne(
+  { books, custody, treasury }: MoverParts,
+  { userId, address, key, lying, nextNonce }: LyingCoins,
+  { balance, count }: SeenAddress,
+  { chainId, prices }: { chainId: number; prices: readonly bigint[] },
+): Promise<string> {
+  if (balance < lying) return 'the chain has less there than was credited.'
+  const nonce = Math.max(nextNonce, count)
+  try {
+    const signed = await custody.signCoins(userId, key, spendAll({ chainId, nonce, to: treasury }, lying, prices))
+    // Where a deletion or another process was quicker, it has signed for the same coins.
+    await books.store({ userId, sender: address, recipient: treasury, nonce, amount: lying, signed, lying })
+    return ''
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    return explain(error)
+  }
+}

@@ -1,0 +1,88 @@
+/** What is signed while an account is being deleted, so that nothing lies at its address that nobody can move. */
+
+import { isUnavailable } from '../domain/errors.ts'
+import type { BookedCoins, Coins, Database, MovePlan } from '../domain/ports.ts'
+import { presentPrice, pricesUpTo, spendAll } from './coin-plan.ts'
+import { type Registry, WrongChainError } from './registry.ts'
+import { findSetting } from './registry-statements.ts'
+import { quantity, RpcError, resultOf } from './rpc.ts'
+import { readView } from './view.ts'
+
+/** Which chain it is, and where the coins go. */
+export interface LastCoinsOptions {
+  registry: Registry
+  database: Pick<Database, 'query'>
+  /** The treasury's address. */
+  treasury: string
+  /** Wei; nothing above is ever offered. */
+  maxFeePerGas: bigint
+}
+
+/** Milliseconds: a deletion waits for nothing. */
+const PATIENCE_MS = 2_000
+/** Steps below the present price, and, where that is not known, below the highest: gas may be cheaper later, and dust worth moving. */
+const STEPS_BELOW_PRESENT = 3n
+const STEPS_BELOW_CAP = 10n
+
+interface Seen {
+  chainId: number
+  lowest: bigint
+  /** Wei at the address that no move takes yet; nonces that the chain has counted. */
+  free: bigint
+  count: number
+}
+
+/** Plans the last moves from addresses whose keys are about to be destroyed. */
+export function createLastCoins({ registry, database, treasury, maxFeePerGas: cap }: LastCoinsOptions): Coins {
+  const look = async ({ address, open }: BookedCoins): Promise<Seen> => {
+    const rpc = registry.rpc.until(AbortSignal.timeout(PATIENCE_MS))
+    const view = await readView(rpc, [])
+    await registry.assertChain(view.chainId)
+    // Of one block: a move that is included in between would count twice.
+    const [balance, counted] = (
+      await rpc.batch([
+        { method: 'eth_getBalance', params: [address, quantity(view.head.number)] },
+        { method: 'eth_getTransactionCount', params: [address, quantity(view.head.number)] },
+      ])
+    ).map((outcome) => BigInt(resultOf<string>(outcome)))
+    const count = Number(counted)
+    const taken = open.filter(({ nonce }) => nonce >= count).reduce((sum, { amount }) => sum + amount, 0n)
+    const present = presentPrice(view, cap) ?? cap
+    return { chainId: view.chainId, lowest: present >> STEPS_BELOW_PRESENT, free: balance! - taken, count }
+  }
+
+  /** What the node says; what the books say where it does not answer in time; nothing where none ever answered. */
+  const lookIfPossible = async (booked: BookedCoins): Promise<Seen | undefined> => {
+    try {
+      return await look(booked)
+    } catch (error) {
+      if (!(error instanceof RpcError || error instanceof WrongChainError || isUnavailable(error))) throw error
+      const [row] = await database.query(findSetting, { key: 'chain:id' })
+      return row && { chainId: Number(row.value), lowest: cap >> STEPS_BELOW_CAP, free: booked.lying, count: 0 }
+    }
+  }
+
+  return {
+    async planLast(booked) {
+      const seen = await lookIfPossible(booked)
+      if (!seen) return []
+      const { chainId, lowest, free, count } = seen
+      const prices = pricesUpTo(lowest, cap)
+      const moves: MovePlan[] = []
+      let nonce = Math.max(booked.nextNonce, count)
+      const add = (amount: bigint, isBooked: boolean) => {
+        const plans = amount > 0n ? spendAll({ chainId, nonce, to: treasury }, amount, prices) : []
+        if (plans.length === 0) return false
+        moves.push({ amount, isBooked, plans })
+        nonce += 1
+        return true
+      }
+      // What was credited goes by itself: whatever else is there may be in blocks that are displaced, and take the rest along.
+      const isAdded = add(booked.lying, true)
+      const others = free - booked.lying
+      if (isAdded) add(others, false)
+      else add(free, true)
+      return moves
+    },
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Moves coins on the chain: gathers credited deposits into the treasury, and sees to it that whatever is signed gets into the chain once. It
+ * stands in no request's way. Everything that can be sent is stored before, so a process that dies at any moment is followed by one
+ * that sends the same bytes again.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CoinBooks, Custody, Log } from '../domain/ports.ts'
+import type { Meter } from '../domain/telemetry.ts'
+import { followMoves } from './coin-follow.ts'
+import { gather } from './coin-gather.ts'
+import { createSendMemory, type MoverParts } from './coin-parts.ts'
+import { sendMoves } from './coin-send.ts'
+import { explain } from './explain.ts'
+import { createLease } from './lease.ts'
+import { type Registry, WrongChainError } from './registry.ts'
+import { createTeller } from './teller.ts'
+import { readView } from './view.ts'
+
+/** Which chain it is, whose books are written, and where the coins go. */
+export interface CoinMoverOptions {
+  registry: Registry
+  books: CoinBooks
+  custody: Custody
+  /** For the connection that holds the lease: a session of its own, not through a statement pooler. */
+  databaseUrl: string
+  log: Log
+  meter: Meter
+  /** The treasury's address. */
+  treasury: string
+  /** Blocks on top of a move's block until it is settled. */
+  confirmations: number
+  /** Wei; nothing above is ever offered. */
+  maxFeePerGas: bigint
+  /** Milliseconds between looks; 1,000 when missing. */
+  pollEvery?: number
+}
+
+/** Moves coins until it is stopped. */
+export interface CoinMover {
+  start(): void
+  /** Fulfilled when the step in hand is finished and the lease is given up. */
+  stop(): Promise<void>
+}
+
+const leaseName = 'coins'
+const LONGEST_BACKOFF_MS = 5_000
+/** Blocks: a move that is deeper is not looked at any more. */
+const WATCHED_BLOCKS = 128
+/** Moves of one step. */
+const PAGE = 200
+/** Milliseconds between looks at the chain while there is nothing to do: where blocks of moves are young, and where not. */
+const SETTLED_LOOK_MS = 15_000
+const IDLE_LOOK_MS = 60_000
+
+/** A mover of coins; of several processes one works, by the lease `coins`. While a part is away it asks again, and tells so once. */
+export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...options }: CoinMoverOptions): CoinMover {
+  const { books, log, confirmations } = options
+  const stopping = new AbortController()
+  const lease = createLease({ databaseUrl, log })
+  const teller = createTeller()
+  const parts: MoverParts = {
+    ...options,
+    rpc: registry.rpc.until(stopping.signal),
+    memory: createSendMemory(),
+    tellers: { sending: createTeller(), receipts: createTeller(), gathering: createTeller() },
+    stopping: stopping.signal,
+  }
+  let looked: { at: number; least: bigint; isSettling: boolean } | undefined
+  let running: Promise<void> | undefined
+
+  /** The chain is asked while there is something to do, and now and then because gas may be cheaper and blocks displaced. */
+  const isIdle = async () => {
+    if (!looked) return false
+    const rest = looked.isSettling ? SETTLED_LOOK_MS : IDLE_LOOK_MS
+    return performance.now() - looked.at < rest && !(await books.hasWork(looked.least))
+  }
+
+  const step = async () => {
+    if (!(await lease.acquire(leaseName)) || (await isIdle())) return
+    const view = await readView(parts.rpc, [])
+    await registry.assertChain(view.chainId)
+    const youngest = Math.max(view.head.number - Math.max(WATCHED_BLOCKS, 2 * confirmations), 0)
+    const moves = await books.findOpen(youngest, PAGE)
+    await sendMoves(parts, view, await followMoves(parts, view, moves))
+    const least = await gather(parts, view)
+    looked = { at: performance.now(), least, isSettling: moves.length > 0 }
+  }
+
+  const run = async () => {
+    for (let failures = 0; !stopping.signal.aborted; ) {
+      let pause = pollEvery
+      try {
+        await step()
+        if (teller.ends()) log.info({}, 'Coins are moved again')
+        failures = 0
+      } catch (error) {
+        if (stopping.signal.aborted) break
+        failures += 1
+        const found = explain(error)
+        const level = error instanceof WrongChainError ? 'error' : 'warn'
+        if (teller.begins(found)) log[level]({ err: error }, `Coins wait: ${found}`)
+        pause = Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS)
+      }
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
+    }
+    await lease.close()
+  }
+
+  return {
+    start() {
+      running ??= run()
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}

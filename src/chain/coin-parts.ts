@@ -1,0 +1,43 @@
+/** What the parts of the mover of coins have in common. */
+import type { CoinBooks, Custody, Log } from '../domain/ports.ts'
+import type { Meter } from '../domain/telemetry.ts'
+import type { Rpc } from './rpc.ts'
+import type { Teller } from './teller.ts'
+
+/** What was done lately, by the transaction's hash. A process that knows nothing of it sends once more. */
+export interface SendMemory {
+  /** When a node last took it. */
+  sentAt: Map<string, number>
+  /** When, and at which head, a node first had it. */
+  waitingFrom: Map<string, { at: number; head: number }>
+}
+
+/** A memory that knows nothing yet. */
+export const createSendMemory = (): SendMemory => ({ sentAt: new Map(), waitingFrom: new Map() })
+
+/** What every part works with. */
+export interface MoverParts {
+  books: CoinBooks
+  custody: Custody
+  rpc: Rpc
+  log: Log
+  meter: Meter
+  treasury: string
+  confirmations: number
+  maxFeePerGas: bigint
+  memory: SendMemory
+  /** By what is in the way. */
+  tellers: Record<'sending' | 'receipts' | 'gathering', Teller>
+  stopping: AbortSignal
+}
+
+/** Tells of trouble once for as long as it lasts; an empty text says that it is over. */
+export const tell = (
+  { log, tellers }: MoverParts,
+  topic: keyof MoverParts['tellers'],
+  problem: string,
+  fields = {},
+) => {
+  if (problem === '') tellers[topic].ends()
+  else if (tellers[topic].begins(problem)) log.warn(fields, problem)
+}

@@ -1,0 +1,63 @@
+/** Sends what is stored for moves of coins, at the price that gas has now, and dearer when that does not get in. */
+import type { CoinMove } from '../domain/ports.ts'
+import { type MoverParts, type SendMemory, tell } from './coin-parts.ts'
+import { toHex } from './keys.ts'
+import { isTaken } from './relay-send.ts'
+import type { ChainView } from './view.ts'
+
+/** Milliseconds after which bytes that are still not included are sent again: pools forget. */
+const RESEND_AFTER_MS = 15_000
+/** A transaction that pays enough and is not included: milliseconds and blocks until the next dearer one is sent. */
+const STUCK_MS = 45_000
+const STUCK_BLOCKS = 3
+
+/** Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. */
+function chooseStep({ transactions, transactionHash, status }: CoinMove, view: ChainView, memory: SendMemory): string {
+  const dearest = transactions.length - 1
+  const current = status === 'SIGNED' ? 0 : transactions.findIndex(({ hash }) => hash === transactionHash)
+  const fitting = transactions.findIndex(({ gasPrice }) => gasPrice >= (view.nextBaseFee * 9n) / 8n)
+  const wanted = Math.max(current, fitting === -1 ? dearest : fitting)
+  const { hash } = transactions[wanted]!
+  const from = memory.waitingFrom.get(hash)
+  const isStuck =
+    from !== undefined && performance.now() - from.at > STUCK_MS && view.head.number - from.head >= STUCK_BLOCKS
+  return isStuck && wanted < dearest ? transactions[wanted + 1]!.hash : hash
+}
+
+/** Sends what was never taken, was forgotten, lost its block, or pays too little. Raises UNAVAILABLE when the node does not answer. */
+export async function sendMoves(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<void> {
+  const { memory } = parts
+  forget(memory, moves)
+  const now = performance.now()
+  const due = moves
+    .map((move) => ({ id: move.id, sender: move.sender, hash: chooseStep(move, view, memory) }))
+    .filter(({ hash }) => now - (memory.sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > RESEND_AFTER_MS)
+  if (due.length === 0) return
+  const raws = await parts.books.readRaw(due.map(({ hash }) => hash))
+  const outcomes = await parts.rpc.batch(
+    due.map(({ hash }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raws.get(hash)!)] })),
+  )
+  let problem = ''
+  const taken = due.filter(({ sender, hash }, index) => {
+    const error = outcomes[index]?.error
+    // Whatever is in the way, it is not asked again at once.
+    memory.sentAt.set(hash, now)
+    if (!error || isTaken(error)) return true
+    problem ||= /insufficient funds/i.test(error.message)
+      ? `The coins at ${sender} that a transaction is to move are not there. It is sent again and again until they are.`
+      : `The node does not take a transaction that moves coins: ${error.message}`
+    return false
+  })
+  for (const { hash } of taken) {
+    if (!memory.waitingFrom.has(hash)) memory.waitingFrom.set(hash, { at: now, head: view.head.number })
+  }
+  tell(parts, 'sending', problem)
+  if (taken.length > 0) await parts.books.markSent(taken)
+}
+
+/** Forgets what is no longer on its way. */
+function forget({ sentAt, waitingFrom }: SendMemory, moves: readonly CoinMove[]) {
+  const hashes = new Set(moves.flatMap(({ transactions }) => transactions.map(({ hash }) => hash)))
+  for (const memory of [sentAt, waitingFrom])
+    for (const hash of memory.keys()) if (!hashes.has(hash)) memory.delete(hash)
+}

@@ -1,0 +1,246 @@
+/**
+ * Moves of coins: signed, sent, in a block, settled. The conditions on status are written as the partial index `coin_moves_open_idx` has
+ * them. What a move does to the books stands here alone: signed, its coins are under way; settled, they are where they arrived, less the fee.
+ */
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  int,
+  numeric,
+  orNull,
+  type RowOf,
+  smallint,
+  statement,
+  text,
+  textOf,
+  uuid,
+} from '../sql.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
+
+const isOpenSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
+/** The chain's own coin, of whatever way it came in; the others are tokens. */
+const isCoinSql = 'd.position < 0'
+/** What lies at a wallet's address by the books: what was credited there, less what was ever signed to leave it. */
+const lyingSql = (wallet: string) => `
+   (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
+   - (select coalesce(sum(m.amount), 0) from coin_moves m where m.sender = ${wallet}.address)`
+
+const lyingColumns = {
+  userId: uuid,
+  address: text,
+  lying: numeric,
+  nextNonce: int,
+  version: smallint,
+  vaultKeyId: text,
+  wrappedDataKey: bytes,
+  sealedPrivateKey: bytes,
+}
+/** Somebody's coins that lie on their own address, with their key. */
+export type LyingRow = RowOf<typeof lyingColumns>
+
+const lyingRowSql = `
+   w.user_id as "userId", w.address, ${lyingSql('w')} as lying,
+   coalesce((select max(m.nonce) + 1 from coin_moves m where m.sender = w.address), 0) as "nextNonce",
+   k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey"
+   from wallets w join user_keys k on k.user_id = w.user_id`
+
+/** Owners whose addresses hold at least so much that was credited, and from whose addresses nothing is under way. */
+export const findLying = statement(
+  'coins_lying',
+  { parameters: { least: numeric, after: uuid, limit: int }, columns: lyingColumns },
+  `select ${lyingRowSql}
+   where w.user_id in (select d.wallet_id from deposits d where d.gathered_by is null and ${isCoinSql})
+     and w.user_id > $after and w.closed_at is null
+     and not exists (select from coin_moves m where m.sender = w.address and ${isOpenSql})
+     and ${lyingSql('w')} >= $least
+   order by w.user_id limit $limit`,
+)
+
+/** What was credited to one owner and lies on the address, also when that is nothing. */
+export const findOwnLying = statement(
+  'coins_own_lying',
+  { parameters: { user: uuid }, columns: lyingColumns },
+  `select ${lyingRowSql} where w.user_id = $user`,
+)
+
+/** What is signed for an address and not settled. */
+export const findUnderWay = statement(
+  'coins_under_way',
+  { parameters: { sender: text }, columns: { nonce: int, amount: numeric } },
+  `select m.nonce, m.amount from coin_moves m where m.sender = $sender and ${isOpenSql} order by m.nonce`,
+)
+
+/** A move and its transactions, the cheapest first: in step, each with its value. Prices in wei, all else in currency units. */
+const signed = {
+  sender: text,
+  nonce: int,
+  recipient: text,
+  user: uuid,
+  amount: numeric,
+  hashes: arrayOf(text),
+  raws: arrayOf(bytes),
+  prices: arrayOf(numeric),
+  values: arrayOf(numeric),
+}
+const storeSql = (kind: 'GATHERING', from: string) => `
+   inserted_move as (
+     insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
+     select '${kind}', $sender, $nonce, $recipient, $user, $amount, $hashes[1] from ${from}
+     on conflict (sender, nonce) do nothing
+     returning id, uuidv7() as transfer_id
+   ),
+   inserted_transactions as (
+     insert into coin_transactions (hash, move_id, raw, gas_price, value)
+     select item.hash, inserted_move.id, item.raw, item.price, item.value
+     from inserted_move, unnest($hashes, $raws, $prices, $values) as item (hash, raw, price, value)
+   )`
+
+/**
+ * Stores a move from an owner's address with all its transactions. `lying` is what the books must have there, all of which it takes; null
+ * for coins that are not in the books. No row when the account is deleted, something else lies there, or another move has the nonce.
+ */
+export const storeGathering = statement(
+  'coins_store_gathering',
+  { parameters: { ...signed, lying: orNull(numeric) }, columns: { id: uuid } },
+  `with locked_wallet as materialized (
+     select user_id, address from wallets where user_id = $user and closed_at is null for no key update
+   ),
+   ${storeSql('GATHERING', `locked_wallet where ($lying is null or $lying = ${lyingSql('locked_wallet')})`)},
+   gathered_deposits as (
+     update deposits d set gathered_by = inserted_move.id from inserted_move
+     where $lying is not null and d.wallet_id = $user and d.gathered_by is null and ${isCoinSql}
+   ),
+   ${postTransferSql({
+     from: 'inserted_move',
+     reference: `'coins-signed:' || inserted_move.id`,
+     lines: [
+       { book: 'DEPOSITS', currency: 'NUM', amount: '$amount' },
+       { book: 'UNDER_WAY', currency: 'NUM', amount: '-$amount' },
+     ],
+   })}
+   select id from inserted_move`,
+)
+
+const moveColumns = {
+  id: uuid,
+  sender: text,
+  nonce: int,
+  status: textOf<'SIGNED' | 'BROADCAST' | 'INCLUDED' | 'FINAL' | 'FAILED'>('coin_move_status'),
+  transactionHash: text,
+  blockNumber: orNull(int),
+  blockHash: orNull(text),
+  hashes: arrayOf(text),
+  prices: arrayOf(text),
+}
+
+/** What is not settled, and what is in blocks from `youngest` on. */
+export const findMoves = statement(
+  'coins_moves',
+  { parameters: { youngest: int, limit: int }, columns: moveColumns },
+  `select m.id, m.sender, m.nonce, m.status, m.transaction_hash as "transactionHash", m.block_number as "blockNumber",
+     m.block_hash as "blockHash", t.hashes, t.prices
+   from (
+     select * from coin_moves m where ${isOpenSql}
+     union
+     select * from coin_moves m where m.block_number is not null and m.block_number >= $youngest
+   ) m, lateral (
+     select array_agg(hash order by gas_price) as hashes, array_agg(gas_price::text order by gas_price) as prices
+     from coin_transactions where move_id = m.id
+   ) t
+   order by m.sender, m.nonce limit $limit`,
+)
+
+/** Whether anything is signed and not settled, or at least so much lies where it came in. */
+export const hasCoinWork = statement(
+  'coins_has_work',
+  { parameters: { least: numeric }, columns: { open: boolean } },
+  `select exists (select from coin_moves m where ${isOpenSql})
+     or exists (
+       select from wallets w join user_keys k on k.user_id = w.user_id
+       where w.user_id in (select d.wallet_id from deposits d where d.gathered_by is null and ${isCoinSql}) and ${lyingSql('w')} >= $least) as open`,
+)
+
+/** Stored bytes. */
+export const findCoinRaw = statement(
+  'coins_raw',
+  { parameters: { hashes: arrayOf(text) }, columns: { hash: text, raw: bytes } },
+  'select hash, raw from coin_transactions where hash = any ($hashes)',
+)
+
+/** Moves of which a node has taken a transaction. */
+export const markMovesSent = statement(
+  'coins_sent',
+  { parameters: { ids: arrayOf(uuid), hashes: arrayOf(text) } },
+  `update coin_moves m set status = 'BROADCAST', transaction_hash = item.hash, updated_at = now()
+   from unnest($ids, $hashes) as item (id, hash)
+   where m.id = item.id and m.status in ('SIGNED', 'BROADCAST')`,
+)
+
+/** Moves that are in blocks: which transaction of each it is, what its fee was, and whether anything arrived. */
+export const markMovesIncluded = statement(
+  'coins_included',
+  {
+    parameters: {
+      ids: arrayOf(uuid),
+      hashes: arrayOf(text),
+      blockNumbers: arrayOf(int),
+      blockHashes: arrayOf(text),
+      fees: arrayOf(numeric),
+      arrived: arrayOf(boolean),
+    },
+  },
+  `update coin_moves m set status = 'INCLUDED', transaction_hash = item.hash, block_number = item.block_number,
+     block_hash = item.block_hash, fee = item.fee, arrived = case when item.arrived then t.value else 0 end, updated_at = now()
+   from unnest($ids, $hashes, $blockNumbers, $blockHashes, $fees, $arrived)
+     as item (id, hash, block_number, block_hash, fee, arrived) join coin_transactions t on t.hash = item.hash
+   where m.id = item.id and t.move_id = m.id and m.status in ('SIGNED', 'BROADCAST')`,
+)
+
+/** Settled, where its block is still the one of that hash. What the fee did not take of what was kept for it goes back to where it came from. */
+export const settleMoves = statement(
+  'coins_settle',
+  { parameters: { ids: arrayOf(uuid), blockHashes: arrayOf(text) } },
+  `with settled_moves as (
+     update coin_moves m set status = case when m.arrived > 0 then 'FINAL' else 'FAILED' end::coin_move_status,
+       settlements = m.settlements + 1, updated_at = now()
+     from unnest($ids, $blockHashes) as item (id, block_hash)
+     where m.id = item.id and m.status = 'INCLUDED' and m.block_hash = item.block_hash
+     returning m.id, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id
+   ),
+   ${postTransferSql({
+     from: 'settled_moves',
+     reference: `'coins-settled:' || id || ':' || settlements`,
+     omitsZeros: true,
+     lines: [
+       { book: 'UNDER_WAY', currency: 'NUM', amount: 'amount' },
+       { book: 'TREASURY', currency: 'NUM', amount: '-arrived' },
+       { book: 'GAS', currency: 'NUM', amount: '-fee' },
+       { book: 'DEPOSITS', currency: 'NUM', amount: 'arrived + fee - amount' },
+     ],
+   })}
+   select from settled_moves limit 0`,
+)
+
+/** The blocks of these are gone. What was booked for one that counted as settled is taken back. */
+export const displaceMoves = statement(
+  'coins_displace',
+  { parameters: { ids: arrayOf(uuid) } },
+  `with displaced_moves as (
+     update coin_moves m set status = 'BROADCAST', block_number = null, block_hash = null, arrived = null, fee = null,
+       updated_at = now()
+     where m.id = any ($ids) and m.block_number is not null
+     returning m.id, m.settlements, old.status as before, uuidv7() as transfer_id
+   ),
+   undone as (
+     select d.*, t.id as booked from displaced_moves d
+       join transfers t on t.reference = 'coins-settled:' || d.id || ':' || d.settlements
+     where d.before in ('FINAL', 'FAILED')
+   ),
+   ${postTransferSql({
+     from: 'undone',
+     reference: `'coins-displaced:' || id || ':' || settlements`,
+     lines: 'select position, wallet_id, book, currency, -amount from entries where transfer_id = undone.booked',
+   })}
+   select from undone limit 0`,
+)

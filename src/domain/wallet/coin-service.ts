@@ -1,0 +1,97 @@
+/** The books of the coins that we hold. Only what moves them on the chain calls this; nobody can ask for it. */
+import { fromUnits, toUnits } from '../money.ts'
+import type { BookedCoins, CoinBooks, Database, LyingCoins, SealedKey, SignedMove } from '../ports.ts'
+import {
+  displaceMoves,
+  findCoinRaw,
+  findLying,
+  findMoves,
+  findOwnLying,
+  findUnderWay,
+  hasCoinWork,
+  type LyingRow,
+  markMovesIncluded,
+  markMovesSent,
+  settleMoves,
+  storeGathering,
+} from './coin-move-statements.ts'
+
+/** A row as what plans and signs takes it; `open`: what is under way from the address. */
+export function lyingOf(row: LyingRow, open: BookedCoins['open'] = []): LyingCoins {
+  const { userId, address, lying, nextNonce, ...key } = row
+  return {
+    ...{ userId, address, nextNonce, open, lying: toUnits(lying) },
+    key: key satisfies SealedKey,
+  }
+}
+
+/** What lies at one owner's address. Undefined where the key is gone. */
+export async function readOwnCoins(query: Database['query'], userId: string): Promise<LyingCoins | undefined> {
+  const [row] = await query(findOwnLying, { user: userId })
+  if (!row) return undefined
+  const open = await query(findUnderWay, { sender: row.address })
+  return lyingOf(
+    row,
+    open.map(({ nonce, amount }) => ({ nonce, amount: toUnits(amount) })),
+  )
+}
+
+/** Stores a move out of an owner's address. False when somebody was quicker, or the account is deleted. */
+export async function storeMove(query: Database['query'], move: SignedMove): Promise<boolean> {
+  const { userId, sender, recipient, nonce, amount, signed, lying } = move
+  const stored = await query(storeGathering, {
+    ...{ user: userId, sender, recipient, nonce, amount: fromUnits(amount) },
+    hashes: signed.map(({ hash }) => hash),
+    raws: signed.map(({ raw }) => raw),
+    prices: signed.map(({ gasPrice }) => String(gasPrice)),
+    values: signed.map(({ value }) => fromUnits(value)),
+    lying: lying === undefined ? null : fromUnits(lying),
+  })
+  return stored.length > 0
+}
+
+/** The books of the coins. Every method is safe to be called again, and in several processes at once. */
+export function createCoinService({ database }: { database: Pick<Database, 'query'> }): CoinBooks {
+  const { query } = database
+  return {
+    async findLying(least, after, limit) {
+      const rows = await query(findLying, { least: fromUnits(least), after, limit })
+      return rows.map((row) => lyingOf(row))
+    },
+    store: (move) => storeMove(query, move),
+    async findOpen(youngest, limit) {
+      const rows = await query(findMoves, { youngest, limit })
+      return rows.map(({ hashes, prices, ...row }) => ({
+        ...row,
+        transactions: hashes.map((hash, index) => ({ hash, gasPrice: BigInt(prices[index]!) })),
+      }))
+    },
+    async hasWork(least) {
+      const [row] = await query(hasCoinWork, { least: fromUnits(least) })
+      return row?.open ?? false
+    },
+    async readRaw(hashes) {
+      const rows = await query(findCoinRaw, { hashes })
+      return new Map(rows.map(({ hash, raw }) => [hash, raw]))
+    },
+    async markSent(sent) {
+      await query(markMovesSent, { ids: sent.map(({ id }) => id), hashes: sent.map(({ hash }) => hash) })
+    },
+    async markIncluded(placed) {
+      await query(markMovesIncluded, {
+        ids: placed.map(({ id }) => id),
+        hashes: placed.map(({ transactionHash }) => transactionHash),
+        blockNumbers: placed.map(({ blockNumber }) => blockNumber),
+        blockHashes: placed.map(({ blockHash }) => blockHash),
+        fees: placed.map(({ fee }) => fromUnits(fee)),
+        arrived: placed.map(({ hasArrived }) => hasArrived),
+      })
+    },
+    async markDisplaced(ids) {
+      await query(displaceMoves, { ids })
+    },
+    async settle(moves) {
+      await query(settleMoves, { ids: moves.map(({ id }) => id), blockHashes: moves.map(({ blockHash }) => blockHash) })
+    },
+  }
+}
