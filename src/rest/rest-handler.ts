@@ -1,6 +1,6 @@
 /** The REST door: finds the route, keeps the order of checks, answers in the shapes old callers read. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import createRouter from 'find-my-way'
+import Router from 'find-my-way'
 import type { Context } from '../context.ts'
 import type { BodyReaders } from '../domain/asset/uploads.ts'
 import { authenticationFailed, DomainError, notFound } from '../domain/errors.ts'
@@ -28,7 +28,7 @@ export interface RestDependencies extends Executor {
   watch: RequestWatch
 }
 
-const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'PUT'] as const
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 const HAS_BODY = new Set(['POST', 'PATCH', 'DELETE'])
 
 /** Browsers of any origin may read and call; credentials travel in headers, never in cookies. */
@@ -50,8 +50,12 @@ type Found = { name: string } & ({ kind: 'operation'; route: Route } | { kind: '
  */
 export function createRestHandler(deps: RestDependencies) {
   assertRoutes(deps.schema, deps.routes)
-  const router = createRouter({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })
-  const add = (found: Found, path: string) => router.on(found.route.method, path, () => {}, found)
+  const router = Router({ ignoreTrailingSlash: true, ignoreDuplicateSlashes: false })
+  const paths = new Set<string>()
+  const add = (found: Found, path: string) => {
+    paths.add(path)
+    router.on(found.route.method, path, () => {}, found)
+  }
   for (const route of deps.routes) {
     const path = `/api/v3/${route.path}`
     const found: Found = { kind: 'operation', route, name: `${route.method} ${path}` }
@@ -62,16 +66,24 @@ export function createRestHandler(deps: RestDependencies) {
   for (const route of deps.directRoutes) {
     add({ kind: 'direct', route, name: `${route.method} ${route.path}` }, route.path)
   }
+  closeNamedAddresses(router, paths)
 
   const open = new Set<Found['route']>([
     ...deps.routes.filter(({ operation }) => hasOpenField(deps.schema, operation)),
     ...deps.directRoutes.filter(({ isOpenToStaleTokens }) => isOpenToStaleTokens),
   ])
 
-  const find = (method: string, path: string) => router.find(method as 'GET', path)
+  const find = (method: string, path: string) => {
+    const match = router.find(method as 'GET', path)
+    return match?.store ? { params: match.params, found: match.store as Found } : undefined
+  }
   const allowed = (path: string) => {
-    const found = METHODS.filter((method) => find(method, path))
-    return found.includes('GET') ? [...found, 'HEAD', 'OPTIONS'] : found.length ? [...found, 'OPTIONS'] : found
+    const methods = METHODS.filter((method) => find(method, path))
+    return methods.includes('GET')
+      ? [...methods, 'HEAD', 'OPTIONS']
+      : methods.length
+        ? [...methods, 'OPTIONS']
+        : methods
   }
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -86,11 +98,11 @@ export function createRestHandler(deps: RestDependencies) {
       if (!match) {
         const methods = allowed(path)
         if (!methods.length) throw notFound('Resource')
-        found = find(methods[0]!, path)!.store as Found
+        found = find(methods[0]!, path)!.found
         res.setHeader('Allow', methods.join(', '))
         throw new DomainError('METHOD_NOT_ALLOWED', `Method "${req.method}" not allowed.`)
       }
-      found = match.store as Found
+      found = match.found
       deps.watch.asked(res, 'rest', found.name)
       const params = match.params as Record<string, string>
       context = await deps.createContext(req, res)
@@ -161,6 +173,19 @@ export function createRestHandler(deps: RestDependencies) {
   }
 
   return { handle }
+}
+
+/**
+ * An address that is written out has the methods of its own routes and no others: `DELETE auth/sessions/revoke-others` is
+ * not allowed, and does not end a session of that name.
+ */
+function closeNamedAddresses(router: Router.Instance<Router.HTTPVersion.V1>, paths: ReadonlySet<string>) {
+  for (const path of paths) {
+    if (/:\w+$/.test(path)) continue
+    const address = path.replaceAll(/:\w+/g, 'any')
+    const strangers = METHODS.filter((method) => router.find(method, address) && !router.hasRoute(method, path))
+    for (const method of strangers) router.on(method, path, () => {})
+  }
 }
 
 /** A request that has no body to read. */

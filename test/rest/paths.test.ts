@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { description } from '../support/described.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
 
@@ -57,6 +58,31 @@ describe('a method', () => {
     const answer = expectError(await user.rest(method, path), 'METHOD_NOT_ALLOWED')
     const sorted = (list: string | null) => (list ?? '').split(', ').sort()
     expect(sorted(answer.headers.get('allow'))).toEqual(sorted(allow))
+  })
+
+  it('is allowed at an address where the description has it, and nowhere else', async () => {
+    const answers = Object.entries(description.paths).map(async ([path, item]) => {
+      const { headers } = await app.rest('OPTIONS', path.replaceAll(/\{\w+\}/g, 'any'))
+      const methods = headers
+        .get('allow')
+        ?.split(', ')
+        .filter((method) => !['HEAD', 'OPTIONS'].includes(method))
+      return [
+        path,
+        methods?.sort(),
+        Object.keys(item)
+          .map((method) => method.toUpperCase())
+          .sort(),
+      ]
+    })
+    for (const [path, allowed, described] of await Promise.all(answers))
+      expect(allowed, String(path)).toEqual(described)
+  })
+
+  it('of another address is none of one that is written out', async () => {
+    expectError(await user.rest('DELETE', 'auth/sessions/revoke-others/'), 'METHOD_NOT_ALLOWED')
+    expectError(await user.rest('GET', 'assets/merge-trees'), 'METHOD_NOT_ALLOWED')
+    expectError(await user.rest('DELETE', '/auth/sessions/revoke-others'), 'METHOD_NOT_ALLOWED')
   })
 
   it('HEAD answers like GET without a body', async () => {
