@@ -54,6 +54,15 @@ export const givenPicture = z.union([givenFile, z.literal('')]).nullable()
 /** Text that is sent, at most so many characters. */
 export const givenText = (max?: number) => (max === undefined ? z.string() : z.string().max(max))
 
+/** Text that has to be sent and may not be empty, at most so many characters. */
+export const neededText = (max?: number) => givenText(max).min(1)
+/** An e-mail address as it is sent. */
+export const givenEmail = neededText(254).meta({ format: 'email' })
+/** The password of the account, of which nothing is told but whether it is the right one. */
+export const presentPassword = neededText(256).meta({ format: 'password' })
+/** A password to be set. */
+export const newPassword = z.string().min(8).max(32).meta({ format: 'password' })
+
 /** A field of an asset's metadata as it is sent. */
 export function givenMetadata({ kind, size, description }: MetadataField) {
   const schema = { text: givenText(size), flag: givenFlag, json: givenJson }[kind]

@@ -1,5 +1,6 @@
 /** The description of REST says of each route what the route does. Answers are held against it wherever tests ask (`test/support/described.ts`). */
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { noteReadings } from '../../proofs/harness/fuzz-rest.ts'
 import { routes } from '../../src/rest/routes.ts'
 import { complaintOfDescription, description, type Exchange } from '../support/described.ts'
@@ -26,6 +27,53 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     expect(keysOf(route.query)).toEqual(unique(read))
     expect(keysOf(route.params)).toEqual(namesIn(route.path).sort())
   })
+})
+
+const writes = routes.filter(({ body }) => body).map((route) => [`${route.method} ${route.path}`, route.body!] as const)
+it.each(writes)('%s says which texts may not be empty, and which are e-mail addresses', (_, body) => {
+  const { properties = {}, required = [] } = z.toJSONSchema(body, { unrepresentable: 'any', io: 'input' })
+  const texts = Object.entries(properties).flatMap(([name, schema]) =>
+    typeof schema === 'object' && schema.type === 'string' ? [{ name, schema }] : [],
+  )
+  // What is no amount without a pattern, and no word of a list, is free text.
+  const needed = texts.filter(({ name, schema }) => required.includes(name) && !schema.pattern && !schema.enum)
+  expect(needed.filter(({ schema }) => !schema.minLength).map(({ name }) => name)).toEqual([])
+  const addresses = texts.filter(({ name }) => name.endsWith('email'))
+  expect(addresses.filter(({ schema }) => schema.format !== 'email').map(({ name }) => name)).toEqual([])
+})
+
+describe('a link', () => {
+  const operations = Object.values(description.paths).flatMap((item) => Object.values(item))
+  const parametersOf = new Map(operations.map(({ operationId, parameters = [] }) => [operationId, parameters]))
+  const links = operations.flatMap(({ operationId, responses }) =>
+    Object.values(responses).flatMap((response) =>
+      '$ref' in response
+        ? []
+        : Object.values(response.links ?? {}).map((link) => ({ from: operationId, response, link })),
+    ),
+  )
+
+  it('leads from what was made or listed to everything that can be done with it', () => {
+    const tell = (from: string) => links.filter((each) => each.from === from).map(({ link }) => link.operationId)
+    const ofAsset = ['deleteAsset', 'downloadAsset', 'getAsset', 'getAssetHistory', 'updateAsset']
+    expect(tell('registerAsset').sort()).toEqual(ofAsset)
+    expect(tell('listSessions')).toEqual(['revokeSession'])
+    expect(tell('createOrder').sort()).toEqual(['cancelOrder', 'confirmOrder', 'getOrder', 'refundOrder'])
+    expect(links.length).toBeGreaterThan(30)
+  })
+
+  it.each(links.map((each) => [`${each.from} to ${each.link.operationId}`, each] as const))(
+    'from %s gives what that asks for',
+    (_, { response, link }) => {
+      const example = response.content!['application/json']!.example
+      for (const [name, expression] of Object.entries(link.parameters)) {
+        expect(parametersOf.get(link.operationId)).toContainEqual(expect.objectContaining({ name, in: 'path' }))
+        const pointer = expression.replace('$response.body#/', '').split('/')
+        const found = pointer.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], example)
+        expect(found).toEqual(expect.any(String))
+      }
+    },
+  )
 })
 
 it('every operation has a name of its own', () => {

@@ -7,13 +7,20 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import createRouter from 'find-my-way'
 import { statuses } from '../../src/rest/status.ts'
 
+interface Link {
+  operationId: string
+  parameters: Record<string, string>
+}
+
 interface Described {
   headers?: Record<string, unknown>
-  content?: Record<string, unknown>
+  content?: Record<string, { example?: unknown }>
+  links?: Record<string, Link>
 }
 
 interface Operation {
   operationId: string
+  parameters?: unknown[]
   responses: Record<string, Described | { $ref: string }>
 }
 

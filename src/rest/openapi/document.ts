@@ -10,6 +10,7 @@ import { statuses } from '../status.ts'
 import { errorName, errorRecords, errorsOfDirectRoute, errorsOfRoute, inRest, meaningOf } from './errors.ts'
 import { createGuide } from './guide.ts'
 import { createSchemas, formBodyOf, type JsonSchema, jsonBodyOf } from './json-schema.ts'
+import { linksOf } from './links.ts'
 import { tags } from './tags.ts'
 
 type Json = Record<string, unknown>
@@ -216,14 +217,12 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     const { answer: example } = examples[operationId] ?? {}
     const quote = dryRunAnswer && schemaOf(dryRunAnswer)
     if (quote && status === 200) schemas.push(quote)
+    const links = linksOf(route, routes)
+    const words =
+      status === 201 ? 'It was made.' : quote ? 'It is done; or, on a dry run, what it would cost.' : 'The answer.'
     return {
       ...(quote && status !== 200 && { 200: answer([quote], 'A dry run: what it would cost.', false) }),
-      [status]: answer(
-        schemas,
-        status === 201 ? 'It was made.' : quote ? 'It is done; or, on a dry run, what it would cost.' : 'The answer.',
-        etag !== undefined,
-        example,
-      ),
+      [status]: { ...answer(schemas, words, etag !== undefined, example), ...(links && { links }) },
       ...(etag && method === 'GET' && { 304: notModified }),
     }
   }

@@ -4,7 +4,7 @@ import type { Fields } from '../fields.ts'
 import { graphql } from '../generated/index.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
 import { presentPage } from '../pagination.ts'
-import { givenText, nothing, same } from '../values.ts'
+import { givenEmail, givenText, neededText, newPassword, nothing, presentPassword, same } from '../values.ts'
 import { meRecord, presentMe, presentUser, userRecord } from './present-user.ts'
 
 const newUserRecord = z
@@ -32,9 +32,9 @@ const signUp = defineRoute({
   errors: ['DUPLICATE_EMAIL', 'DUPLICATE_USERNAME'],
   body: z
     .object({
-      username: same('SignUpInput.username', z.string().max(21)),
-      email: same('SignUpInput.email', z.string().max(254).meta({ format: 'email' })),
-      password: same('SignUpInput.password', z.string().min(8).max(32).meta({ format: 'password' })),
+      username: same('SignUpInput.username', neededText(21)),
+      email: same('SignUpInput.email', givenEmail),
+      password: same('SignUpInput.password', newPassword),
       language: same('SignUpInput.language', givenText(16)).optional(),
       referral_code: same('SignUpInput.referralCode', givenText(64)).optional(),
     })
@@ -88,8 +88,8 @@ const login = defineRoute({
   errors: ['AUTHENTICATION_FAILED', 'EMAIL_NOT_VERIFIED', 'INCORRECT_LOGIN_CREDENTIALS'],
   body: z
     .object({
-      email: same('SignInInput.email', givenText(254)),
-      password: same('SignInInput.password', givenText(256).meta({ format: 'password' })),
+      email: same('SignInInput.email', givenEmail),
+      password: same('SignInInput.password', presentPassword),
       device: z
         .string()
         .optional()

@@ -4,7 +4,7 @@ import type { ApiKeyRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
-import { givenText, moment, nothing, same } from '../values.ts'
+import { moment, neededText, nothing, same } from '../values.ts'
 import { apiKeyParam } from './params.ts'
 
 /** What is read of an API key. */
@@ -55,7 +55,7 @@ const issue = defineRoute({
   description: 'The key is shown in this answer only.',
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: z
-    .object({ name: same('IssueApiKeyInput.name', givenText(100)) })
+    .object({ name: same('IssueApiKeyInput.name', neededText(100)) })
     .meta({ id: 'IssueApiKey', description: 'The trusted service that gets the key.' }),
   action: 'store:administer',
   operation: graphql(/* GraphQL */ `

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { validationFailed } from '../../domain/errors.ts'
 import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { amount, givenAmount, givenText, moment, same } from '../values.ts'
+import { amount, givenAmount, moment, neededText, same } from '../values.ts'
 
 const grantRecord = z
   .object({
@@ -36,9 +36,9 @@ const grant = defineRoute({
   errors: ['NOT_FOUND'],
   body: z
     .object({
-      user_id: same('GrantPointsInput.userId', givenText(254)),
+      user_id: same('GrantPointsInput.userId', neededText(254)),
       amount: same('GrantPointsInput.amount', givenAmount),
-      reason: same('GrantPointsInput.reason', givenText(500)),
+      reason: same('GrantPointsInput.reason', neededText(500)),
       expires_at: same('GrantPointsInput.expiresAt', z.iso.datetime({ offset: true })).optional(),
     })
     .meta({ id: 'GrantPoints', description: 'Whom, how much, why, and until when.' }),

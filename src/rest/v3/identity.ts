@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { nothing, same } from '../values.ts'
+import { givenEmail, neededText, nothing, presentPassword, same } from '../values.ts'
 
 const changeEmail = defineRoute({
   method: 'POST',
@@ -13,8 +13,8 @@ const changeEmail = defineRoute({
   errors: ['DUPLICATE_EMAIL'],
   body: z
     .object({
-      current_password: same('ChangeEmailInput.currentPassword', z.string().meta({ format: 'password' })),
-      new_email: same('ChangeEmailInput.newEmail', z.string().max(254).meta({ format: 'email' })),
+      current_password: same('ChangeEmailInput.currentPassword', presentPassword),
+      new_email: same('ChangeEmailInput.newEmail', givenEmail),
     })
     .meta({ id: 'ChangeEmail', description: 'The password and the new address.' }),
   action: 'account:update',
@@ -44,8 +44,8 @@ const changeUsername = defineRoute({
   errors: ['DUPLICATE_USERNAME'],
   body: z
     .object({
-      current_password: same('ChangeUsernameInput.currentPassword', z.string().meta({ format: 'password' })),
-      new_username: same('ChangeUsernameInput.newUsername', z.string().max(21)),
+      current_password: same('ChangeUsernameInput.currentPassword', presentPassword),
+      new_username: same('ChangeUsernameInput.newUsername', neededText(21)),
     })
     .meta({ id: 'ChangeUsername', description: 'The password and the new username.' }),
   action: 'account:update',
@@ -75,8 +75,8 @@ const verify = defineRoute({
   errors: ['DUPLICATE_EMAIL', 'INVALID_TOKEN'],
   body: z
     .object({
-      uid: same('VerifyEmailInput.uid', z.string()),
-      token: same('VerifyEmailInput.token', z.string()),
+      uid: same('VerifyEmailInput.uid', neededText()),
+      token: same('VerifyEmailInput.token', neededText()),
     })
     .meta({ id: 'VerifyEmail', description: 'What the link says.' }),
   action: 'email:verify',
@@ -104,7 +104,7 @@ const requestVerification = defineRoute({
   description: 'Signed in, for one’s own address; else for the one that is sent.',
   errors: ['NOT_AUTHENTICATED'],
   body: z
-    .object({ email: same('RequestEmailVerificationInput.email', z.string().max(254)).optional() })
+    .object({ email: same('RequestEmailVerificationInput.email', givenEmail).optional() })
     .meta({ id: 'RequestEmailVerification', description: 'Which address.' }),
   action: 'email:verify',
   admit: ({ services, actor }) => services.identities.admitVerificationRequest(actor),

@@ -3,7 +3,7 @@ import { defineRoute, type RestRequest } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
-import { givenAmount, givenText, nothing, same } from '../values.ts'
+import { givenAmount, givenText, neededText, nothing, same } from '../values.ts'
 import { networkAppParam } from './params.ts'
 import {
   deliveryFailurePolicy,
@@ -28,7 +28,7 @@ const create = defineRoute({
   errors: ['IDEMPOTENCY_KEY_REUSED'],
   body: z
     .object({
-      name: same('CreateNetworkAppInput.name', givenText(100)),
+      name: same('CreateNetworkAppInput.name', neededText(100)),
       price_mode: same('NetworkApp.priceMode', priceMode).optional(),
       price: same('CreateNetworkAppInput.price', givenAmount),
       webhook_url: same('CreateNetworkAppInput.webhookUrl', givenWebhook).optional(),
@@ -117,7 +117,7 @@ const update = defineRoute({
   params: networkAppParam,
   body: z
     .object({
-      name: same('UpdateNetworkAppInput.name', givenText(100)).optional(),
+      name: same('UpdateNetworkAppInput.name', neededText(100)).optional(),
       price: same('UpdateNetworkAppInput.price', givenAmount).optional(),
       webhook_url: same('UpdateNetworkAppInput.webhookUrl', givenWebhook).optional(),
       delivery_failure_policy: same('UpdateNetworkAppInput.deliveryFailurePolicy', deliveryFailurePolicy).optional(),

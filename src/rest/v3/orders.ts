@@ -3,7 +3,7 @@ import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
 import { pageOf, presentPage } from '../pagination.ts'
-import { givenAmount, givenObject, givenText, same } from '../values.ts'
+import { givenAmount, givenObject, neededText, same } from '../values.ts'
 import { orderParam } from './params.ts'
 import { orderRecord, presentOrder } from './present-order.ts'
 import { presentQuote } from './present-quote.ts'
@@ -27,7 +27,7 @@ const create = defineRoute({
   ],
   body: z
     .object({
-      network_app: same('CreateOrderInput.networkApp', givenText(100)),
+      network_app: same('CreateOrderInput.networkApp', neededText(100)),
       action_args: same('CreateOrderInput.actionArgs', givenObject).optional(),
       max_cost: same('CreateOrderInput.maxCost', givenAmount).optional(),
     })
@@ -177,7 +177,7 @@ const refund = defineRoute({
   body: z
     .object({
       amount: same('RefundOrderInput.amount', givenAmount).optional(),
-      reason: same('RefundOrderInput.reason', givenText()),
+      reason: same('RefundOrderInput.reason', neededText(500)),
     })
     .meta({ id: 'RefundOrder', description: 'How much of it, and why.' }),
   action: 'store:administer',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { nothing, same } from '../values.ts'
+import { givenEmail, neededText, newPassword, nothing, presentPassword, same } from '../values.ts'
 
 const requestReset = defineRoute({
   method: 'POST',
@@ -11,7 +11,7 @@ const requestReset = defineRoute({
   summary: 'Ask for a link to set another password',
   description: 'The answer is the same whether or not an account has the address.',
   body: z
-    .object({ email: same('RequestPasswordResetInput.email', z.string().max(254).meta({ format: 'email' })) })
+    .object({ email: same('RequestPasswordResetInput.email', givenEmail) })
     .meta({ id: 'RequestPasswordReset', description: 'Whose password is forgotten.' }),
   action: 'password:reset',
   admit: ({ services, actor }) => services.passwords.admitResetRequest(actor),
@@ -38,9 +38,9 @@ const reset = defineRoute({
   errors: ['INVALID_TOKEN'],
   body: z
     .object({
-      uid: same('ResetPasswordInput.uid', z.string()),
-      token: same('ResetPasswordInput.token', z.string()),
-      new_password: same('ResetPasswordInput.newPassword', z.string().min(8).max(32).meta({ format: 'password' })),
+      uid: same('ResetPasswordInput.uid', neededText()),
+      token: same('ResetPasswordInput.token', neededText()),
+      new_password: same('ResetPasswordInput.newPassword', newPassword),
     })
     .meta({ id: 'ResetPassword', description: 'What the link says, and the new password.' }),
   action: 'password:reset',
@@ -73,8 +73,8 @@ const change = defineRoute({
   summary: 'Change one’s password',
   body: z
     .object({
-      current_password: same('ChangePasswordInput.currentPassword', z.string().meta({ format: 'password' })),
-      new_password: same('ChangePasswordInput.newPassword', z.string().min(8).max(32).meta({ format: 'password' })),
+      current_password: same('ChangePasswordInput.currentPassword', presentPassword),
+      new_password: same('ChangePasswordInput.newPassword', newPassword),
     })
     .meta({ id: 'ChangePassword', description: 'The present password and the new one.' }),
   action: 'account:update',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import type { AdministeredUserFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import { givenText, moment, same } from '../values.ts'
+import { moment, neededText, same } from '../values.ts'
 import { userParam } from './params.ts'
 
 /** What administrators read of an account. */
@@ -27,11 +27,11 @@ const userRecord = z
   .meta({ id: 'AdministeredUser', description: 'An account as administrators deal with it.' })
 
 const lockBody = z
-  .object({ reason: same('LockUserInput.reason', givenText(500)) })
+  .object({ reason: same('LockUserInput.reason', neededText(500)) })
   .meta({ id: 'LockUser', description: 'Why an account is locked.' })
 
 const unlockBody = z
-  .object({ reason: same('UnlockUserInput.reason', givenText(500)) })
+  .object({ reason: same('UnlockUserInput.reason', neededText(500)) })
   .meta({ id: 'UnlockUser', description: 'Why an account is unlocked.' })
 
 const presentUser = ({
