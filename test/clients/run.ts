@@ -1,16 +1,18 @@
 /**
  * `npm run test:clients [-- <name>…]`: every project below this folder is installed from its lock file and carried out
- * against a real gateway with embedded parts. One that needs a language that is not here is skipped, and says so.
+ * against a real gateway with embedded parts; then its page in `docs/clients/` is followed word for word in an empty folder.
+ * One that needs a language that is not here is skipped, and says so.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createGateway } from '../../proofs/harness/gateway.ts'
 import { runAnnal } from '../support/annal-command.ts'
+import { pages, stepsOf } from './pages.ts'
 
 type Command = [program: string, ...args: string[]]
 
@@ -124,14 +126,40 @@ async function tryProject(name: string, { needs, steps }: Kind, env: Record<stri
     tell(`skipped: ${needs} is not here`)
     return 'skipped'
   }
+  const fail = (failure: string) => {
+    tell(`failed after ${seconds()}\n${failure}`)
+    return 'failed' as const
+  }
   for (const step of steps) {
     const failure = await carryOut(step, join(import.meta.dirname, name), env)
-    if (failure === null) continue
-    tell(`failed after ${seconds()}\n${failure}`)
-    return 'failed'
+    if (failure !== null) return fail(failure)
   }
+  const failure = await followPage(name, env)
+  if (failure !== null) return fail(`Its page: ${failure}`)
   tell(`passed in ${seconds()}`)
   return 'passed'
+}
+
+/** Does what the page of a project tells its reader to, with packages as they are today. Returns what went wrong. */
+async function followPage(project: string, env: Record<string, string>): Promise<string | null> {
+  const page = pages.find((each) => each.project === project)
+  if (!page) return null
+  const folder = await mkdtemp(join(tmpdir(), `annal-page-${project}-`))
+  try {
+    for (const step of stepsOf(page)) {
+      if ('run' in step) {
+        const failure = await carryOut(['sh', '-c', step.run], folder, env)
+        if (failure !== null) return failure
+      } else {
+        const file = join(folder, step.write)
+        await mkdir(dirname(file), { recursive: true })
+        await writeFile(file, step.text)
+      }
+    }
+    return null
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 const projects = findProjects(process.argv.slice(2))

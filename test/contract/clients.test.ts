@@ -1,6 +1,6 @@
-/** What `docs/clients.md` shows is what `npm run test:clients` carries out, and both fit the schema. */
+/** What `docs/clients/` shows is what `npm run test:clients` carries out, and both fit the schema. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   buildSchema,
   isObjectType,
@@ -11,33 +11,44 @@ import {
   validate,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
+import { pages, stepsOf } from '../clients/pages.ts'
 import { cutSnippet, snippetsOf } from '../clients/snippets.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CLIENTS = join(ROOT, 'test/clients')
 const read = (path: string) => readFileSync(join(CLIENTS, path), 'utf8')
-const guide = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
+const overview = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
 const schema = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'))
 const sources = (pattern: string) =>
   globSync(pattern, { cwd: CLIENTS }).filter((path) => !/node_modules|\.venv|gql\/|__generated__|schema\./.test(path))
 
-describe('the guide to clients', () => {
-  it('shows what the projects hold, and nothing else', () => {
-    const snippets = snippetsOf(guide)
-    expect(snippets.length).toBeGreaterThan(20)
-    for (const { path, region, text } of snippets)
+describe.each(pages.map((page) => [basename(page.file), page] as const))('the page %s', (name, page) => {
+  it('shows what its project holds, and nothing else', () => {
+    const snippets = snippetsOf(page.text)
+    expect(snippets.length).toBeGreaterThan(6)
+    for (const { path, region, text } of snippets) {
+      expect(path.split('/')[0]).toBe(page.project)
       expect(text, `${path}${region && `#${region}`}`).toBe(cutSnippet(read(path), region))
+    }
   })
 
   it('shows no code that nobody tries', () => {
-    const unmarked = [...guide.matchAll(/^(.*)\n+```(?!sh$|text$)(\w+)$/gm)].filter(
+    const unmarked = [...page.text.matchAll(/^(.*)\n+```(?!sh$|text$)(\w+)$/gm)].filter(
       ([, before]) => !before!.startsWith('<!-- '),
     )
     expect(unmarked.map(([all]) => all)).toEqual([])
   })
+
+  it('has its reader write files and then type commands, and is found from the overview', () => {
+    const steps = stepsOf(page)
+    expect(steps.filter((step) => 'write' in step).length).toBeGreaterThan(3)
+    expect(steps.at(-1)).toEqual({ run: expect.stringMatching(/start|first.upload/) })
+    expect(overview).toContain(`](clients/${name})`)
+  })
 })
 
-it('the guide and the Go project ask for the same modules', () => {
+it('the page and the Go project ask for the same modules', () => {
+  const guide = pages.map(({ text }) => text).join('\n')
   const asked = [...guide.matchAll(/\b(\S+)@(v\d\S*)/g)].map(([, module, version]) => `${module} ${version}`)
   expect(asked.length).toBeGreaterThan(2)
   expect(asked.filter((module) => !read('genqlient/go.mod').includes(module))).toEqual([])
