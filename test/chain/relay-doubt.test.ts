@@ -46,6 +46,15 @@ const meets = async (faults: number) => {
     (count) => count >= faults,
   )
 }
+/** Nothing is to be done, and no look at the chain is still in its hand. */
+async function rests(relay: Relay) {
+  const since = performance.now()
+  relay.wake()
+  await eventually(
+    async () => relay.status().stepAge,
+    (age) => age !== null && age < performance.now() - since,
+  )
+}
 
 describe('a node that is behind the others', () => {
   it('takes nothing back that was final, and nothing is signed on its word', async () => {
@@ -56,6 +65,7 @@ describe('a node that is behind the others', () => {
     await world.addCommit(asset!)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 4))
+    await rests(relay)
     proxy.fault = lagging(random, () => 5, 1)
     await world.addCommit(asset!)
     relay.wake()
@@ -126,6 +136,7 @@ describe('a node that counts an account’s transactions wrong', () => {
     const [asset] = await world.addCommits(1, 3)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 3))
+    await rests(relay)
     proxy.fault = miscounts(-2)
     await world.addCommit(asset!)
     relay.wake()
@@ -141,6 +152,7 @@ describe('a node that counts an account’s transactions wrong', () => {
     const [asset] = await world.addCommits(1, 2)
     const relay = world.relay(proxy.url, options)
     await eventually(world.statuses, all('FINAL', 2))
+    await rests(relay)
     proxy.fault = miscounts(3)
     await world.addCommit(asset!)
     relay.wake()
