@@ -32,7 +32,7 @@ export function commandsPage(program: Command): string {
 a running one, and starts the embedded database when none runs. Data goes to stdout, talk to stderr; \`--json\` prints data for programs. Exit codes: 0, 1 when something
 is wrong, 2 on wrong usage. Colours follow the terminal and \`NO_COLOR\`. \`annal completion\` has a shell complete all of it.
 
-This page is made of the commands' own help (\`npx vitest run test/server/commands.test.ts -u\`).
+This page is made of the commands' own help (\`npm run test:processes -- commands -u\`).
 
 ${tableOf([['command', 'what it is for'], ...rows])}
 

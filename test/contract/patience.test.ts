@@ -9,7 +9,9 @@ const root = join(import.meta.dirname, '..')
 const ownTime = /\b(testTimeout|hookTimeout)\b|^\s*(it|test|describe)\b.*\{\s*timeout:/m
 
 it('no test file sets a time limit of its own', () => {
-  const files = globSync('**/*.test.ts', { cwd: root }).filter((file) => file !== join('contract', 'patience.test.ts'))
+  const files = globSync('**/*.{test,processes}.ts', { cwd: root }).filter(
+    (file) => file !== join('contract', 'patience.test.ts'),
+  )
   expect(files.length).toBeGreaterThan(100)
   expect(files.filter((file) => ownTime.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
 })

@@ -159,7 +159,7 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/verify.ts',
-    ['server/cli.test.ts'],
+    ['processes/cli.processes.ts'],
     [
       [
         'chain.verify-tree',

@@ -330,7 +330,7 @@ export const doors: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/vault/vault-identity.ts',
-    ['server/vault-identity.test.ts'],
+    ['processes/vault-identity.processes.ts'],
     [
       [
         'doors.vault',

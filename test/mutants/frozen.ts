@@ -3,7 +3,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 export const frozen: Mutant[] = [
   ...mutantsOf(
     'src/platform/database/database.ts',
-    ['platform/frozen-transaction.test.ts'],
+    ['processes/frozen-transaction.processes.ts'],
     [
       [
         'frozen.idle-transaction',
@@ -27,7 +27,7 @@ export const frozen: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/lease.ts',
-    ['chain/relay-frozen.test.ts'],
+    ['processes/relay-frozen.processes.ts'],
     [
       [
         'frozen.session-name',
@@ -39,7 +39,7 @@ export const frozen: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/database/migration-lock.ts',
-    ['server/frozen-migrator.test.ts', 'server/migrations.test.ts'],
+    ['processes/frozen-migrator.processes.ts', 'server/migrations.test.ts'],
     [
       [
         'frozen.migrator-silent',
@@ -57,7 +57,7 @@ export const frozen: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/embedded/child-process.ts',
-    ['server/embedded.test.ts'],
+    ['processes/embedded.processes.ts'],
     [
       [
         'frozen.driver',
@@ -69,7 +69,7 @@ export const frozen: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-recover.ts',
-    ['chain/relay-frozen.test.ts'],
+    ['processes/relay-frozen.processes.ts'],
     [
       [
         'frozen.filler',

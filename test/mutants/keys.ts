@@ -50,7 +50,7 @@ export const keys: Mutant[] = [
   ),
   ...mutantsOf(
     'src/platform/vault/vault-identity.ts',
-    ['server/vault-identity.test.ts'],
+    ['processes/vault-identity.processes.ts'],
     [
       [
         'keys.lacking',

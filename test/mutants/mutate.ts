@@ -33,14 +33,26 @@ function makeCopy(dir: string) {
   symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
 }
 
-/** Runs test files in a copy. */
-function runTests(
-  dir: string,
-  tests: string[],
-  patience = PATIENCE,
-): Promise<{ failed: boolean; hangs: boolean; output: string }> {
+interface Run {
+  failed: boolean
+  hangs: boolean
+  output: string
+}
+
+/** Runs test files in a copy, those of processes after the others, unless one of these has failed. */
+async function runTests(dir: string, tests: string[], patience = PATIENCE): Promise<Run> {
+  const isOfProcesses = (file: string) => file.startsWith('test/processes/')
+  const files = tests.map((test) => join('test', test))
+  const others = files.filter((file) => !isOfProcesses(file))
+  const processes = files.filter(isOfProcesses)
+  const run = others.length > 0 ? await runVitest(dir, others, patience) : undefined
+  if (run?.failed || processes.length === 0) return run!
+  return runVitest(dir, ['--config', 'test/processes/vitest.config.ts', ...processes], patience)
+}
+
+function runVitest(dir: string, tests: string[], patience: number): Promise<Run> {
   const bin = join(ROOT, 'node_modules/.bin')
-  const args = ['run', '--bail=1', '--reporter=dot', ...tests.map((test) => join('test', test))]
+  const args = ['run', '--bail=1', '--reporter=dot', ...tests]
   const child = spawn(join(bin, 'vitest'), args, {
     cwd: dir,
     env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },

@@ -14,9 +14,9 @@ import { closeGap } from '../../src/chain/relay-recover.ts'
 import { readView } from '../../src/chain/view.ts'
 import { statement, text } from '../../src/domain/sql.ts'
 import { blindTracer, silentMeter } from '../../src/domain/telemetry.ts'
+import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts'
+import { startServer, type TestServer, type World } from '../chain/support/world.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { startServer, type TestServer, type World } from './support/world.ts'
 
 const touch = statement(
   'test_touch',
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 /** Another process that holds a lease, and writes under it whenever it is sent a line. It answers what became of that. */
 const startHolder = async (name: string, mode: 'idle' | 'in-transaction' = 'idle') => {
-  const script = join(import.meta.dirname, 'support/lease-holder.ts')
+  const script = join(import.meta.dirname, 'lease-holder.ts')
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', script, world.databaseUrl, name, mode],

@@ -1,0 +1,8 @@
+import { mergeConfig } from 'vitest/config'
+import base from '../../vitest.config.ts'
+
+/** Apart from the others: each scene starts gateways, commands and servers as processes, and stops, freezes or kills them. */
+export default mergeConfig(
+  { ...base, test: { ...base.test, include: [] } },
+  { test: { include: ['test/processes/*.processes.ts'] } },
+)
