@@ -4,6 +4,12 @@ import manifest from '../package.json' with { type: 'json' }
 import { run } from './cli/run.ts'
 import { terminal } from './cli/terminal.ts'
 
+// Whoever reads may have read enough: `annal users find a | head -1`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(process.exitCode ?? 0)
+})
+
 const code = await run(process.argv.slice(2), manifest.version, terminal())
 process.exitCode = code
 // A part that came up before another one failed must not keep an operator waiting.

@@ -493,6 +493,9 @@ export const describeConfig = () =>
     default: defaultOf(schema),
   }))
 
+/** The access token that `annal import` sends to a server, `ANNAL_TOKEN`: no part of the configuration, which that server has. */
+export const readAccessToken = (env: NodeJS.ProcessEnv = environment()): string | undefined => env.ANNAL_TOKEN
+
 /** Secrets that stand in a variable of their own, though a file could hold each: their names. */
 export const plainSecrets = (env: NodeJS.ProcessEnv = environment()): string[] =>
   Object.entries(variables).flatMap(([name, variable]) => ('secret' in variable && env[name] ? [name] : []))

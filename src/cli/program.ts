@@ -5,6 +5,7 @@ import { addApiKeyCommands } from './api-key-commands.ts'
 import { addCheckCommands } from './check-command.ts'
 import { addCompletionCommand } from './completion-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
+import { addImportCommand } from './import-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addMigrateCommands } from './migrate-commands.ts'
@@ -56,6 +57,7 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addCheckCommands,
     addConfigCommand,
     addMigrateCommands,
+    addImportCommand,
     addAdminCommands,
     addUsersCommands,
     addGrantCommand,

@@ -23,17 +23,18 @@ const clock = (seconds: number) => {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`
 }
 
-/** Progress of work of which `what` was done: "registered". What was done before is not counted into the rate. */
-export function createProgress(what: string, before = 0): Progress {
+/** Progress of work that begins now, of which `what` is done: "registered". */
+export function createProgress(what: string): Progress {
   const { stderr } = terminal()
   const startedAt = performance.now()
-  let toldAt = -Infinity
+  // Where nobody looks, work that is soon done is told of once.
+  let toldAt = stderr.isTTY ? -Infinity : startedAt
   let last = ''
 
   const pace = (done: number, total: number) => {
     const seconds = (performance.now() - startedAt) / 1_000
-    const rate = (done - before) / Math.max(seconds, 0.001)
-    if (done === before) return ''
+    const rate = done / Math.max(seconds, 0.001)
+    if (done === 0) return ''
     const left = done < total ? `, ${clock((total - done) / rate)} left` : ` in ${clock(seconds)}`
     return `, ${rate.toFixed(1)}/s${left}`
   }
@@ -62,5 +63,31 @@ export function createProgress(what: string, before = 0): Progress {
       if (last) say('')
       last = ''
     },
+  }
+}
+
+/** Progress of work that is done in steps, each with a bar of its own. */
+export interface Steps {
+  /** Carries out a step of `total` items, which tells how many are done. */
+  step<T>(what: string, total: number, work: (tell: (done: number) => void) => Promise<T>): Promise<T>
+  /** Says a sentence, above the bar of the step that is under way. */
+  say(text: string): void
+}
+
+/** Steps one after the other. */
+export function createSteps(): Steps {
+  let progress: Progress | undefined
+  return {
+    async step(what, total, work) {
+      const own = createProgress(what)
+      progress = own
+      try {
+        return await work((done) => own.tell(done, total))
+      } finally {
+        own.end()
+        progress = undefined
+      }
+    },
+    say: (text) => (progress ? progress.say(text) : say(text)),
   }
 }

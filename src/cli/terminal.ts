@@ -10,6 +10,8 @@ export interface Terminal {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   exitCode: number
+  /** Aborted, with an InterruptedError, when the command is to end; undefined: the process's own signals say so. */
+  readonly interrupted?: AbortSignal | undefined
 }
 
 const current = new AsyncLocalStorage<Terminal>()
@@ -27,3 +29,24 @@ export const terminal = (): Terminal => current.getStore() ?? own
 
 /** Carries out `work` at a terminal: whatever it does sees that one. */
 export const atTerminal = <T>(given: Terminal, work: () => Promise<T>): Promise<T> => current.run(given, work)
+
+/** Somebody asked the command to end. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError'
+  constructor() {
+    super('It was interrupted.')
+  }
+}
+
+/**
+ * Aborted, with an InterruptedError, once the command is to end: for one that finishes what it has in hand. A second Ctrl-C ends the process
+ * at once.
+ */
+export function interruption(): AbortSignal {
+  const { interrupted } = terminal()
+  if (interrupted) return interrupted
+  const controller = new AbortController()
+  const interrupt = () => controller.abort(new InterruptedError())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+  return controller.signal
+}

@@ -2,6 +2,49 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const doors: Mutant[] = [
   ...mutantsOf(
+    'src/cli/import/files.ts',
+    ['server/import.test.ts'],
+    [
+      [
+        'doors.import-outside',
+        'A source does not choose among all files that its reader may read.',
+        `  if (!isWithin(folder, named)) return outside\n`,
+        ``,
+      ],
+      ['doors.import-link', 'Nor does a link in its folder.', `  if (!isWithin(folder, file)) return outside\n`, ``],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/import/form.ts',
+    ['server/import.test.ts'],
+    [
+      [
+        'doors.import-changed',
+        'A file that changes after it was looked at is not registered as what it was not.',
+        `left < 0 || (left === 0 && hash.copy().digest('hex') !== sha256)`,
+        `left < -1e9`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/cli/import/import.ts',
+    ['server/import.test.ts'],
+    [
+      [
+        'doors.import-unpaid',
+        'An import that the wallet cannot pay for is not begun.',
+        `missing === '0'`,
+        `missing !== ''`,
+      ],
+      [
+        'doors.import-twice',
+        'What an earlier import registered is told so, and is no failure.',
+        `if (refused.code === typeOf('DUPLICATE_ASSET'))`,
+        `if (refused.code === '')`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/direct-routes.ts',
     ['graphql/hardening.test.ts'],
     [

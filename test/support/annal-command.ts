@@ -53,6 +53,8 @@ export interface HereOptions {
   input?: string
   /** Whether somebody sits at stdin and stderr. */
   isTTY?: boolean
+  /** As Ctrl-C does. */
+  interrupted?: AbortSignal
 }
 
 function keeping() {
@@ -71,7 +73,7 @@ function keeping() {
 export async function annalHere(
   env: Record<string, string>,
   args: readonly string[],
-  { input = '', isTTY = false }: HereOptions = {},
+  { input = '', isTTY = false, interrupted }: HereOptions = {},
 ): Promise<Said> {
   const [stdout, stderr] = [keeping(), keeping()]
   const code = await run(args, '1.2.3', {
@@ -80,6 +82,7 @@ export async function annalHere(
     stdout: stdout.stream,
     stderr: Object.assign(stderr.stream, { isTTY, columns: 80 }),
     exitCode: 0,
+    interrupted: interrupted ?? new AbortController().signal,
   })
   return { code, stdout: stdout.text(), stderr: stderr.text() }
 }

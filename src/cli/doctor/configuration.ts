@@ -1,4 +1,5 @@
 /** Checks of what is configured: alone, together, and where callers come in. */
+import { ownUrl } from '../own-url.ts'
 import { type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
 import type { Parts } from './parts.ts'
 
@@ -113,8 +114,7 @@ const reasonOf = (error: unknown) => {
 /** Whether a server runs here, of which version, and whether PUBLIC_URL leads to it. */
 export async function checkServer({ config, version }: Parts): Promise<Diagnosis[]> {
   const { host, port, publicUrl } = await config()
-  const bound = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  const here = `http://${bound.includes(':') ? `[${bound}]` : bound}:${port}`
+  const here = ownUrl({ host, port })
   const diagnoses: Diagnosis[] = []
   const running = await versionAt(here).catch(() => undefined)
   if (running === undefined) {

@@ -1,0 +1,252 @@
+/** `annal import` through the front door of a server that runs: what it pays, how it goes on, and when it does not begin. */
+import { once } from 'node:events'
+import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import pg from 'pg'
+import { afterAll, describe, expect, it } from 'vitest'
+import { lookAtFiles } from '../../src/cli/import/files.ts'
+import { importRows } from '../../src/cli/import/import.ts'
+import { createPatience } from '../../src/cli/import/patience.ts'
+import { createImportServer } from '../../src/cli/import/server.ts'
+import { InterruptedError } from '../../src/cli/terminal.ts'
+import { annalHere, type HereOptions, startAnnal } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const someone = await app.newUser()
+const dir = await realpath(await mkdtemp(join(tmpdir(), 'annal-import-')))
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+let folders = 0
+/** A folder with so many files that nobody has registered. */
+async function newFolder(count: number): Promise<string> {
+  folders += 1
+  const folder = join(dir, `photos-${folders}`)
+  await mkdir(folder)
+  for (let n = 1; n <= count; n += 1) await writeFile(join(folder, `${n}.jpg`), `photo ${n} of ${folder}`)
+  return folder
+}
+
+const annal = (user: SignedIn, source: string, args: string[] = [], options?: HereOptions) =>
+  annalHere({ ANNAL_TOKEN: user.token }, ['import', source, '--url', app.url, ...args], options)
+const importAs = async (user: SignedIn, source: string, ...args: string[]) => {
+  const { code, stdout, stderr } = await annal(user, source, ['--json', ...args])
+  expect(stdout, stderr).not.toBe('')
+  return { code, ...JSON.parse(stdout) }
+}
+const ownedBy = async ({ id }: SignedIn) =>
+  (await app.sql<{ n: number }>('select count(*)::int as n from assets where owner_id = $1::uuid', [id]))[0]!.n
+const states = (report: { rows: { state: string }[] }) => report.rows.map(({ state }) => state)
+
+describe('annal import', () => {
+  it('registers the files of a folder, tells how far it is, and registers only what is new the next time', async () => {
+    const user = await app.newUser({ points: '0.716' })
+    const folder = await newFolder(3)
+    await writeFile(join(folder, '.hidden'), 'not this')
+    const said = await annal(user, `${folder}/`, [], { isTTY: true })
+    expect(said).toMatchObject({ code: 0, stdout: '' })
+    expect(said.stderr).toMatch(/\r\[#{8}-{16}\] 1 of 3 registered, [\d.]+\/s, \d+:\d\d left/)
+    expect(said.stderr).toMatch(/\[#{24}\] 3 of 3 registered, [\d.]+\/s in \d+:\d\d/)
+    expect(said.stderr).toContain('All files are registered.')
+    await writeFile(join(folder, '4.png'), `new in ${folder}`)
+    const report = await importAs(user, folder)
+    const cost = { each: '0.179', total: '0.179', available: '0.179', missing: '0' }
+    expect(report).toMatchObject({ code: 0, account: user.username, stopped: null, cost })
+    expect(states(report)).toEqual(['before', 'before', 'before', 'registered'])
+    const assets = expectOk(await user.rest('GET', 'assets/')).results
+    expect(assets.map(({ id }: { id: string }) => id).sort()).toEqual(
+      report.rows.map(({ nid }: { nid: string }) => nid).sort(),
+    )
+    const types = assets.map((asset: { asset_file_mime_type: string }) => asset.asset_file_mime_type)
+    expect(new Set(types)).toEqual(new Set(['image/jpeg', 'image/png']))
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+  })
+
+  it('reads fields from CSV and from JSON lines, and tells of each row that cannot be registered', async () => {
+    const user = await app.newUser({ num: '10' })
+    const folder = await newFolder(4)
+    const csv = join(dir, 'rows.csv')
+    const name = basename(folder)
+    await symlink('/etc/passwd', join(folder, 'link.jpg'))
+    const csvRows = [
+      '\uFEFFfile,caption,public_access,nit_commit_custom',
+      `${name}/1.jpg,"Evening,\n""at sea""",true,"{""license"":""CC""}"`,
+      '',
+      `${name}/9.jpg,,,`,
+      `${name}/2.jpg,${'x'.repeat(4001)},,`,
+      '../../etc/passwd,,,',
+      `${name}/link.jpg,,,`,
+      `${name},,,`,
+      `${name}/2.jpg,too few`,
+    ]
+    await writeFile(csv, csvRows.join('\r\n'))
+    const failures = [
+      [4, 'not_sent', 'There is no such file.'],
+      [5, 'validation_error', 'caption: Ensure this field has no more than 4000 characters.'],
+      [6, 'not_sent', `The file lies outside of ${dir}.`],
+      [7, 'not_sent', `The file lies outside of ${dir}.`],
+      [8, 'not_sent', 'It is a folder.'],
+      [9, 'not_sent', 'The row has 2 cells, and the header 4.'],
+    ].map(([row, code, message]) => expect.objectContaining({ row, code, message, state: 'failed' }))
+    const dry = await importAs(user, csv, '--dry-run')
+    expect(dry).toMatchObject({ code: 1, rows: [{ row: 2, path: `${name}/1.jpg`, state: 'left' }, ...failures] })
+    expect(await ownedBy(user)).toBe(0)
+    const report = await importAs(user, csv)
+    expect(report).toMatchObject({ code: 1, stopped: null, rows: [{ row: 2, state: 'registered' }, ...failures] })
+    const asset = expectOk(await user.rest('GET', `assets/${report.rows[0].nid}/`))
+    expect(asset.caption.replace('\r', '')).toBe('Evening,\n"at sea"')
+    expect(asset).toMatchObject({ public_access: true, nit_commit_custom: { license: 'CC' } })
+
+    const lines = join(dir, 'rows.jsonl')
+    const row = { file: '3.jpg', headline: 'Sunset', nit_commit_custom: { a: 1 }, public_access: false, tag: null }
+    await writeFile(lines, `\uFEFF${JSON.stringify(row)}\n\n{"file"\n${JSON.stringify({ file: '1.jpg' })}\n`)
+    const again = await importAs(user, lines, '--files', folder)
+    expect(again.rows).toMatchObject([
+      { row: 1, state: 'registered' },
+      { row: 3, state: 'failed', message: 'The line is not JSON.' },
+      { row: 4, state: 'before', nid: report.rows[0].nid },
+    ])
+    const shown = await annal(user, csv)
+    expect(shown.stdout).toMatch(/^row +file +code +why\n4 +\S+9\.jpg +not_sent +There is no such file\.$/m)
+    expect(shown.stderr).toContain('7 rows: 1 registered before, 6 failed.')
+    expect(await ownedBy(user)).toBe(2)
+  })
+
+  it('does not begin when the wallet cannot pay for all of it, and says what is missing', async () => {
+    const user = await app.newUser({ points: '0.4' })
+    const folder = await newFolder(3)
+    for (const args of [['--dry-run'], []]) {
+      const report = await importAs(user, folder, ...args)
+      const cost = { each: '0.179', total: '0.537', available: '0.4', missing: '0.137' }
+      expect(report).toMatchObject({ code: 1, cost, stopped: expect.stringContaining('0.137 are missing') })
+      expect(states(report)).toEqual(['left', 'left', 'left'])
+    }
+    expect(await ownedBy(user)).toBe(0)
+    const report = await importAs(user, folder, '--limit', '2')
+    expect(report.code).toBe(0)
+    expect(states(report)).toEqual(['registered', 'registered', 'left'])
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '0.042' })
+  })
+
+  it('is killed in the middle, and goes on without registering or charging anything twice', async () => {
+    // Enough for every file once.
+    const user = await app.newUser({ points: '3.58' })
+    const folder = await newFolder(20)
+    const holder = new pg.Client({ connectionString: app.env.DATABASE_URL })
+    await holder.connect()
+    const waiting = async () => {
+      const sql = `select count(*)::int as n from pg_stat_activity
+                   where datname = current_database() and wait_event_type = 'Lock'`
+      return (await app.sql<{ n: number }>(sql))[0]!.n
+    }
+    const args = ['import', folder, '--url', app.url, '--concurrency', '3']
+    const command = startAnnal(dir, args, { ANNAL_TOKEN: user.token })
+    const ended = once(command, 'exit')
+    try {
+      await eventually(
+        () => ownedBy(user),
+        (count) => count > 2,
+      )
+      // What is on its way stays there until nobody waits for it any more.
+      await holder.query('begin')
+      await holder.query('select from wallets where user_id = $1 for update', [user.id])
+      await eventually(waiting, (count) => count > 0)
+      command.kill('SIGKILL')
+      await ended
+      // What it had sent may be registered while the next one looks, or after it.
+      await holder.query('rollback')
+    } finally {
+      await holder.end()
+    }
+    expect(await ownedBy(user)).toBeLessThan(20)
+    const report = await importAs(user, folder)
+    expect(report).toMatchObject({ code: 0, stopped: null })
+    expect(new Set(states(report))).toEqual(new Set(['before', 'registered']))
+    expect(await ownedBy(user)).toBe(20)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+  })
+
+  it('is carried out twice at once without paying twice, and stops when it is asked to', async () => {
+    const user = await app.newUser({ points: '10' })
+    const folder = await newFolder(6)
+    const both = await Promise.all([importAs(user, folder), importAs(user, folder)])
+    expect(both.map(({ code }) => code)).toEqual([0, 0])
+    const all = both.flatMap(states)
+    expect(all.filter((state) => state === 'registered')).toHaveLength(6)
+    expect(all.filter((state) => state === 'before')).toHaveLength(6)
+    expect(await app.wallet(user)).toEqual({ num: '0', points: '8.926' })
+    // What has changed is another file; what is named twice is one.
+    await writeFile(join(folder, '1.jpg'), `late in ${folder}`)
+    await copyFile(join(folder, '1.jpg'), join(folder, 'copy.jpg'))
+    expect(await importAs(user, folder, '--dry-run')).toMatchObject({ code: 0, cost: { total: '0.179' } })
+    const stopped = await annal(user, folder, [], { interrupted: AbortSignal.abort(new InterruptedError()) })
+    expect(stopped).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('It was interrupted.') })
+    expect(await ownedBy(user)).toBe(6)
+    expect(await importAs(user, folder)).toMatchObject({ code: 0 })
+    expect(await ownedBy(user)).toBe(7)
+  })
+
+  it('tells of a file that somebody else has registered, and of one that changes while it is imported', async () => {
+    const folder = await newFolder(2)
+    await importAs(await app.newUser({ points: '1' }), folder, '--limit', '1')
+    const user = await app.newUser({ points: '1' })
+    const { rows } = await importAs(user, folder)
+    expect(rows).toMatchObject([{ state: 'failed', code: 'duplicate_asset_not_allowed' }, { state: 'registered' }])
+    const interrupted = new AbortController().signal
+    const patiently = createPatience(() => undefined, interrupted)
+    const server = createImportServer(app.url, user.token, { atOnce: 1, patiently })
+    const [done, each] = [() => undefined, '1']
+    const { good } = await lookAtFiles([{ row: 1, path: '2.jpg', fields: {} }], folder, { done, interrupted })
+    await writeFile(join(folder, '2.jpg'), 'something else, of another length')
+    const { outcomes, stopped } = await importRows(good, { server, each, atOnce: 1, done })
+    expect(outcomes).toMatchObject([{ state: 'failed', code: 'not_sent', message: expect.stringContaining('changed') }])
+    expect(stopped).toBe(null)
+  })
+
+  it('stops where the token is not good, and where no Annal answers', async () => {
+    const folder = await newFolder(1)
+    const stale = await annal({ ...someone, token: 'not-a-token' }, folder)
+    expect(stale).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/credentials/) })
+    const elsewhere = createServer((_, response) => response.writeHead(301, { location: 'https://x.example/' }).end())
+    elsewhere.listen(0, '127.0.0.1')
+    await once(elsewhere, 'listening')
+    try {
+      const { port } = elsewhere.address() as AddressInfo
+      const said = await annalHere({ ANNAL_TOKEN: 'x' }, ['import', folder, '--url', `http://127.0.0.1:${port}`])
+      expect(said).toMatchObject({ code: 1, stderr: expect.stringMatching(/301 and leads to https:\/\/x\.example/) })
+    } finally {
+      elsewhere.closeAllConnections()
+      elsewhere.close()
+    }
+  })
+
+  it.each([
+    [['.'], /ANNAL_TOKEN/],
+    [['.', '--token-file', '/nowhere'], /The token cannot be read/],
+    [['.', '--concurrency', '0'], /from 1 to 32/],
+    [['.', '--limit', 'x'], /--limit is a whole number from 1\./],
+    [['.', '--url', 'localhost:4000'], /--url is an address/],
+  ])('answers wrong usage %j with 2, and asks nobody', async (args, message) => {
+    const said = await annalHere({}, ['import', ...args])
+    expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+  })
+
+  it.each([
+    ['unknown.csv', 'file,captoin\na.jpg,x\n', /There is no field 'captoin'/],
+    ['without.csv', 'caption\nx\n', /No field says which file/],
+    ['twice.csv', 'file,tag,tag\na.jpg,x,y\n', /The field 'tag' is there twice/],
+    ['open.csv', 'file\n"a', /is not CSV: Quote Not Closed/],
+    ['latin.csv', Buffer.from('file\ncaf\xE9.jpg\n', 'latin1'), /is not UTF-8/],
+    ['unknown.jsonl', '{"file":"a","note":1}', /There is no field 'note'/],
+    ['photo.jpg', 'x', /is neither a folder nor/],
+  ])('refuses the source %s with 2', async (name, content, message) => {
+    await writeFile(join(dir, name), content)
+    const said = await annal(someone, join(dir, name))
+    expect(said).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+  })
+})
