@@ -112,6 +112,28 @@ describe('embedded PostgreSQL', () => {
     },
   )
 
+  it.runIf(process.getuid?.() === 0)(
+    'of another machine, where its user had another number, is handed over by root, and anybody else is told how',
+    async () => {
+      const first = await startEmbeddedPostgres({ dir, log })
+      await query(first.url, 'CREATE TABLE words (word text); INSERT INTO words VALUES ($$kept$$)')
+      await first.stop()
+      const dataDir = join(dir, 'postgres')
+      await promisify(execFile)('chown', ['-R', '54321:54321', dataDir])
+
+      const ordinary = { command: (binary: string, args: string[]) => ({ binary, args }) }
+      await expect(ensureCluster(dir, await findBinaries(), ordinary, 'a password')).rejects.toThrow(
+        `belongs to user 54321, and PostgreSQL serves nobody but 0, who starts it here: chown -R 0 ${dir}`,
+      )
+
+      const second = await startEmbeddedPostgres({ dir, log })
+      expect(await query(second.url, 'SELECT word FROM words')).toEqual([{ word: 'kept' }])
+      expect((await stat(join(dataDir, 'base'))).uid).toBe((await stat(dataDir)).uid)
+      expect((await stat(dataDir)).uid).not.toBe(54_321)
+      await second.stop()
+    },
+  )
+
   it('comes back on the same port with the same password, which only its owner can read', async () => {
     const first = await startEmbeddedPostgres({ dir, log })
     await first.stop()

@@ -141,11 +141,27 @@ export const writeCredentials = (dir: string, credentials: Credentials) =>
   replaceFile(credentialsPath(dir), JSON.stringify(credentials))
 
 /**
+ * PostgreSQL serves only who owns its data, and a backup from another machine belongs to the number that its user had there.
+ * As root we hand it over; anybody else is told what to do. Nobody serves this directory now.
+ */
+const ensureOwner = async (dataDir: string, { owner }: Runner) => {
+  const found = await stat(dataDir).catch(ifMissing)
+  const wanted = owner?.uid ?? process.getuid?.()
+  if (!found || wanted === undefined || found.uid === wanted) return
+  if (owner) await run('chown', ['-Rh', `${owner.uid}:${owner.gid}`, dataDir])
+  else
+    throw new Error(
+      `${dataDir} belongs to user ${found.uid}, and PostgreSQL serves nobody but ${wanted}, who starts it here: chown -R ${wanted} ${dirname(dataDir)}`,
+    )
+}
+
+/**
  * Makes the data directory when there is none. initdb works beside it and a rename puts it into place, so that neither
  * a crash nor a second process at the same time leaves half a cluster under the final name.
  */
 export const ensureCluster = async (dir: string, binaries: Binaries, runner: Runner, password: string) => {
   const dataDir = join(dir, 'postgres')
+  await ensureOwner(dataDir, runner)
   const version = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(ifMissing)
   if (version?.trim() === majorVersion) return
   if (version !== undefined) {
