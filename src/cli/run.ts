@@ -5,12 +5,19 @@ import { FAILURE, red, say, WRONG_USAGE } from './output.ts'
 import { createProgram } from './program.ts'
 import { atTerminal, type Terminal } from './terminal.ts'
 
+/** Callers are not told why a part is away; who types a command is. */
+const causeOf = ({ code, cause }: DomainError) =>
+  code === 'UNAVAILABLE' && cause instanceof Error && cause.message ? `\n${cause.message}` : ''
+
 function explain(error: unknown): { text: string; code: number } {
   // By its name: the configuration is loaded by the commands that need it.
   if (error instanceof Error && error.name === 'ConfigError') return { text: error.message, code: WRONG_USAGE }
   if (error instanceof DomainError) {
     const details = error.details === undefined ? '' : `\n${JSON.stringify(error.details, null, 2)}`
-    return { text: error.message + details, code: error.code === 'VALIDATION_FAILED' ? WRONG_USAGE : FAILURE }
+    return {
+      text: error.message + causeOf(error) + details,
+      code: error.code === 'VALIDATION_FAILED' ? WRONG_USAGE : FAILURE,
+    }
   }
   return { text: error instanceof Error ? error.message : String(error), code: FAILURE }
 }

@@ -227,6 +227,11 @@ describe('annal', () => {
     expect(JSON.parse(json)).toContainEqual(expect.objectContaining({ id: 'I8', isCut: true }))
   })
 
+  it('says which part is away, and why', async () => {
+    const { code, stderr } = await annal(['gc'], { env: { IPFS_API_URL: 'http://127.0.0.1:9' } })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/ is not available right now.*\n.*\w/) })
+  })
+
   it('collects garbage', async () => {
     expect(await annal(['gc', '--json'])).toMatchObject({
       code: 0,

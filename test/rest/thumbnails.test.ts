@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { readdir, utimes } from 'node:fs/promises'
 import sharp from 'sharp'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
@@ -62,6 +63,17 @@ describe('the thumbnail of a picture', () => {
       expect([width, height]).toEqual([60, 40])
     },
   )
+
+  it('is asked of a decoder only where the file begins as a picture, whatever its type says', async () => {
+    const make = vi.spyOn(app.installation.pictures, 'make')
+    onTestFinished(() => make.mockRestore())
+    const kinds = ['image/png', 'application/octet-stream']
+    for (const type of kinds) await processed(new File([`no picture but ${randomUUID()}`], 'any', { type }))
+    await processed(new File(['short'], 'short', { type: kinds[0]! }))
+    expect(make).not.toHaveBeenCalled()
+    await processed(new File([await newPicture()], 'any', { type: kinds[1]! }))
+    expect(make).toHaveBeenCalledOnce()
+  })
 
   it('is where its download is asked for', async () => {
     const { after } = await processed(await newPicture())

@@ -7,6 +7,7 @@ import type { ContentStore, Database, Log, PictureMaker } from '../ports.ts'
 import { arrayOf, int, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
+import { beginsAsPicture, SIGNATURE_BYTES } from './picture-signature.ts'
 import { thumbnailJobsSql } from './thumbnail-sql.ts'
 
 /** Pixels, of the longer side. */
@@ -67,7 +68,10 @@ export function createThumbnailService({ database, contentStore, pictures, log }
     async handle({ assetId }: ThumbnailJob): Promise<void> {
       const select = { nid: true, fileSize: true }
       const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
-      if (!asset || asset.fileSize > MAX_BYTES) return
+      if (!asset || asset.fileSize < SIGNATURE_BYTES || asset.fileSize > MAX_BYTES) return
+      const head: Uint8Array[] = []
+      for await (const part of contentStore.read(asset.nid, { offset: 0, length: SIGNATURE_BYTES })) head.push(part)
+      if (!beginsAsPicture(Buffer.concat(head))) return
       const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
       if (!thumbnail) return
       const cid = await contentStore.putDocument(thumbnail)
