@@ -24,5 +24,9 @@ export const pageQuery = <Shape extends z.core.$ZodLooseShape>(filters: Shape, m
       .describe(
         `How many records a page has, at most ${max}; ${Math.min(DEFAULT_LIMIT, max)} when it is 0, left out or no number.`,
       ),
-    offset: z.int().min(0).optional().describe('How many records come before the page.'),
+    offset: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('How many records come before the page; none when it is left out or no number.'),
   })
