@@ -29,16 +29,16 @@ export async function serve(): Promise<never> {
   // Told before anything is opened.
   const { trustedDocuments, introspection } = config.graphql
   if (trustedDocuments) readTrustedDocuments(trustedDocuments, schema, introspection)
-  const log = createLog(config.logLevel)
-  // Also while it starts: what is half started is not left behind.
-  const stopped = stopSignal(STOP_MS)
-  // The port is taken first: a second start is told at once, and nothing of the first is touched.
-  const handlers: HttpHandler[] = []
   const telemetry = await openTelemetry({
     hasMetrics: config.metrics.isOn,
     tracing: config.tracing,
     version: manifest.version,
   })
+  const log = createLog(config.logLevel, { tracer: telemetry.tracer })
+  // Also while it starts: what is half started is not left behind.
+  const stopped = stopSignal(STOP_MS)
+  // The port is taken first: a second start is told at once, and nothing of the first is touched.
+  const handlers: HttpHandler[] = []
   const server = createHttpServer({
     handlers,
     presentError,

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { type DestinationStream, type LoggerOptions, pino } from 'pino'
 import type { Log } from '../domain/ports.ts'
 import { createRepetition } from '../domain/repetition.ts'
+import type { Tracer } from '../domain/telemetry.ts'
 
 const toStderr = () => pino.destination({ dest: 2, sync: true })
 const WARN = pino.levels.values.warn
@@ -26,13 +27,28 @@ function tellRarely(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
   }
 }
 
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/
+
+/** What leads from a line to its trace, by the names that OpenTelemetry has for logs in other formats. */
+function placeOf(tracer: Pick<Tracer, 'origin'>): object {
+  const [, trace_id, span_id, trace_flags] = TRACEPARENT.exec(tracer.origin() ?? '') ?? []
+  return trace_id === undefined ? {} : { trace_id, span_id, trace_flags }
+}
+
+/** Where lines go, and who knows what they are a part of. */
+export interface LogOptions {
+  destination?: DestinationStream
+  tracer?: Pick<Tracer, 'origin'>
+}
+
 /** JSON lines on stderr. Names that hold secrets are censored wherever they turn up. */
-export const createLog = (level: string, destination: DestinationStream = toStderr()): Log =>
+export const createLog = (level: string, { destination = toStderr(), tracer }: LogOptions = {}): Log =>
   pino(
     {
       level,
       base: undefined,
       timestamp: pino.stdTimeFunctions.isoTime,
+      ...(tracer && { mixin: () => placeOf(tracer) }),
       hooks: { logMethod: tellRarely() },
       redact: {
         paths: [

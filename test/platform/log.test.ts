@@ -4,7 +4,7 @@ import { createLog } from '../../src/platform/log.ts'
 
 function openLog() {
   const lines: Record<string, unknown>[] = []
-  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const log = createLog('info', { destination: { write: (line) => void lines.push(JSON.parse(line)) } })
   return { log, lines }
 }
 const away = () => ({ err: new Error('connect ECONNREFUSED') })

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { startJobs } from '../../src/platform/jobs/jobs.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
@@ -126,6 +127,19 @@ describe('A trace', () => {
     )
     expect(begun!.parentSpanId || undefined).toBeUndefined()
     expect(collector.spans.map(({ name }) => name)).not.toContain('GET /healthz')
+  })
+
+  it('is named by the lines that are logged on its way, and by no others', async () => {
+    const lines: Record<string, unknown>[] = []
+    const { tracer } = app.installation.telemetry
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
+    const log = createLog('info', { tracer, destination }).child({ requestId: 'one' })
+    const { traceId, headers } = newCaller()
+    await tracer.resume([headers.traceparent], 'logged step', {}, async () => log.info({}, 'on the way'))
+    log.info({}, 'beside it')
+    const { spanId } = named(await traced(traceId, 'logged step'), 'logged step')
+    expect(lines).toMatchObject([{ requestId: 'one', trace_id: traceId, span_id: spanId, trace_flags: '01' }, {}])
+    expect(lines[1]).not.toHaveProperty('trace_id')
   })
 
   it('of a caller who does not keep it is not kept here either, and goes on', async () => {
