@@ -25,6 +25,7 @@ export const alerts = alertsText
     expr: /expr: >-\n\s+(.*)/.exec(text)![1]!,
     runbook: /runbook: (\S+)/.exec(text)?.[1],
     severity: /severity: (\w+)/.exec(text)?.[1],
+    summary: /summary: "(.*)"/.exec(text)?.[1],
   }))
 
 const NAME = /\b(?:annal|nodejs|process|scrape)_\w+|\bup\b/g
