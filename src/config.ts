@@ -53,7 +53,9 @@ const variables = {
       .string()
       .regex(/^[\x21-\x7e]{16,}$/, 'Expected at least 16 characters, without spaces.')
       .optional(),
-    doc: 'What Prometheus sends as `Authorization: Bearer <token>` to read `/metrics`, at every port. Without it, `/metrics` is at HEALTH_PORT alone.',
+    doc:
+      'What Prometheus sends as `Authorization: Bearer <token>` to read `/metrics`, at every port; 16 characters or more.' +
+      ' `openssl rand -hex 32` makes one. Without it, `/metrics` is at HEALTH_PORT alone.',
     secret: true,
   },
   PUBLIC_URL: {
@@ -93,7 +95,7 @@ const variables = {
   },
   CHAIN_RELAY_KEYS: {
     schema: relayKeys.optional(),
-    doc: 'Private keys of the relay accounts, separated by commas.',
+    doc: 'Private keys of the relay accounts, 64 hex digits each, separated by commas.',
     secret: true,
   },
   CHAIN_TREASURY_KEY: {
@@ -101,7 +103,7 @@ const variables = {
       .refine((keys) => keys.length === 1, 'Expected one key.')
       .transform(([key]) => key)
       .optional(),
-    doc: 'Private key of the treasury, the account that deposits are gathered in; none of CHAIN_RELAY_KEYS. Default: made from the derivation key in ANNAL_DIR/keys.',
+    doc: 'Private key of the treasury, the account that deposits are gathered in, 64 hex digits; none of CHAIN_RELAY_KEYS. Default: made from the derivation key in ANNAL_DIR/keys.',
     secret: true,
   },
   CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
@@ -116,7 +118,7 @@ const variables = {
       .string()
       .regex(/^[0-9a-fA-F]{64}$/, 'Expected 64 hex digits.')
       .optional(),
-    doc: 'Wraps the custodial keys, together with ANNAL_DIR/keys/counterparts. Default: made at first start in ANNAL_DIR/keys.',
+    doc: 'Wraps the custodial keys, together with ANNAL_DIR/keys/counterparts; 64 hex digits, as `openssl rand -hex 32` makes them. Default: made at first start in ANNAL_DIR/keys.',
     secret: true,
   },
   KEY_ENCRYPTION_KEY_PREVIOUS: {
@@ -127,7 +129,7 @@ const variables = {
         'Expected 64 hex digits, or several of them separated by commas.',
       )
       .optional(),
-    doc: 'Earlier keys, newest first: they still unwrap, until `annal keys rotate` has rewrapped everything.',
+    doc: 'Earlier keys of 64 hex digits, newest first, separated by commas: they still unwrap, until `annal keys rotate` has rewrapped everything.',
     secret: true,
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../src/config.ts'
+import { ConfigError, describeConfig, readConfig } from '../../src/config.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'annal-config-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -64,6 +64,12 @@ describe('a server', () => {
   ])('does not start with %s', (_, env, sentence) => {
     expect(refusal(env)).toMatch(sentence)
     expect(refusal(env)).not.toMatch(/abab|secret/i)
+  })
+
+  it('says of every key what it looks like before one is refused', () => {
+    const keys = describeConfig().filter(({ name }) => refusal({ [name]: 'no' }).includes('64 hex digits'))
+    expect(keys.length).toBeGreaterThan(3)
+    expect(keys.filter(({ doc }) => !doc.includes('64 hex digits')).map(({ name }) => name)).toEqual([])
   })
 
   it('tells every problem at once', () => {
