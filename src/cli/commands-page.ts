@@ -1,6 +1,6 @@
 /** The page of all commands, as `docs/commands.md` has it: made of their help, so that it cannot say anything else. */
 import type { Command } from 'commander'
-import { examplesOf, leavesOf } from './command.ts'
+import { examplesOf, leavesOf, notesOf } from './command.ts'
 
 /** As the formatter lays tables out. */
 function tableOf(rows: readonly [string, string][]): string {
@@ -16,7 +16,8 @@ function section(name: string, command: Command): string {
   help.prepareContext({ helpWidth: 110 })
   const shown = help.formatHelp(command, help).trimEnd()
   const examples = examplesOf(command).map((line) => `$ ${line}`)
-  return `## annal ${name}\n\n\`\`\`\n${shown}\n\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}\n\`\`\`\n`
+  const note = notesOf(command) && `\n\n${notesOf(command)}`
+  return `## annal ${name}\n\n\`\`\`\n${shown}\n\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}${note}\n\`\`\`\n`
 }
 
 /** Markdown of every command: a table of what each is for, then the help of each. */

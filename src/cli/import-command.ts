@@ -138,6 +138,11 @@ export function addImportCommand(program: Command): void {
       'annal import photos.csv --files /mnt/photos --url https://annal.example.org --token-file ~/.annal-token',
       `ANNAL_TOKEN=… annal import photos.jsonl --json | jq -r '.rows[] | select(.state == "failed") | .path'`,
     ],
+    `Fields besides \`file\` are those of POST /api/v3/assets/: caption, headline, alt_text, tag, public_access, nit_commit_custom (JSON)
+and so on. Rows are counted as spreadsheets count them: the header of a CSV is row 1. Files are only read in their folder.
+Nothing is begun when the wallet cannot pay for all of it. A file that the account has registered already, by an earlier import or
+otherwise, costs nothing and stays as it is; one that has changed since is another file.
+Exits with 0 when all that was wanted is registered, or on a dry run could be, and else with 1.`,
   )
     .argument('<source>', 'a folder, or a .csv, .jsonl or .ndjson whose field `file` names each file')
     .option('--files <folder>', 'where the files are that a CSV or JSON lines name; default: beside it')
@@ -149,15 +154,6 @@ export function addImportCommand(program: Command): void {
     .option(
       '--json',
       'prints {"account", "cost": {"each", "total", "available", "missing"}, "stopped", "rows": [{"row", "path", "state", "nid" or "code" and "message"}]}; a state is registered, before, failed or left',
-    )
-    .addHelpText(
-      'after',
-      `
-Fields besides \`file\` are those of POST /api/v3/assets/: caption, headline, alt_text, tag, public_access, nit_commit_custom (JSON)
-and so on. Rows are counted as spreadsheets count them: the header of a CSV is row 1. Files are only read in their folder.
-Nothing is begun when the wallet cannot pay for all of it. A file that the account has registered already, by an earlier import or
-otherwise, costs nothing and stays as it is; one that has changed since is another file.
-Exits with 0 when all that was wanted is registered, or on a dry run could be, and else with 1.`,
     )
     .action(async (source: string, flags: ImportFlags) => {
       const report = await carryOut(source, flags)

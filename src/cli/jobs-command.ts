@@ -64,18 +64,15 @@ function printJobs({ waiting, failed, deadLetters }: Jobs) {
 
 /** Adds `annal jobs`. */
 export function addJobsCommand(program: Command): void {
-  command(program, 'jobs', 'Shows which background work waits, and what of it fails and why.', [
-    'annal jobs',
-    'annal jobs --retry',
-    'annal jobs --retry 01890000-0000-7000-8000-000000000000',
-  ])
+  command(
+    program,
+    'jobs',
+    'Shows which background work waits, and what of it fails and why.',
+    ['annal jobs', 'annal jobs --retry', 'annal jobs --retry 01890000-0000-7000-8000-000000000000'],
+    `A mail about an account that failed for good keeps no address: one that went to a given address cannot be tried again.`,
+  )
     .option('--retry [job]', 'tries at once what waits for its next attempt, and anew what failed for good; or one job')
     .option('--json', 'prints {"retried", "waiting", "failed", "deadLetters", "setbacks"}')
-    .addHelpText(
-      'after',
-      `
-A mail about an account that failed for good keeps no address: one that went to a given address cannot be tried again.`,
-    )
     .action(async ({ retry, json }: JobsFlags) => {
       const jobs = await readJobs(retry)
       const found = !retry || retry === true || jobs.retried > 0

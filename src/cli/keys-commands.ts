@@ -32,19 +32,18 @@ export function addKeysCommands(program: Command): void {
         say(`${status.oldVersions} custodial keys have no key share yet. Rotate to give them one.`)
     })
 
-  command(keys, 'rotate', 'Makes a new key and moves everything under it, beside a running server.', [
-    'annal keys rotate',
-  ])
-    .option('--json', 'prints {"current", "isNew", "rewrapped", "unreadable"}')
-    .addHelpText(
-      'after',
-      `
-Can be interrupted: the next run goes on with what is left. With keys as variables:
+  command(
+    keys,
+    'rotate',
+    'Makes a new key and moves everything under it, beside a running server.',
+    ['annal keys rotate'],
+    `Can be interrupted: the next run goes on with what is left. With keys as variables:
   1. Name the new key in KEY_ENCRYPTION_KEY_PREVIOUS of every server and restart it, so that all can read it.
   2. Exchange the two: the new key in KEY_ENCRYPTION_KEY, the earlier one in KEY_ENCRYPTION_KEY_PREVIOUS; restart every server.
   3. Rotate.
   4. Take the earlier key away and restart every server.`,
-    )
+  )
+    .option('--json', 'prints {"current", "isNew", "rewrapped", "unreadable"}')
     .action(async ({ json }) => {
       const progress = createProgress('wrapped anew')
       const { rotation, status } = await withKeys(async ({ rotate, status }) => ({
@@ -71,17 +70,16 @@ Can be interrupted: the next run goes on with what is left. With keys as variabl
         say('Set a new KEY_ENCRYPTION_KEY, and the earlier one as KEY_ENCRYPTION_KEY_PREVIOUS.')
     })
 
-  command(keys, 'give-up', 'Says that a key is lost for good, so that servers start without it.', [
-    'annal keys give-up local:0123456789abcdef',
-  ])
+  command(
+    keys,
+    'give-up',
+    'Says that a key is lost for good, so that servers start without it.',
+    ['annal keys give-up local:0123456789abcdef'],
+    `What it wrapped stays shut: commits of those accounts wait for three days and are refunded, and nothing is signed for them.
+Should the key be found again, it opens everything as before.`,
+  )
     .argument('<key>', 'as the refused start names it')
     .option('--json', 'prints {"givenUp"}')
-    .addHelpText(
-      'after',
-      `
-What it wrapped stays shut: commits of those accounts wait for three days and are refunded, and nothing is signed for them.
-Should the key be found again, it opens everything as before.`,
-    )
     .action(async (key: string, { json }) => {
       const { giveKeyUp } = await import('../platform/vault/vault-identity.ts')
       await withInstallation(async ({ database, keyRing }) => {
@@ -93,16 +91,15 @@ Should the key be found again, it opens everything as before.`,
       say(`Servers start without ${key}.`)
     })
 
-  command(keys, 'destroy-earlier', 'Destroys earlier keys, once nothing is left under them.', [
-    'annal keys destroy-earlier',
-  ])
-    .option('--json', 'prints {"destroyed"}')
-    .addHelpText(
-      'after',
-      `
-Refuses while something is left under one, and for 15 minutes after a rotation.
+  command(
+    keys,
+    'destroy-earlier',
+    'Destroys earlier keys, once nothing is left under them.',
+    ['annal keys destroy-earlier'],
+    `Refuses while something is left under one, and for 15 minutes after a rotation.
 Keys that are given as variables are the operator's to remove.`,
-    )
+  )
+    .option('--json', 'prints {"destroyed"}')
     .action(async ({ json }) => {
       const destroyed = await withKeys((rotation) => rotation.destroyEarlier())
       if (json) return printJson({ destroyed })

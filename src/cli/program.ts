@@ -1,5 +1,5 @@
 /** All commands. Loading them loads nothing of the service: each brings what it needs when it is carried out. */
-import { Command } from 'commander'
+import { Command, Help } from 'commander'
 import { addAdminCommands, addGrantCommand, addSessionsCommands } from './accounts-commands.ts'
 import { addApiKeyCommands } from './api-key-commands.ts'
 import { addCheckCommands } from './check-command.ts'
@@ -34,6 +34,10 @@ export function createProgram(version: string): Command {
       getErrHelpWidth: () => terminal().stderr.columns ?? HELP_WIDTH,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
+    })
+    .configureHelp({
+      optionDescription: (option) =>
+        `${Help.prototype.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`,
     })
     .showHelpAfterError('(add --help for what is possible)')
     .exitOverride()

@@ -9,15 +9,21 @@ import { atTerminal, type Terminal } from './terminal.ts'
 const causeOf = ({ code, cause }: DomainError) =>
   code === 'UNAVAILABLE' && cause instanceof Error && cause.message ? `\n${cause.message}` : ''
 
+/** All that is wrong with what was given, a line each. */
+function problemsOf({ message, details }: DomainError): string {
+  if (details === undefined || typeof details === 'string' || Array.isArray(details)) return message
+  return Object.entries(details)
+    .flatMap(([field, problems]) => problems.map((problem) => `${field}: ${problem}`))
+    .join('\n')
+}
+
 function explain(error: unknown): { text: string; code: number } {
   // By its name: the configuration is loaded by the commands that need it.
   if (error instanceof Error && error.name === 'ConfigError') return { text: error.message, code: WRONG_USAGE }
   if (error instanceof DomainError) {
+    if (error.code === 'VALIDATION_FAILED') return { text: problemsOf(error), code: WRONG_USAGE }
     const details = error.details === undefined ? '' : `\n${JSON.stringify(error.details, null, 2)}`
-    return {
-      text: error.message + causeOf(error) + details,
-      code: error.code === 'VALIDATION_FAILED' ? WRONG_USAGE : FAILURE,
-    }
+    return { text: error.message + causeOf(error) + details, code: FAILURE }
   }
   return { text: error instanceof Error ? error.message : String(error), code: FAILURE }
 }

@@ -89,6 +89,8 @@ export function addVerifyCommand(program: Command): void {
     )
     .option('--json', 'prints the commits with every check')
     .action(async (nid: string, flags: VerifyFlags) => {
+      const { isNid } = await import('../domain/ids.ts')
+      if (!isNid(nid)) throw new CommanderError(WRONG_USAGE, 'annal.verify', 'A nid is a CID, such as bafkrei….')
       const verification = await verify(nid, flags)
       if (!verification.agrees) fail()
       if (flags.json) printJson(verification)

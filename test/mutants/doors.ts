@@ -3,7 +3,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 export const doors: Mutant[] = [
   ...mutantsOf(
     'src/cli/import/files.ts',
-    ['server/import.test.ts'],
+    ['processes/import.processes.ts'],
     [
       [
         'doors.import-outside',
@@ -16,7 +16,7 @@ export const doors: Mutant[] = [
   ),
   ...mutantsOf(
     'src/cli/import/form.ts',
-    ['server/import.test.ts'],
+    ['processes/import.processes.ts'],
     [
       [
         'doors.import-changed',
@@ -28,7 +28,7 @@ export const doors: Mutant[] = [
   ),
   ...mutantsOf(
     'src/cli/import/import.ts',
-    ['server/import.test.ts'],
+    ['processes/import.processes.ts'],
     [
       [
         'doors.import-unpaid',

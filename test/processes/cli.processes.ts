@@ -48,7 +48,11 @@ describe('annal', () => {
     [['admin', 'create'], /required option/],
     [['admin', 'create', '--username', 'a', '--email', 'a@example.org'], /--password-file/],
     [['admin', 'create', '--username', 'a', '--email', 'a@example.org', '--password', 'secret'], /unknown option/],
-    [['verify', 'bafkrei', '--gateway', 'http://127.0.0.1:1'], /--rpc-url, --registry and --gateway/],
+    [['verify', 'bafkrei'], /A nid is a CID/],
+    [
+      ['verify', 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy', '--gateway', 'http://127.0.0.1:1'],
+      /--rpc-url, --registry and --gateway/,
+    ],
   ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })

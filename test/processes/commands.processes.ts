@@ -1,11 +1,13 @@
 /** What every command promises, and the commands on webhooks and migrations. */
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { leavesOf } from '../../src/cli/command.ts'
 import { commandsPage } from '../../src/cli/commands-page.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { annalHere } from '../support/annal-command.ts'
+import { annalHere, startAnnal } from '../support/annal-command.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
@@ -32,6 +34,22 @@ describe('every command', () => {
       if (!['serve', 'completion'].includes(name)) expect(command.options.map(({ long }) => long)).toContain('--json')
     },
   )
+})
+
+it('a command tells required options in its help, and problems of what it was given a line each', async () => {
+  expect((await annal('users', 'lock', '--help')).stdout).toMatch(
+    /--reason <text> +why, .*audit\s+trail\s+\(required\)/,
+  )
+  const said = await annal('grant', '--user', 'nobody', '--points', 'x', '--reason', 'y')
+  expect(said).toMatchObject({ code: 2, stdout: '' })
+  for (const line of said.stderr.trim().split('\n')) expect(line).toMatch(/^amount: (Expected|Ensure) .+\.$/)
+})
+
+it('a command whose reader has read enough ends in silence', async () => {
+  const command = startAnnal(app.env.ANNAL_DIR!, ['config', '--json'])
+  command.stdout.destroy()
+  const [said, [code]] = await Promise.all([text(command.stderr), once(command, 'exit')])
+  expect({ said, code }).toEqual({ said: '', code: 0 })
 })
 
 describe('annal webhooks', () => {

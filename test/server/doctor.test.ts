@@ -1,5 +1,5 @@
 /** What `annal doctor` finds on a real installation: what is right, and what somebody broke. */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -73,8 +73,8 @@ describe('annal doctor', () => {
     })
     expect(code).toBe(1)
     expect(states).toMatchObject({
-      ...{ configuration: 'right', database: 'wrong', migrations: 'wrong', keys: 'skipped', jobs: 'skipped' },
-      ...{ chain: 'wrong', 'relay-accounts': 'wrong', files: 'wrong' },
+      ...{ configuration: 'right', database: 'wrong', migrations: 'skipped', keys: 'skipped', jobs: 'skipped' },
+      ...{ chain: 'wrong', 'relay-accounts': 'skipped', files: 'wrong' },
     })
     expect(of('mail')).toMatchObject([
       { state: 'wrong', finding: expect.stringContaining('does not take us (ESOCKET') },
@@ -114,7 +114,7 @@ describe('annal doctor', () => {
     )
     expect(states).toMatchObject({ chain: 'wrong', 'relay-accounts': 'wrong' })
     expect(of('chain').at(-1)!.finding).toBe(`There is no registry at ${address}.`)
-    expect(of('relay-accounts')).toMatchObject([{ finding: expect.stringContaining(`${address} holds 0.0000 coins`) }])
+    expect(of('relay-accounts')).toMatchObject([{ finding: expect.stringContaining(`${address} holds 0 coins`) }])
     expect((await doctor({ CHAIN_ID: '999' }, 'chain')).of('chain')).toMatchObject([
       { state: 'wrong', finding: expect.stringContaining('CHAIN_ID says 999') },
     ])
@@ -151,6 +151,11 @@ describe('annal doctor', () => {
     expect(of('folders').map(({ finding }) => finding)).toEqual([
       expect.stringContaining(`get at ${ANNAL_DIR}.`),
       expect.stringContaining('/keys.'),
+    ])
+    const file = join(dir, 'a-file')
+    await writeFile(file, '')
+    expect((await doctor({ ANNAL_DIR: file }, 'folders')).of('folders')).toMatchObject([
+      { state: 'wrong', finding: `ANNAL_DIR is ${file}, which is not a folder.` },
     ])
     const other = createServer((_req, res) => void res.end('{"version":"9.9.9"}'))
     const there = `http://127.0.0.1:${await listen(other, onTestFinished)}`

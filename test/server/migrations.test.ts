@@ -137,7 +137,9 @@ describe('migrations', () => {
     }
     await database.query('CREATE DATABASE untouched')
     const url = embedded.url.replace(/annal$/, 'untouched')
-    await expect(assertMigrated(url)).rejects.toThrow(/lacks migrations .*Start the server, or run npm run migrate/)
+    await expect(assertMigrated(url)).rejects.toThrow(
+      /lacks migrations .*Start the server, or carry out: annal migrate/,
+    )
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     const { rows } = await client.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)

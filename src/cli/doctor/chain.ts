@@ -1,7 +1,7 @@
 /** Checks of the chain: the node, the registry, who pays for commits, and what waits for it. */
-
 import type { Rpc } from '../../chain/rpc.ts'
 import type { Config } from '../../config.ts'
+import { fromUnits } from '../../domain/money.ts'
 import { type Diagnosis, right, SkippedError, span, toKnow, warning, wrong } from './diagnosis.ts'
 import { findNewestFinal } from './doctor-statements.ts'
 import type { Parts } from './parts.ts'
@@ -100,15 +100,15 @@ async function gasOfCommit(parts: Parts, rpc: Rpc): Promise<bigint> {
   return receipt ? BigInt(receipt.gasUsed) : GAS_OF_COMMIT
 }
 
-/** Coins of a chain, to four places; the smallest of them is too small for a number. */
-const coins = (wei: bigint) => (Number(wei / 10n ** 12n) / 1e6).toFixed(4)
-
 /** What relay accounts hold, and for how many commits that is enough. */
 export async function checkRelayAccounts(parts: Parts): Promise<Diagnosis[]> {
   const { chain } = await parts.config()
   const rpc = await node(chain)
   const { createRelayAccount } = await import('../../chain/keys.ts')
-  const head = await rpc.call<Block>('eth_getBlockByNumber', 'latest', false)
+  const { isUnavailable } = await import('../../domain/errors.ts')
+  const head = await rpc.call<Block>('eth_getBlockByNumber', 'latest', false).catch((error: unknown) => {
+    throw isUnavailable(error) ? new SkippedError('The chain does not answer.') : error
+  })
   const price = BigInt(await rpc.call<string>('eth_gasPrice'))
   const gas = await gasOfCommit(parts, rpc)
   const diagnoses: Diagnosis[] = []
@@ -119,7 +119,7 @@ export async function checkRelayAccounts(parts: Parts): Promise<Diagnosis[]> {
   for (const { address } of (chain.relayKeys ?? []).map(createRelayAccount)) {
     const balance = BigInt(await rpc.call<string>('eth_getBalance', address, 'latest'))
     const commits = price > 0n ? balance / (gas * price) : undefined
-    const finding = `${address} holds ${coins(balance)} coins${commits === undefined ? '' : `, enough for about ${commits} commits at ${gas} gas and the present price`}.`
+    const finding = `${address} holds ${fromUnits(balance)} coins${commits === undefined ? '' : `, enough for about ${commits} commits at ${gas} gas and the present price`}.`
     const fix = `Send coins to ${address}; its commits wait when it is empty.`
     if (commits === 0n) diagnoses.push(wrong(finding, fix))
     else diagnoses.push(commits !== undefined && commits < FEW_COMMITS ? warning(finding, fix) : right(finding))

@@ -118,7 +118,7 @@ export async function checkServer({ config, version }: Parts): Promise<Diagnosis
   const diagnoses: Diagnosis[] = []
   const running = await versionAt(here).catch(() => undefined)
   if (running === undefined) {
-    diagnoses.push(toKnow(`No server answers at ${here}.`, 'Start one, where one should run: `npm start`.'))
+    diagnoses.push(toKnow(`No server answers at ${here}.`, 'Start one, where one should run: `annal serve`.'))
   } else if (running !== version) {
     const finding = `The server at ${here} is of version ${running}, and this command of ${version}.`
     diagnoses.push(warning(finding, 'Restart the server after an upgrade, and use the command that belongs to it.'))

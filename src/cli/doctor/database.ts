@@ -30,6 +30,10 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
 /** Whether the tables are those of this version. */
 export async function checkMigrations(parts: Parts): Promise<Diagnosis[]> {
   const url = await parts.openDatabaseUrl()
+  const { assertOwnSessions } = await import('../../platform/database/assert-own-sessions.ts')
+  await assertOwnSessions(url).catch(() => {
+    throw new SkippedError('The database cannot be had.')
+  })
   const { assertMigrated } = await import('../../platform/database/migrations.ts')
   try {
     await assertMigrated(url)

@@ -1,4 +1,5 @@
 /** Checks of the machine: what the process may use of it, and who else gets at what lies there. */
+import { existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { freemem, totalmem } from 'node:os'
 import { bytes, type Diagnosis, right, toKnow, warning, wrong } from './diagnosis.ts'
@@ -73,6 +74,9 @@ export async function checkDisk({ config }: Parts): Promise<Diagnosis[]> {
 /** Who gets at files, mails and keys. */
 export async function checkFolders({ config }: Parts): Promise<Diagnosis[]> {
   const { dir } = await config()
+  if (existsSync(dir) && !statSync(dir).isDirectory()) {
+    return [wrong(`ANNAL_DIR is ${dir}, which is not a folder.`, 'Set ANNAL_DIR to a folder, or to a place for one.')]
+  }
   const { findOpenPaths } = await import('../../platform/private-folders.ts')
   const open = await findOpenPaths(dir)
   if (open === undefined) return [toKnow(`${dir} is not there yet: the first start makes it.`)]

@@ -135,7 +135,7 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
   const missing = await withClient(databaseUrl, (client) => findMissing(client, migrations))
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name).join(', ')
-  throw new Error(`The database lacks migrations (${names}). Start the server, or run npm run migrate.`)
+  throw new Error(`The database lacks migrations (${names}). Start the server, or carry out: annal migrate`)
 }
 
 /** Which migrations a database has, and lacks. */

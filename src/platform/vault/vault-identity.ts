@@ -101,7 +101,7 @@ export async function assertKeysHeld(
   const keys = lacking.map(({ id, accounts }) => `${id} (${accounts} ${accounts === 1 ? 'account' : 'accounts'})`)
   throw new Error(
     `The key vault in ${join(dir, 'keys')} lacks keys that wrap the keys of accounts: ${keys.join(', ')}. Restore the newest backup of ANNAL_DIR/keys, ` +
-      `or name them in KEY_ENCRYPTION_KEY_PREVIOUS. What is lost for good is given up by: npm run annal -- keys give-up ${lacking[0]!.id}`,
+      `or name them in KEY_ENCRYPTION_KEY_PREVIOUS. What is lost for good is given up by: annal keys give-up ${lacking[0]!.id}`,
   )
 }
 
