@@ -2,6 +2,18 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const doors: Mutant[] = [
   ...mutantsOf(
+    'src/platform/database/database.ts',
+    ['platform/database-away.test.ts'],
+    [
+      [
+        'doors.socket-away',
+        'A database whose socket is not there is away, and no fault of ours.',
+        `|connect ENOENT|`,
+        `|`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/cli/import/files.ts',
     ['processes/import.processes.ts'],
     [

@@ -53,7 +53,7 @@ const QUERY_CANCELED = '57014'
 /** Classes: connection exception, insufficient resources, operator intervention; a session that idled in a transaction; and the driver's own words. */
 const down = /^(08|53|57|25P03)/
 const gone =
-  /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT)|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
+  /^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ETIMEDOUT)|connect ENOENT|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
 const isSilence = (error: unknown): error is Error => error instanceof Error && /Query read timeout/.test(error.message)
 
