@@ -202,7 +202,7 @@ describe('annal import', () => {
     const server = createImportServer(app.url, user.token, { atOnce: 1, patiently })
     const [done, each] = [() => undefined, '1']
     const { good } = await lookAtFiles([{ row: 1, path: '2.jpg', fields: {} }], folder, { done, interrupted })
-    await writeFile(join(folder, '2.jpg'), 'something else, of another length')
+    await writeFile(join(folder, '2.jpg'), `photo X of ${folder}`)
     const { outcomes, stopped } = await importRows(good, { server, each, atOnce: 1, done })
     expect(outcomes).toMatchObject([{ state: 'failed', code: 'not_sent', message: expect.stringContaining('changed') }])
     expect(stopped).toBe(null)
