@@ -205,7 +205,7 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
 
 /** Arguments that may be left out are. */
 export function goodGraphQLRequest(shape: Shape): FuzzRequest {
-  const actor = /apiKey|auditEntries|figures|networkApp|grant|refund|sale|webhook|lockUser|Query\.users/i.test(
+  const actor = /apiKey|auditEntries|figures|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i.test(
     shape.target,
   )
     ? 'admin'

@@ -35,7 +35,7 @@ async function readDeliveries({ deliveries }: Services, flags: FilterFlags, limi
     id: toId('delivery', id),
     networkAppId: toId('app', networkAppId),
     networkAppName: networkApp.name,
-    orderId: toId('order', orderId),
+    orderId: orderId && toId('order', orderId),
     status: status.toLowerCase().replace('_', '-'),
     attempts: attemptCount,
     lastStatusCode: last?.statusCode ?? null,

@@ -29,7 +29,7 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
       type: 'JSONObject',
       nullable: true,
       description:
-        'For `order.paid` and `order.refunded` in the feed of the owner of the network app: the very body that the webhook is called with.',
+        'For `order.paid`, `order.refunded` and `webhook.test` in the feed of the owner of the network app: the very body that the webhook is called with.',
       resolve: (event, _args, { services }) => services.events.data(event),
     }),
     transferId: t.exposeID('transferId', { nullable: true, description: 'The transfer that moved money for it.' }),

@@ -1,4 +1,6 @@
 import { queryFromInfo } from '@pothos/plugin-prisma'
+import type { GraphQLResolveInfo } from 'graphql'
+import type { Context } from '../context.ts'
 import { toId } from '../domain/ids.ts'
 import type { WebhookDelivery } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
@@ -7,7 +9,7 @@ import { NetworkAppType } from './network-app.ts'
 import { Node } from './node.ts'
 import { offsetArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
-import { atMost, characters, pageOf } from './sizes.ts'
+import { atMost, characters, jsonBytes, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const DeliveryStatus = builder.enumType('DeliveryStatus', {
@@ -18,6 +20,9 @@ const DeliveryStatus = builder.enumType('DeliveryStatus', {
     GIVEN_UP: { description: 'The last attempt failed, or the receiver said that it is gone.' },
   } as const,
 })
+
+/** Two dozen short facts, and the name of an app. */
+const MOST_PAYLOAD_BYTES = 2_000
 
 /** The schedule has ten; more come by sending again. */
 const SHOWN_ATTEMPTS = 15
@@ -69,7 +74,24 @@ export const WebhookDeliveryType = builder.prismaObject('WebhookDelivery', {
       description: 'Identifier of the event it tells: the `webhook-id` of every attempt.',
       resolve: ({ eventId }) => toId('event', eventId),
     }),
-    orderId: t.id({ description: 'Identifier of the order.', resolve: ({ orderId }) => toId('order', orderId) }),
+    eventType: t.string({
+      ...characters(64),
+      description: 'What it tells: `order.paid`, `order.refunded`, `webhook.test`.',
+      select: { event: { select: { type: true } } },
+      resolve: ({ event }) => event.type,
+    }),
+    payload: t.field({
+      ...jsonBytes(MOST_PAYLOAD_BYTES),
+      type: 'JSONObject',
+      description:
+        'The body of every attempt; where an order has arguments, `[withheld]` stands for them, as one of them may be a live token.',
+      resolve: ({ eventId }, _args, { services }) => services.deliveries.payload(eventId),
+    }),
+    orderId: t.id({
+      nullable: true,
+      description: 'Identifier of the order; null of a test event.',
+      resolve: ({ orderId }) => orderId && toId('order', orderId),
+    }),
     networkAppId: t.id({
       description: 'Identifier of the network app.',
       resolve: ({ networkAppId }) => toId('app', networkAppId),
@@ -124,15 +146,14 @@ const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   }),
 })
 
-const ReplayWebhookDeliveryInput = builder.inputType('ReplayWebhookDeliveryInput', {
-  description: 'What to send once more.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the webhook delivery.' }) }),
+const SendTestEventInput = builder.inputType('SendTestEventInput', {
+  description: 'Whose receiver to try.',
+  fields: (t) => ({ networkAppId: t.id({ required: true, description: 'Identifier of the network app.' }) }),
 })
 
-const ReplayWebhookDeliveryPayload = builder
-  .objectRef<{ webhookDelivery: WebhookDelivery }>('ReplayWebhookDeliveryPayload')
-  .implement({
-    description: 'The webhook delivery, on its way again.',
+const deliveryPayload = (name: string, description: string) =>
+  builder.objectRef<{ webhookDelivery: WebhookDelivery }>(name).implement({
+    description,
     fields: (t) => ({
       webhookDelivery: t.field({
         type: WebhookDeliveryType,
@@ -141,6 +162,18 @@ const ReplayWebhookDeliveryPayload = builder
       }),
     }),
   })
+
+const SendTestEventPayload = deliveryPayload('SendTestEventPayload', 'The test event, on its way.')
+
+const ReplayWebhookDeliveryInput = builder.inputType('ReplayWebhookDeliveryInput', {
+  description: 'What to send once more.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the webhook delivery.' }) }),
+})
+
+const ReplayWebhookDeliveryPayload = deliveryPayload(
+  'ReplayWebhookDeliveryPayload',
+  'The webhook delivery, on its way again.',
+)
 
 builder.queryFields((t) => ({
   webhookDelivery: t.prismaField({
@@ -172,8 +205,25 @@ builder.queryFields((t) => ({
   ),
 }))
 
-builder.mutationField('replayWebhookDelivery', (t) =>
-  t.field({
+/** The delivery as a mutation left it, with what is asked for of it. */
+async function answerDelivery(id: string, context: Context, info: GraphQLResolveInfo) {
+  const query = queryFromInfo({ context, info, path: ['webhookDelivery'] })
+  return { webhookDelivery: await context.services.deliveries.get(context.actor, id, query) }
+}
+
+builder.mutationFields((t) => ({
+  sendTestEvent: t.field({
+    type: SendTestEventPayload,
+    description:
+      'Calls the receiver of a network app once with a signed event of the type `webhook.test`, which is about no order and charges nobody. ' +
+      'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED when the app has no webhook.',
+    args: { input: t.arg({ type: SendTestEventInput, required: true, description: 'Whose receiver to try.' }) },
+    resolve: async (_root, { input }, context, info) => {
+      const { actor, services, idempotency } = context
+      return answerDelivery(await services.deliveries.sendTest(actor, input.networkAppId, idempotency), context, info)
+    },
+  }),
+  replayWebhookDelivery: t.field({
     type: ReplayWebhookDeliveryPayload,
     description:
       'Calls the receiver once more, now, with the same identifier and body; an order that had failed succeeds when it takes it. ' +
@@ -181,9 +231,7 @@ builder.mutationField('replayWebhookDelivery', (t) =>
     args: { input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'What to send.' }) },
     resolve: async (_root, { input }, context, info) => {
       const { actor, services, idempotency } = context
-      const id = await services.deliveries.replay(actor, input.id, idempotency)
-      const query = queryFromInfo({ context, info, path: ['webhookDelivery'] })
-      return { webhookDelivery: await services.deliveries.get(actor, id, query) }
+      return answerDelivery(await services.deliveries.replay(actor, input.id, idempotency), context, info)
     },
   }),
-)
+}))

@@ -307,7 +307,7 @@ describe('The log', () => {
     })
     const none = await owner.rest('GET', `store/webhook-deliveries/?order_id=${sale.order.id}&status=given_up`)
     expect(expectOk(none)).toMatchObject({ count: 0, results: [] })
-    expect(expectOk(await owner.rest('GET', `store/webhook-deliveries/${delivery.id}/`))).toEqual(delivery)
+    expect(expectOk(await owner.rest('GET', `store/webhook-deliveries/${delivery.id}/`))).toMatchObject(delivery)
     for (const query of ['order_id=nobody', 'network_app_id=order_x', 'status=lost']) {
       expectError(await owner.rest('GET', `store/webhook-deliveries/?${query}`), 'VALIDATION_FAILED')
     }
@@ -343,6 +343,90 @@ describe('The log', () => {
       id: ['The order was refunded, so its webhook is not called again.'],
     })
     expect(sale.receiver.calls).toHaveLength(2)
+  })
+})
+
+describe('A test event', () => {
+  const hook = async (url?: string) => {
+    const store = await createStore(app)
+    const json = { name: `${store.name}-tried`, price: '1', price_mode: 'fixed', webhook_url: url }
+    const made = expectOk(await store.owner.rest('POST', 'store/network-apps/', { json }))
+    return { store, owner: store.owner, appId: made.id as string, secret: made.webhook_secret as string }
+  }
+  const settled = (owner: SignedIn, id: string, attempts = 1) =>
+    eventually(
+      async () => expectOk(await owner.rest('GET', `store/webhook-deliveries/${id}/`)),
+      ({ status, attempt_count }) => status !== 'pending' && attempt_count === attempts,
+    )
+
+  it('is signed like any other, told apart, charged to nobody, and sent once by one key', async () => {
+    const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks'))
+    const { owner, appId, secret } = await hook(receiver.url)
+    const before = await app.sql('select count(*)::int as n from transfers')
+    const headers = { 'Idempotency-Key': 'try once' }
+    const test = () => owner.rest('POST', `store/network-apps/${appId}/test-events/`, { headers })
+    const sent = expectOk(await test())
+    expect(sent).toMatchObject({ event_type: 'webhook.test', order_id: null, status: 'pending', network_app_id: appId })
+    expect(expectOk(await test()).id).toBe(sent.id)
+    const delivery = await settled(owner, sent.id)
+    expect(delivery).toMatchObject({ status: 'delivered', attempts: [{ status_code: 200, response: 'thanks' }] })
+    const [call, ...more] = receiver.calls
+    expect(more).toEqual([])
+    const body = new Webhook(secret).verify(call!.body, call!.headers as Record<string, string>)
+    expect(body).toEqual({ type: 'webhook.test', timestamp: expect.any(String), data: { network_app_id: appId } })
+    expect(delivery.payload).toEqual(body)
+    expect(call!.headers['webhook-id']).toBe(delivery.event_id)
+    const { results } = expectOk(await owner.rest('GET', 'events/?limit=10'))
+    expect(results.map(({ type }: { type: string }) => type)).toEqual(['webhook.test', 'delivery.delivered'])
+    expect(results[0]).toMatchObject({ id: delivery.event_id, order_id: null, data: body })
+    expect(await app.sql('select count(*)::int as n from transfers')).toEqual(before)
+    const { figures } = expectOk(await owner.graphql('{ figures(days: 1) { days { delivered pending givenUp } } }'))
+    const [orders] = await app.sql(
+      'select count(*)::int as n from webhook_deliveries where order_id is not null and created_at >= date_trunc($1, now(), $2)',
+      ['day', 'UTC'],
+    )
+    const [{ delivered, pending, givenUp }] = figures.days
+    expect(delivered + pending + givenUp).toBe(orders!.n)
+  })
+
+  it('has one attempt, changes nothing when it fails, and can be sent again', async () => {
+    let status = 410
+    const receiver = await startReceiver(onTestFinished, (res) => void res.writeHead(status).end())
+    const { owner, appId } = await hook(receiver.url)
+    const mutation =
+      'mutation ($id: ID!) { sendTestEvent(input: { networkAppId: $id }) { webhookDelivery { id eventType orderId } } }'
+    const { webhookDelivery: sent } = expectOk(await owner.graphql(mutation, { id: appId })).sendTestEvent
+    expect(sent).toMatchObject({ eventType: 'webhook.test', orderId: null })
+    expect(await settled(owner, sent.id)).toMatchObject({ status: 'given_up', attempts: [{ status_code: 410 }] })
+    const [{ gone }] = (await app.sql<{ gone: boolean }>(
+      'select webhook_disabled_at is not null as gone from network_apps where id = $1::uuid',
+      [fromId(appId)!.uuid],
+    )) as [{ gone: boolean }]
+    expect(gone).toBe(false)
+    status = 200
+    expectOk(await owner.rest('POST', `store/webhook-deliveries/${sent.id}/replay/`))
+    expect(await settled(owner, sent.id, 2)).toMatchObject({ status: 'delivered' })
+    expect(new Set(receiver.calls.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
+  })
+
+  it('needs an app with a webhook, and an administrator', async () => {
+    const { store, owner, appId } = await hook()
+    const test = (user: SignedIn, id: string) => user.rest('POST', `store/network-apps/${id}/test-events/`)
+    const refused = expectError(await test(owner, appId), 'VALIDATION_FAILED')
+    expect(refused.body.error.details.network_app_id[0]).toContain("set the app's webhook URL first")
+    expectError(await test(owner, 'app_none'), 'NOT_FOUND')
+    expectError(await test(await app.newUser(), store.appId), 'PERMISSION_DENIED')
+  })
+
+  it('stands beside the payments in the log, which show what was sent but for the arguments', async () => {
+    const sale = await sell(answerWith(200), { actionArgs: { token: 'live-token' } })
+    const { id } = await attempted(sale, 1)
+    const { payload, event_type: type } = expectOk(
+      await sale.store.owner.rest('GET', `store/webhook-deliveries/${id}/`),
+    )
+    const sent = JSON.parse(sale.receiver.calls[0]!.body)
+    expect(type).toBe('order.paid')
+    expect(payload).toEqual({ ...sent, data: { ...sent.data, action_args: '[withheld]' } })
   })
 })
 

@@ -2,6 +2,24 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const delivery: Mutant[] = [
   ...mutantsOf(
+    'src/domain/store/delivery-service.ts',
+    ['delivery/deliveries.test.ts'],
+    [
+      [
+        'delivery.test-ends',
+        'Nothing follows from a test event.',
+        `if (due.type === 'webhook.test') return recordTest(facts)`,
+        ``,
+      ],
+      [
+        'delivery.withholds',
+        'The log never shows the arguments of an order.',
+        `? {} : WITHHELD`,
+        `? {} : told.action_args`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/store/webhook-schedule.ts',
     ['delivery/webhook-schedule.test.ts'],
     [

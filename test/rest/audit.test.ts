@@ -100,6 +100,8 @@ describe('what an administrator does', () => {
     expect(await last(admin)).toEqual({ action: 'network-app.updated', subject: id, address: here })
     await post(`store/network-apps/${id}/rotate-secret/`)
     expect(await last(admin)).toEqual({ action: 'network-app.secret-rotated', subject: id, address: here })
+    await post(`store/network-apps/${id}/test-events/`)
+    expect(await last(admin)).toEqual({ action: 'network-app.webhook-tested', subject: id, address: here })
 
     const store = await createStore(app)
     const buyer = await app.newUser()

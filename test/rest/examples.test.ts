@@ -156,6 +156,7 @@ it('all are answered', async () => {
   await note(admin, 'getNetworkApp', networkApp)
   await note(admin, 'updateNetworkApp', { ...networkApp, json: { delivery_failure_policy: 'refund' } })
   await note(admin, 'rotateWebhookSecret', networkApp)
+  await note(admin, 'sendTestEvent', networkApp)
 
   const headers = { 'x-api-key': issued.key }
   const wanted = { network_app: 'Upscale', action_args: { factor: 2 } }

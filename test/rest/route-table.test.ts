@@ -85,6 +85,7 @@ const published = [
   'POST store/network-app-orders/:id/cancel',
   'GET store/webhook-deliveries',
   'POST store/webhook-deliveries/:id/replay',
+  'POST store/network-apps/:id/test-events',
   'POST store/point-grants',
   'POST assets/merge-trees',
   'POST assets/:nid/download',

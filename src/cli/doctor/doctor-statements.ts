@@ -50,7 +50,7 @@ export const readWebhooks = statement(
   { columns: { givenUp: int, overdue: int, waiting: int, disabled: int } },
   `select
      (select count(*)::int from webhook_deliveries
-      where status = 'GIVEN_UP' and settled_at > now() - interval '7 days') as "givenUp",
+      where status = 'GIVEN_UP' and order_id is not null and settled_at > now() - interval '7 days') as "givenUp",
      (select count(*)::int from webhook_deliveries
       where status = 'PENDING' and next_attempt_at < now() - interval '10 minutes') as overdue,
      (select count(*)::int from webhook_deliveries where status = 'PENDING' and attempt_count > 0) as waiting,

@@ -23,6 +23,7 @@ export const auditActions = [
   'network-app.updated',
   'network-app.deactivated',
   'network-app.secret-rotated',
+  'network-app.webhook-tested',
   'points.granted',
   'order.refunded',
   'webhook-delivery.replayed',

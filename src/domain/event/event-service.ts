@@ -12,6 +12,7 @@ import { createEventFanout, type FedEvent } from './event-fanout.ts'
 import { readPosition } from './event-input.ts'
 import { type EventRecord, recordOf } from './event-record.ts'
 import { eventsOf, type Following, feedAfter, type Place, streamOf, takePlace } from './event-stream.ts'
+import type { EventType } from './event-type.ts'
 import { createStreamLimits } from './stream-limits.ts'
 
 /** A part of the feed, bounded by cursors (sequences) or event identifiers. */
@@ -22,6 +23,9 @@ export interface EventPage {
   /** From the end backwards. */
   inverted: boolean
 }
+
+/** What webhooks are told of, too. */
+const webhookTypes = new Set<EventType>(['order.paid', 'order.refunded', 'webhook.test'])
 
 /** Feeds of events, read page by page or followed; what `createEventService` makes. */
 export type EventService = ReturnType<typeof createEventService>
@@ -104,7 +108,7 @@ export function createEventService({ database, notifications, actionArgs, log, m
 
     /** What the webhook's call for an event of the actor carries; null when no call tells of it. */
     async data({ id, type }: Pick<EventRecord, 'id' | 'type'>): Promise<Record<string, unknown> | null> {
-      return type === 'order.paid' || type === 'order.refunded' ? readData(fromId(id)!.uuid) : null
+      return webhookTypes.has(type) ? readData(fromId(id)!.uuid) : null
     },
 
     /**

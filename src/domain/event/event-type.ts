@@ -15,6 +15,7 @@ export const eventTypes = [
   'order.succeeded',
   'points.expired',
   'points.granted',
+  'webhook.test',
 ] as const
 
 /** A kind of thing that a feed tells. */

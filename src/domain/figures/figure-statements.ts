@@ -12,7 +12,7 @@ const dayColumns = {
   /** Milliseconds from acceptance to final, of the commits that became final on that day: median and 95th percentile. */
   lagP50: orNull(int),
   lagP95: orNull(int),
-  /** Deliveries that were made on that day, by what became of them. */
+  /** Deliveries that were made on that day, by what became of them; test events are none of these. */
   delivered: int,
   pending: int,
   givenUp: int,
@@ -64,7 +64,7 @@ export const readDays = statement(
    deliveries as (
      select ${dayOf('created_at')} as day, count(*) filter (where status = 'DELIVERED')::int as delivered,
        count(*) filter (where status = 'PENDING')::int as pending, count(*) filter (where status = 'GIVEN_UP')::int as given_up
-     from webhook_deliveries where ${isInSpan('id', 'created_at')} group by 1
+     from webhook_deliveries where order_id is not null and ${isInSpan('id', 'created_at')} group by 1
    ),
    joined as (
      select ${dayOf('created_at')} as day, count(*)::int as n from users where ${isInSpan('id', 'created_at')} group by 1

@@ -1,15 +1,20 @@
 /** What a receiver is told. Made from what never changes, so that every attempt sends the same bytes. */
 import { toId } from '../ids.ts'
 import { add, formatAmount, toUnits } from '../money.ts'
-import type { RowOf } from '../sql.ts'
-import type { paidOrderColumns, refundColumns } from './delivery-statements.ts'
+import type { ToldEvent } from './told-events.ts'
 
-/** What of an order stands in the body. Amounts are decimal strings. */
-export type PaidOrder = Omit<RowOf<typeof paidOrderColumns>, 'action_args'>
+type Given<Row, Name extends keyof Row> = Row & { [Key in Name]: NonNullable<Row[Key]> }
+/** An event about an order that was paid. */
+export type Sale = Given<
+  ToldEvent,
+  'order_id' | 'buyer_id' | 'network_app_name' | 'price' | 'num_paid' | 'points_paid' | 'created_at' | 'paid_at'
+>
+type Refund = Given<
+  Sale,
+  'refund_id' | 'refunded_at' | 'refund_points' | 'refund_num' | 'points_refunded' | 'num_refunded'
+>
 
-type Refund = { [Name in keyof RowOf<typeof refundColumns>]: NonNullable<RowOf<typeof refundColumns>[Name]> }
-
-const presentOrder = (order: PaidOrder, status: string) => ({
+const presentOrder = (order: Sale, status: string) => ({
   id: toId('order', order.order_id),
   status,
   network_app_id: toId('app', order.network_app_id),
@@ -23,7 +28,7 @@ const presentOrder = (order: PaidOrder, status: string) => ({
   buyer: toId('user', order.buyer_id),
 })
 
-const writePayment = (order: PaidOrder, actionArgs: Record<string, unknown>) =>
+const writePayment = (order: Sale, actionArgs: unknown) =>
   JSON.stringify({
     type: 'order.paid',
     timestamp: order.paid_at.toISOString(),
@@ -31,7 +36,7 @@ const writePayment = (order: PaidOrder, actionArgs: Record<string, unknown>) =>
   })
 
 /** The reason stays between the administrator and the buyer: it may name somebody. */
-function writeRefund(order: PaidOrder & Refund): string {
+function writeRefund(order: Refund): string {
   const { refund_num: num, refund_points: points, num_refunded: numInAll, points_refunded: pointsInAll } = order
   const total = add(numInAll, pointsInAll)
   const isWhole = toUnits(total) === toUnits(order.price)
@@ -57,13 +62,22 @@ function writeRefund(order: PaidOrder & Refund): string {
   })
 }
 
-const isRefund = (told: PaidOrder & RowOf<typeof refundColumns>): told is PaidOrder & Refund => told.refund_id !== null
+const writeTest = ({ told_at, network_app_id }: ToldEvent) =>
+  JSON.stringify({
+    type: 'webhook.test',
+    timestamp: told_at.toISOString(),
+    data: { network_app_id: toId('app', network_app_id) },
+  })
 
-/** The request's body: JSON text. Amounts are decimal strings; nobody's e-mail stands in it. */
-export const writePayload = (
-  told: PaidOrder & RowOf<typeof refundColumns>,
-  actionArgs: Record<string, unknown>,
-): string => (isRefund(told) ? writeRefund(told) : writePayment(told, actionArgs))
+/** Whether it is about an order that was paid. */
+export const isSale = (told: ToldEvent): told is Sale => told.order_id !== null
+const isRefund = (sale: Sale): sale is Refund => sale.refund_id !== null
+
+/** The request's body: JSON text. Amounts are decimal strings; nobody's e-mail stands in it. `actionArgs`: those of an order. */
+export function writePayload(told: ToldEvent, actionArgs: unknown): string {
+  if (!isSale(told)) return writeTest(told)
+  return isRefund(told) ? writeRefund(told) : writePayment(told, actionArgs)
+}
 
 /** Every text in the arguments: one of them may be a live token, and no answer that repeats it may be kept. */
 export function textsOf(value: unknown): string[] {

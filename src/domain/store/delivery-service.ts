@@ -12,8 +12,9 @@ import { assertMay, canAdminister } from '../policy.ts'
 import type { Database, EnvelopeCipher, FeedNotifications, Log, WebhookOutcome, WebhookSender } from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
 import type { ActionArgs } from './action-args.ts'
-import { textsOf, writePayload } from './delivery-payload.ts'
+import { isSale, textsOf, writePayload } from './delivery-payload.ts'
 import {
+  type AttemptFacts,
   type DueDelivery,
   findDue,
   recordDelivered,
@@ -22,7 +23,9 @@ import {
   replayDelivery,
 } from './delivery-statements.ts'
 import { webhookSecretContext } from './network-app-service.ts'
+import { createToldEvents } from './told-events.ts'
 import { isTold, nextAttemptAfter } from './webhook-schedule.ts'
+import { insertTestEvent } from './webhook-test-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type DeliveryQuery = Omit<Prisma.WebhookDeliveryFindManyArgs, 'where'>
@@ -73,19 +76,24 @@ const NOT_CARRIED_OUT: WebhookOutcome = {
   duration: 0,
 }
 
+const NO_RECEIVER = "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
+
 function whyNoReplay({
-  event: { type },
-  order: { status, actionArgsErasedAt },
+  event,
+  order,
 }: {
   event: Pick<Event, 'type'>
-  order: Pick<Order, 'status' | 'actionArgsErasedAt'>
+  order: Pick<Order, 'status' | 'actionArgsErasedAt'> | null
 }): string {
-  const isPayment = type === 'order.paid'
-  if (isPayment && status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
-  if (isPayment && actionArgsErasedAt)
+  const paid = event.type === 'order.paid' ? order : null
+  if (paid?.status === 'REFUNDED') return 'The order was refunded, so its webhook is not called again.'
+  if (paid?.actionArgsErasedAt)
     return 'The order is long over and its arguments are erased, so its webhook is not called again.'
-  return "The app has no webhook, or its receiver is gone: set the app's webhook URL first."
+  return NO_RECEIVER
 }
+
+/** What stands for the arguments of an order where they are nobody's business. */
+const WITHHELD = '[withheld]'
 
 /** Webhook deliveries: carries out their attempts, writes down what came of each, and shows the log to administrators. */
 export function createDeliveryService({
@@ -98,13 +106,16 @@ export function createDeliveryService({
   log,
   meter,
 }: Dependencies) {
+  const findTold = createToldEvents(database)
+
   /** Makes the call. */
   async function call(due: DueDelivery, url: string): Promise<WebhookOutcome> {
     const secretOf = (sealed: Uint8Array | null) =>
       sealed ? [envelopeCipher.open(sealed, webhookSecretContext(due.network_app_id))] : []
     const secrets = await Promise.all([due.webhook_secret, due.previous_secret].flatMap(secretOf))
-    // A refund tells nothing of them, and goes out even where they do not open.
-    const actionArgs = await argumentsOf.open(due.order_id, due.refund_id === null ? due.action_args : null)
+    // Other events tell nothing of them, and go out even where they do not open.
+    const actionArgs =
+      isSale(due) && due.type === 'order.paid' ? await argumentsOf.open(due.order_id, due.action_args) : {}
     const body = writePayload(due, actionArgs)
     const redacted = [...textsOf(actionArgs), ...secrets]
     return sender.send({ url, id: toId('event', due.event_id), at: due.now, body, secrets, redacted })
@@ -119,6 +130,15 @@ export function createDeliveryService({
     for (const feed of told.flatMap(({ feeds }) => feeds)) notifications.notify(feed)
   }
 
+  /** A test has one attempt; nothing follows from it, and no alert counts it. */
+  async function recordTest(facts: AttemptFacts): Promise<void> {
+    notify(
+      await (facts.failure === null
+        ? database.query(recordDelivered, facts)
+        : database.query(recordGivenUp, { ...facts, goneUrl: null })),
+    )
+  }
+
   /** Writes down what came of an attempt, and what follows from it. */
   async function record(id: string, due: DueDelivery, outcome: Outcome): Promise<void> {
     const { statusCode, failure, retryAfter, response, duration, cause } = outcome
@@ -127,6 +147,7 @@ export function createDeliveryService({
     const attempts = due.attempt_count + 1
     const error = cause === undefined ? {} : { err: cause }
     const about = { delivery: id, networkApp: due.network_app_id, attempt: attempts, statusCode, duration, ...error }
+    if (due.type === 'webhook.test') return recordTest(facts)
     if (failure === undefined) {
       meter.webhookAttempted('delivered', statusCode, duration)
       notify(await database.query(recordDelivered, facts))
@@ -168,6 +189,12 @@ export function createDeliveryService({
     throw validationFailed({ id: [whyNoReplay(delivery)] })
   }
 
+  /** Why `insertTestEvent` found nothing to do. Raises NOT_FOUND, VALIDATION_FAILED. */
+  async function explainNoTest(id: string): Promise<never> {
+    const app = await database.read.networkApp.findFirst({ where: { id }, select: { id: true } })
+    throw app ? validationFailed({ networkAppId: [NO_RECEIVER] }) : notFound('Network app')
+  }
+
   return {
     /** Carries out a job of the queue `webhook-delivery`: one attempt, if its time has come. */
     async handle({ deliveryId }: DeliveryJob): Promise<void> {
@@ -206,6 +233,34 @@ export function createDeliveryService({
     async count(actor: Actor, filter: DeliveryFilter): Promise<number> {
       assertMay(actor, 'store:administer')
       return database.read.webhookDelivery.count({ where: where(filter) })
+    },
+
+    /**
+     * What receivers are told of an event, by its UUID, but for the arguments of an order: one of them may be a live token. Ask
+     * only of a delivery that was given to an administrator.
+     */
+    async payload(eventId: string): Promise<Record<string, unknown>> {
+      const told = await findTold(eventId)
+      if (!told) throw notFound('Event')
+      return JSON.parse(writePayload(told, told.action_args === null ? {} : WITHHELD))
+    },
+
+    /**
+     * Calls the receiver of a network app (`app_…`) once, with a signed event that tells of nothing; it is written down like any
+     * other delivery, whose identifier is returned. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND, VALIDATION_FAILED.
+     */
+    async sendTest(actor: Actor, networkAppId: string, context: IdempotencyContext): Promise<string> {
+      assertMay(actor, 'store:administer')
+      const app = fromId(networkAppId, 'app')?.uuid
+      if (!app) throw notFound('Network app')
+      const id = await idempotency.once(actor, context, 'sendTestEvent', { app }, async () => {
+        const facts = { app, subject: networkAppId, ...fingerprintOf(context), ...auditorOf(actor) }
+        const [sent] = await database.query(insertTestEvent, facts)
+        if (!sent) return explainNoTest(app)
+        notifications.notify(sent.owner_id)
+        return sent.id
+      })
+      return toId('delivery', id)
     },
 
     /**

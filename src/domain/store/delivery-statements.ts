@@ -2,26 +2,38 @@ import type { DeliveryStatus } from '../../platform/prisma/client.ts'
 import { audited, auditSql } from '../audit/audit-sql.ts'
 import { enqueueSql } from '../enqueue-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
-import { arrayOf, boolean, bytes, float, int, orNull, type RowOf, statement, text, timestamp, uuid } from '../sql.ts'
+import {
+  arrayOf,
+  boolean,
+  bytes,
+  float,
+  int,
+  orNull,
+  type ParametersOf,
+  type RowOf,
+  statement,
+  text,
+  textOf,
+  timestamp,
+  uuid,
+} from '../sql.ts'
 import { deliveryJobs } from './delivery-job-sql.ts'
 import { newsSql } from './news-sql.ts'
 import { refundSql } from './refund-sql.ts'
 
-/** What of a paid order its receiver is told. Amounts are decimal strings. */
-export const paidOrderColumns = {
-  order_id: uuid,
-  buyer_id: uuid,
-  network_app_id: uuid,
-  network_app_name: text,
-  price: text,
-  num_paid: text,
-  points_paid: text,
-  created_at: timestamp,
-  paid_at: timestamp,
-  action_args: orNull(bytes),
+/** What of a paid order its receiver is told, where the event is about one. Amounts are decimal strings. */
+const saleColumns = {
+  order_id: orNull(uuid),
+  buyer_id: orNull(uuid),
+  network_app_name: orNull(text),
+  price: orNull(text),
+  num_paid: orNull(text),
+  points_paid: orNull(text),
+  created_at: orNull(timestamp),
+  paid_at: orNull(timestamp),
 }
 /** What of a refund its receiver is told, where the event is one. Amounts are decimal strings. */
-export const refundColumns = {
+const refundColumns = {
   refund_id: orNull(uuid),
   refunded_at: orNull(timestamp),
   refund_points: orNull(text),
@@ -30,14 +42,25 @@ export const refundColumns = {
   points_refunded: orNull(text),
   num_refunded: orNull(text),
 }
-/** These columns, of `r`, the refund. */
-export const refundColumnsSql = `r.id as refund_id, r.created_at as refunded_at, r.points::text as refund_points, r.num::text as refund_num,
+
+/** An event that receivers are told of, with everything that they are told. */
+export const toldColumns = {
+  event_id: uuid,
+  type: textOf<'order.paid' | 'order.refunded' | 'webhook.test'>(),
+  told_at: timestamp,
+  network_app_id: uuid,
+  ...saleColumns,
+  ...refundColumns,
+  action_args: orNull(bytes),
+}
+/** These columns, of the event `e`, the network app `a`, the order `o` and the refund `r`, of which both may be missing. */
+export const toldColumnsSql = `e.id as event_id, e.type, e.created_at as told_at, a.id as network_app_id, o.id as order_id, o.buyer_id,
+     o.network_app_name, o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args,
+     r.id as refund_id, r.created_at as refunded_at, r.points::text as refund_points, r.num::text as refund_num,
      (r.points_before + r.points)::text as points_refunded, (r.num_before + r.num)::text as num_refunded`
 
 const dueColumns = {
-  ...paidOrderColumns,
-  ...refundColumns,
-  event_id: uuid,
+  ...toldColumns,
   attempt_count: int,
   /** Null when it must not be called any more: the webhook was removed, its receiver is gone, or the order it tells of was refunded or its arguments are erased. */
   webhook_url: orNull(text),
@@ -60,14 +83,13 @@ const isTellableSql = `(e.type <> 'order.paid' or (o.status <> 'REFUNDED' and o.
 export const findDue = statement(
   'delivery_due',
   { parameters: { delivery: uuid, atOnce: boolean }, columns: dueColumns },
-  `select d.event_id, d.attempt_count, d.network_app_id, o.id as order_id, o.buyer_id, o.network_app_name,
-     o.price::text, o.num_paid::text, o.points_paid::text, o.created_at, o.paid_at, o.action_args, ${refundColumnsSql},
+  `select ${toldColumnsSql}, d.attempt_count,
      case when a.webhook_disabled_at is null and ${isTellableSql} then a.webhook_url end as webhook_url, a.webhook_secret,
      case when a.previous_secret_expires_at > now() then a.previous_secret end as previous_secret, now() as now
    from webhook_deliveries d
    join events e on e.id = d.event_id
-   join orders o on o.id = d.order_id
    join network_apps a on a.id = d.network_app_id
+   left join orders o on o.id = d.order_id
    left join refunds r on r.transfer_id = e.transfer_id
    where d.id = $delivery and d.status = 'PENDING' and ($atOnce or d.next_attempt_at <= now() + interval '1 second')`,
 )
@@ -84,6 +106,9 @@ const attempt = {
   failure: orNull(text),
   response: text,
 }
+/** What came of an attempt. */
+export type AttemptFacts = ParametersOf<typeof attempt>
+
 const attemptSql = `
   locked_delivery as materialized (
     select d.id, d.order_id, d.network_app_id, e.type as event_type from webhook_deliveries d join events e on e.id = d.event_id
@@ -102,12 +127,12 @@ const settleSql = (status: DeliveryStatus) => `
   )`
 
 /** `feeds`: whose feeds of events have grown. */
-const toldColumns = { feeds: arrayOf(uuid) }
+const grownColumns = { feeds: arrayOf(uuid) }
 
 /** The receiver took it: so an order whose payment it was told is served, even after it had been given up. */
 export const recordDelivered = statement(
   'delivery_delivered',
-  { parameters: attempt, columns: toldColumns },
+  { parameters: attempt, columns: grownColumns },
   `with ${attemptSql},
    ${settleSql('DELIVERED')},
    served_order as (
@@ -156,7 +181,7 @@ export const recordRetry = statement(
  */
 export const recordGivenUp = statement(
   'delivery_given_up',
-  { parameters: { ...attempt, goneUrl: orNull(text) }, columns: toldColumns },
+  { parameters: { ...attempt, goneUrl: orNull(text) }, columns: grownColumns },
   `with ${attemptSql},
    ${settleSql('GIVEN_UP')},
    disabled_app as (
@@ -210,13 +235,16 @@ export const recordGivenUp = statement(
 export const replayDelivery = statement(
   'delivery_replay',
   { parameters: { delivery: uuid, subject: text, ...remembered, ...audited }, columns: { id: uuid } },
-  `with locked_delivery as materialized (
+  `with locked_order as materialized (
+     select o.* from orders o where o.id = (select order_id from webhook_deliveries where id = $delivery) for update
+   ),
+   locked_delivery as materialized (
      select d.id, d.network_app_id from webhook_deliveries d
-     join orders o on o.id = d.order_id
      join network_apps a on a.id = d.network_app_id
      join events e on e.id = d.event_id
+     left join locked_order o on o.id = d.order_id
      where d.id = $delivery and ${isTellableSql} and a.webhook_url is not null and a.webhook_disabled_at is null
-     for update of d, o
+     for update of d
    ),
    reopened_delivery as (
      update webhook_deliveries d set status = 'PENDING', settled_at = null, next_attempt_at = now()

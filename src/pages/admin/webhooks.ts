@@ -101,7 +101,7 @@ ${table(
       name: 'Network app',
       show: ({ networkApp }) => html`<a href="/admin/apps/${networkApp.id}">${networkApp.name}</a>`,
     },
-    { name: 'Order', show: ({ orderId }) => id(orderId, `/admin/orders/${orderId}`) },
+    { name: 'Order', show: ({ orderId }) => (orderId ? id(orderId, `/admin/orders/${orderId}`) : '–') },
     { name: 'Attempts', isNumber: true, show: ({ attemptCount }) => attemptCount },
     { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => moment(nextAttemptAt) },
     { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
@@ -126,7 +126,7 @@ const read = (run: Run): AdminRoute => ({
 ${facts(
   ['Delivery', id(delivery.id)],
   ['Event (webhook-id)', id(delivery.eventId)],
-  ['Order', id(delivery.orderId, `/admin/orders/${delivery.orderId}`)],
+  ['Order', delivery.orderId ? id(delivery.orderId, `/admin/orders/${delivery.orderId}`) : '–'],
   ['Network app', html`<a href="/admin/apps/${delivery.networkApp.id}">${delivery.networkApp.name}</a>`],
   ['Made (UTC)', moment(delivery.createdAt)],
   ['Next attempt (UTC)', moment(delivery.nextAttemptAt)],

@@ -274,7 +274,7 @@ export type AdminGrantPointsMutationVariables = Exact<{
 
 export type AdminGrantPointsMutation = { grantPoints: { grant: { user: { id: string } } } };
 
-export type DeliveryFactsFragment = { id: string, eventId: string, orderId: string, status: DeliveryStatus, attemptCount: number, nextAttemptAt: string | null, createdAt: string, settledAt: string | null, networkApp: { id: string, name: string } };
+export type DeliveryFactsFragment = { id: string, eventId: string, orderId: string | null, status: DeliveryStatus, attemptCount: number, nextAttemptAt: string | null, createdAt: string, settledAt: string | null, networkApp: { id: string, name: string } };
 
 export type AdminDeliveriesQueryVariables = Exact<{
   limit: number;
@@ -283,14 +283,14 @@ export type AdminDeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type AdminDeliveriesQuery = { webhookDeliveries: { totalCount: number, nodes: Array<{ id: string, eventId: string, orderId: string, status: DeliveryStatus, attemptCount: number, nextAttemptAt: string | null, createdAt: string, settledAt: string | null, networkApp: { id: string, name: string } }> } };
+export type AdminDeliveriesQuery = { webhookDeliveries: { totalCount: number, nodes: Array<{ id: string, eventId: string, orderId: string | null, status: DeliveryStatus, attemptCount: number, nextAttemptAt: string | null, createdAt: string, settledAt: string | null, networkApp: { id: string, name: string } }> } };
 
 export type AdminDeliveryQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type AdminDeliveryQuery = { webhookDelivery: { id: string, eventId: string, orderId: string, status: DeliveryStatus, attemptCount: number, nextAttemptAt: string | null, createdAt: string, settledAt: string | null, attempts: Array<{ number: number, startedAt: string, duration: number, statusCode: number | null, failure: string | null, response: string }>, networkApp: { id: string, name: string } } | null };
+export type AdminDeliveryQuery = { webhookDelivery: { id: string, eventId: string, orderId: string | null, status: DeliveryStatus, attemptCount: number, nextAttemptAt: string | null, createdAt: string, settledAt: string | null, attempts: Array<{ number: number, startedAt: string, duration: number, statusCode: number | null, failure: string | null, response: string }>, networkApp: { id: string, name: string } } | null };
 
 export type AdminReplayMutationVariables = Exact<{
   id: string | number;

@@ -121,7 +121,7 @@ export const metricTable = {
   annal_webhook_attempts_total: {
     type: 'counter',
     labels: ['outcome', 'status'],
-    help: 'Attempts to deliver a webhook: delivered, failed (tried again) or given-up; by class of the HTTP status (none: no answer).',
+    help: 'Attempts to deliver a webhook, but for test events: delivered, failed (tried again) or given-up; by class of the HTTP status (none: no answer).',
   },
   annal_webhook_attempt_duration_seconds: {
     type: 'histogram',

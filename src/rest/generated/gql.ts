@@ -75,10 +75,12 @@ type Documents = {
     "\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  ": typeof types.RestUsersDocument,
     "\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": typeof types.RestLockUserDocument,
     "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": typeof types.RestUnlockUserDocument,
-    "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": typeof types.WebhookDeliveryRecordFragmentDoc,
+    "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": typeof types.WebhookDeliveryRecordFragmentDoc,
+    "\n  fragment WebhookDeliveryDetail on WebhookDelivery {\n    ...WebhookDeliveryRecord\n    payload\n  }\n": typeof types.WebhookDeliveryDetailFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": typeof types.RestWebhookDeliveriesDocument,
-    "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  ": typeof types.RestWebhookDeliveryDocument,
-    "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": typeof types.RestReplayWebhookDeliveryDocument,
+    "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryDetail\n      }\n    }\n  ": typeof types.RestWebhookDeliveryDocument,
+    "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": typeof types.RestReplayWebhookDeliveryDocument,
+    "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": typeof types.RestSendTestEventDocument,
 };
 const documents: Documents = {
     "\n    mutation RestSignUp($input: SignUpInput!) {\n      signUp(input: $input) {\n        email\n        user {\n          id\n          username\n        }\n      }\n    }\n  ": types.RestSignUpDocument,
@@ -142,10 +144,12 @@ const documents: Documents = {
     "\n    query RestUsers($search: String!) {\n      users(search: $search) {\n        ...AdministeredUser\n      }\n    }\n  ": types.RestUsersDocument,
     "\n    mutation RestLockUser($input: LockUserInput!) {\n      lockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": types.RestLockUserDocument,
     "\n    mutation RestUnlockUser($input: UnlockUserInput!) {\n      unlockUser(input: $input) {\n        user {\n          ...AdministeredUser\n        }\n      }\n    }\n  ": types.RestUnlockUserDocument,
-    "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": types.WebhookDeliveryRecordFragmentDoc,
+    "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n": types.WebhookDeliveryRecordFragmentDoc,
+    "\n  fragment WebhookDeliveryDetail on WebhookDelivery {\n    ...WebhookDeliveryRecord\n    payload\n  }\n": types.WebhookDeliveryDetailFragmentDoc,
     "\n    query RestWebhookDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n      webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": types.RestWebhookDeliveriesDocument,
-    "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  ": types.RestWebhookDeliveryDocument,
-    "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  ": types.RestReplayWebhookDeliveryDocument,
+    "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryDetail\n      }\n    }\n  ": types.RestWebhookDeliveryDocument,
+    "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": types.RestReplayWebhookDeliveryDocument,
+    "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": types.RestSendTestEventDocument,
 };
 
 /**
@@ -409,7 +413,11 @@ export function graphql(source: "\n    mutation RestUnlockUser($input: UnlockUse
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n"): (typeof documents)["\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n"];
+export function graphql(source: "\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n"): (typeof documents)["\n  fragment WebhookDeliveryRecord on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkAppId\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n    attempts {\n      number\n      startedAt\n      duration\n      statusCode\n      failure\n      response\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment WebhookDeliveryDetail on WebhookDelivery {\n    ...WebhookDeliveryRecord\n    payload\n  }\n"): (typeof documents)["\n  fragment WebhookDeliveryDetail on WebhookDelivery {\n    ...WebhookDeliveryRecord\n    payload\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -417,11 +425,15 @@ export function graphql(source: "\n    query RestWebhookDeliveries($limit: Int!,
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  "): (typeof documents)["\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryRecord\n      }\n    }\n  "];
+export function graphql(source: "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryDetail\n      }\n    }\n  "): (typeof documents)["\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryDetail\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryRecord\n        }\n      }\n    }\n  "];
+export function graphql(source: "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  "];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};

@@ -1,18 +1,23 @@
 import { z } from 'zod'
 import { defineRoute, type RestRequest } from '../define-route.ts'
-import type { DeliveryStatus, WebhookDeliveryRecordFragment } from '../generated/graphql.ts'
+import type {
+  DeliveryStatus,
+  WebhookDeliveryDetailFragment,
+  WebhookDeliveryRecordFragment,
+} from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { lowerCase } from '../lower-case.ts'
 import { pageQuery, pageRecord } from '../page-record.ts'
 import { MAX_LARGE_LIMIT, pageOf, presentPage } from '../pagination.ts'
-import { moment, same } from '../values.ts'
-import { deliveryParam } from './params.ts'
+import { anyObject, moment, same } from '../values.ts'
+import { deliveryParam, networkAppParam } from './params.ts'
 
 /** What is read of a delivery. */
 export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
   fragment WebhookDeliveryRecord on WebhookDelivery {
     id
     eventId
+    eventType
     orderId
     networkAppId
     status
@@ -28,6 +33,14 @@ export const WebhookDeliveryRecord = graphql(/* GraphQL */ `
       failure
       response
     }
+  }
+`)
+
+/** What is read of one delivery, and not of each in a list. */
+export const WebhookDeliveryDetail = graphql(/* GraphQL */ `
+  fragment WebhookDeliveryDetail on WebhookDelivery {
+    ...WebhookDeliveryRecord
+    payload
   }
 `)
 
@@ -48,7 +61,8 @@ const deliveryRecord = z
   .object({
     id: same('WebhookDelivery.id', z.string()),
     event_id: same('WebhookDelivery.eventId', z.string()),
-    order_id: same('WebhookDelivery.orderId', z.string()),
+    event_type: same('WebhookDelivery.eventType', z.string()),
+    order_id: same('WebhookDelivery.orderId', z.string().nullable()),
     network_app_id: same('WebhookDelivery.networkAppId', z.string()),
     status: same('WebhookDelivery.status', deliveryStatus),
     attempt_count: same('WebhookDelivery.attemptCount', z.number().int()),
@@ -62,6 +76,7 @@ const deliveryRecord = z
 const presentDelivery = (delivery: WebhookDeliveryRecordFragment): z.output<typeof deliveryRecord> => ({
   id: delivery.id,
   event_id: delivery.eventId,
+  event_type: delivery.eventType,
   order_id: delivery.orderId,
   network_app_id: delivery.networkAppId,
   status: lowerCase(delivery.status),
@@ -77,6 +92,15 @@ const presentDelivery = (delivery: WebhookDeliveryRecordFragment): z.output<type
     failure,
     response,
   })),
+})
+
+const deliveryDetail = deliveryRecord
+  .extend({ payload: same('WebhookDelivery.payload', anyObject) })
+  .meta({ id: 'WebhookDeliveryDetail', description: 'One event on its way, with what the receiver is sent.' })
+
+const presentDetail = (delivery: WebhookDeliveryDetailFragment): z.output<typeof deliveryDetail> => ({
+  ...presentDelivery(delivery),
+  payload: delivery.payload,
 })
 
 /** `?status=given_up`: the same words as in an answer. */
@@ -131,13 +155,13 @@ const read = defineRoute({
   operation: graphql(/* GraphQL */ `
     query RestWebhookDelivery($id: ID!) {
       webhookDelivery(id: $id) {
-        ...WebhookDeliveryRecord
+        ...WebhookDeliveryDetail
       }
     }
   `),
   variables: ({ params }) => ({ id: params.id! }),
-  answer: deliveryRecord,
-  present: ({ webhookDelivery }) => presentDelivery(webhookDelivery!),
+  answer: deliveryDetail,
+  present: ({ webhookDelivery }) => presentDetail(webhookDelivery!),
 })
 
 const replay = defineRoute({
@@ -153,15 +177,40 @@ const replay = defineRoute({
     mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {
       replayWebhookDelivery(input: $input) {
         webhookDelivery {
-          ...WebhookDeliveryRecord
+          ...WebhookDeliveryDetail
         }
       }
     }
   `),
   variables: ({ params }) => ({ input: { id: params.id! } }),
-  answer: deliveryRecord,
-  present: ({ replayWebhookDelivery }) => presentDelivery(replayWebhookDelivery.webhookDelivery),
+  answer: deliveryDetail,
+  present: ({ replayWebhookDelivery }) => presentDetail(replayWebhookDelivery.webhookDelivery),
+})
+
+const test = defineRoute({
+  method: 'POST',
+  path: 'store/network-apps/:id/test-events',
+  operationId: 'sendTestEvent',
+  tag: 'Store',
+  summary: 'Call the webhook of a network app once, as a test',
+  description:
+    'With a signed event of the type `webhook.test`, which is about no order and charges nobody. It has one attempt; nothing follows from it.',
+  params: networkAppParam,
+  action: 'store:administer',
+  operation: graphql(/* GraphQL */ `
+    mutation RestSendTestEvent($input: SendTestEventInput!) {
+      sendTestEvent(input: $input) {
+        webhookDelivery {
+          ...WebhookDeliveryDetail
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { networkAppId: params.id! } }),
+  status: 201,
+  answer: deliveryDetail,
+  present: ({ sendTestEvent }) => presentDetail(sendTestEvent.webhookDelivery),
 })
 
 /** Webhook deliveries, for administrators. */
-export const webhookDeliveryRoutes = [list, read, replay]
+export const webhookDeliveryRoutes = [list, read, replay, test]

@@ -896,10 +896,12 @@ export type OrderCreateNestedOneWithoutDeliveriesInput = {
   connect?: Prisma.OrderWhereUniqueInput
 }
 
-export type OrderUpdateOneRequiredWithoutDeliveriesNestedInput = {
+export type OrderUpdateOneWithoutDeliveriesNestedInput = {
   create?: Prisma.XOR<Prisma.OrderCreateWithoutDeliveriesInput, Prisma.OrderUncheckedCreateWithoutDeliveriesInput>
   connectOrCreate?: Prisma.OrderCreateOrConnectWithoutDeliveriesInput
   upsert?: Prisma.OrderUpsertWithoutDeliveriesInput
+  disconnect?: Prisma.OrderWhereInput | boolean
+  delete?: Prisma.OrderWhereInput | boolean
   connect?: Prisma.OrderWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.OrderUpdateToOneWithWhereWithoutDeliveriesInput, Prisma.OrderUpdateWithoutDeliveriesInput>, Prisma.OrderUncheckedUpdateWithoutDeliveriesInput>
 }

@@ -207,7 +207,7 @@ export type WebhookDeliveryGroupByOutputType = {
   id: string
   eventId: string
   networkAppId: string
-  orderId: string
+  orderId: string | null
   status: $Enums.DeliveryStatus
   attemptCount: number
   nextAttemptAt: Date | null
@@ -242,7 +242,7 @@ export type WebhookDeliveryWhereInput = {
   id?: Prisma.UuidFilter<"WebhookDelivery"> | string
   eventId?: Prisma.UuidFilter<"WebhookDelivery"> | string
   networkAppId?: Prisma.UuidFilter<"WebhookDelivery"> | string
-  orderId?: Prisma.UuidFilter<"WebhookDelivery"> | string
+  orderId?: Prisma.UuidNullableFilter<"WebhookDelivery"> | string | null
   status?: Prisma.EnumDeliveryStatusFilter<"WebhookDelivery"> | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFilter<"WebhookDelivery"> | number
   nextAttemptAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
@@ -250,7 +250,7 @@ export type WebhookDeliveryWhereInput = {
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   event?: Prisma.XOR<Prisma.EventScalarRelationFilter, Prisma.EventWhereInput>
   networkApp?: Prisma.XOR<Prisma.NetworkAppScalarRelationFilter, Prisma.NetworkAppWhereInput>
-  order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
+  order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   attempts?: Prisma.WebhookAttemptListRelationFilter
   events?: Prisma.EventListRelationFilter
 }
@@ -259,7 +259,7 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   eventId?: Prisma.SortOrder
   networkAppId?: Prisma.SortOrder
-  orderId?: Prisma.SortOrder
+  orderId?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   attemptCount?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -279,7 +279,7 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.WebhookDeliveryWhereInput[]
   NOT?: Prisma.WebhookDeliveryWhereInput | Prisma.WebhookDeliveryWhereInput[]
   networkAppId?: Prisma.UuidFilter<"WebhookDelivery"> | string
-  orderId?: Prisma.UuidFilter<"WebhookDelivery"> | string
+  orderId?: Prisma.UuidNullableFilter<"WebhookDelivery"> | string | null
   status?: Prisma.EnumDeliveryStatusFilter<"WebhookDelivery"> | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFilter<"WebhookDelivery"> | number
   nextAttemptAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
@@ -287,7 +287,7 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   event?: Prisma.XOR<Prisma.EventScalarRelationFilter, Prisma.EventWhereInput>
   networkApp?: Prisma.XOR<Prisma.NetworkAppScalarRelationFilter, Prisma.NetworkAppWhereInput>
-  order?: Prisma.XOR<Prisma.OrderScalarRelationFilter, Prisma.OrderWhereInput>
+  order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   attempts?: Prisma.WebhookAttemptListRelationFilter
   events?: Prisma.EventListRelationFilter
 }, "id" | "eventId">
@@ -296,7 +296,7 @@ export type WebhookDeliveryOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   eventId?: Prisma.SortOrder
   networkAppId?: Prisma.SortOrder
-  orderId?: Prisma.SortOrder
+  orderId?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   attemptCount?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -316,7 +316,7 @@ export type WebhookDeliveryScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"WebhookDelivery"> | string
   eventId?: Prisma.UuidWithAggregatesFilter<"WebhookDelivery"> | string
   networkAppId?: Prisma.UuidWithAggregatesFilter<"WebhookDelivery"> | string
-  orderId?: Prisma.UuidWithAggregatesFilter<"WebhookDelivery"> | string
+  orderId?: Prisma.UuidNullableWithAggregatesFilter<"WebhookDelivery"> | string | null
   status?: Prisma.EnumDeliveryStatusWithAggregatesFilter<"WebhookDelivery"> | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
   nextAttemptAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
@@ -333,7 +333,7 @@ export type WebhookDeliveryCreateInput = {
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutCallInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
-  order: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
+  order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
   events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
@@ -342,7 +342,7 @@ export type WebhookDeliveryUncheckedCreateInput = {
   id?: string
   eventId: string
   networkAppId: string
-  orderId: string
+  orderId?: string | null
   status?: $Enums.DeliveryStatus
   attemptCount?: number
   nextAttemptAt?: Date | string | null
@@ -361,7 +361,7 @@ export type WebhookDeliveryUpdateInput = {
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
-  order?: Prisma.OrderUpdateOneRequiredWithoutDeliveriesNestedInput
+  order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
   events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
@@ -370,7 +370,7 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   eventId?: Prisma.StringFieldUpdateOperationsInput | string
   networkAppId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.StringFieldUpdateOperationsInput | string
+  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -384,7 +384,7 @@ export type WebhookDeliveryCreateManyInput = {
   id?: string
   eventId: string
   networkAppId: string
-  orderId: string
+  orderId?: string | null
   status?: $Enums.DeliveryStatus
   attemptCount?: number
   nextAttemptAt?: Date | string | null
@@ -405,7 +405,7 @@ export type WebhookDeliveryUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   eventId?: Prisma.StringFieldUpdateOperationsInput | string
   networkAppId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.StringFieldUpdateOperationsInput | string
+  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -635,7 +635,7 @@ export type WebhookDeliveryCreateWithoutNetworkAppInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutCallInput
-  order: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
+  order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
   events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
@@ -643,7 +643,7 @@ export type WebhookDeliveryCreateWithoutNetworkAppInput = {
 export type WebhookDeliveryUncheckedCreateWithoutNetworkAppInput = {
   id?: string
   eventId: string
-  orderId: string
+  orderId?: string | null
   status?: $Enums.DeliveryStatus
   attemptCount?: number
   nextAttemptAt?: Date | string | null
@@ -686,7 +686,7 @@ export type WebhookDeliveryScalarWhereInput = {
   id?: Prisma.UuidFilter<"WebhookDelivery"> | string
   eventId?: Prisma.UuidFilter<"WebhookDelivery"> | string
   networkAppId?: Prisma.UuidFilter<"WebhookDelivery"> | string
-  orderId?: Prisma.UuidFilter<"WebhookDelivery"> | string
+  orderId?: Prisma.UuidNullableFilter<"WebhookDelivery"> | string | null
   status?: Prisma.EnumDeliveryStatusFilter<"WebhookDelivery"> | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFilter<"WebhookDelivery"> | number
   nextAttemptAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
@@ -755,7 +755,7 @@ export type WebhookDeliveryCreateWithoutEventsInput = {
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutCallInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
-  order: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
+  order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
 }
 
@@ -763,7 +763,7 @@ export type WebhookDeliveryUncheckedCreateWithoutEventsInput = {
   id?: string
   eventId: string
   networkAppId: string
-  orderId: string
+  orderId?: string | null
   status?: $Enums.DeliveryStatus
   attemptCount?: number
   nextAttemptAt?: Date | string | null
@@ -785,7 +785,7 @@ export type WebhookDeliveryCreateWithoutEventInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
-  order: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
+  order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
   events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
@@ -793,7 +793,7 @@ export type WebhookDeliveryCreateWithoutEventInput = {
 export type WebhookDeliveryUncheckedCreateWithoutEventInput = {
   id?: string
   networkAppId: string
-  orderId: string
+  orderId?: string | null
   status?: $Enums.DeliveryStatus
   attemptCount?: number
   nextAttemptAt?: Date | string | null
@@ -828,7 +828,7 @@ export type WebhookDeliveryUpdateWithoutEventsInput = {
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
-  order?: Prisma.OrderUpdateOneRequiredWithoutDeliveriesNestedInput
+  order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
 }
 
@@ -836,7 +836,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutEventsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   eventId?: Prisma.StringFieldUpdateOperationsInput | string
   networkAppId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.StringFieldUpdateOperationsInput | string
+  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -864,7 +864,7 @@ export type WebhookDeliveryUpdateWithoutEventInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
-  order?: Prisma.OrderUpdateOneRequiredWithoutDeliveriesNestedInput
+  order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
   events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
@@ -872,7 +872,7 @@ export type WebhookDeliveryUpdateWithoutEventInput = {
 export type WebhookDeliveryUncheckedUpdateWithoutEventInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   networkAppId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.StringFieldUpdateOperationsInput | string
+  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -891,7 +891,7 @@ export type WebhookDeliveryCreateWithoutAttemptsInput = {
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutCallInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
-  order: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
+  order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
 
@@ -899,7 +899,7 @@ export type WebhookDeliveryUncheckedCreateWithoutAttemptsInput = {
   id?: string
   eventId: string
   networkAppId: string
-  orderId: string
+  orderId?: string | null
   status?: $Enums.DeliveryStatus
   attemptCount?: number
   nextAttemptAt?: Date | string | null
@@ -933,7 +933,7 @@ export type WebhookDeliveryUpdateWithoutAttemptsInput = {
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
-  order?: Prisma.OrderUpdateOneRequiredWithoutDeliveriesNestedInput
+  order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
 
@@ -941,7 +941,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutAttemptsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   eventId?: Prisma.StringFieldUpdateOperationsInput | string
   networkAppId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.StringFieldUpdateOperationsInput | string
+  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -953,7 +953,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutAttemptsInput = {
 export type WebhookDeliveryCreateManyNetworkAppInput = {
   id?: string
   eventId: string
-  orderId: string
+  orderId?: string | null
   status?: $Enums.DeliveryStatus
   attemptCount?: number
   nextAttemptAt?: Date | string | null
@@ -969,7 +969,7 @@ export type WebhookDeliveryUpdateWithoutNetworkAppInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
-  order?: Prisma.OrderUpdateOneRequiredWithoutDeliveriesNestedInput
+  order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
   events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
@@ -977,7 +977,7 @@ export type WebhookDeliveryUpdateWithoutNetworkAppInput = {
 export type WebhookDeliveryUncheckedUpdateWithoutNetworkAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   eventId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.StringFieldUpdateOperationsInput | string
+  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -990,7 +990,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutNetworkAppInput = {
 export type WebhookDeliveryUncheckedUpdateManyWithoutNetworkAppInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   eventId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.StringFieldUpdateOperationsInput | string
+  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
   attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1098,7 +1098,7 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   settledAt?: boolean
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
-  order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
+  order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
   attempts?: boolean | Prisma.WebhookDelivery$attemptsArgs<ExtArgs>
   events?: boolean | Prisma.WebhookDelivery$eventsArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs>
@@ -1116,7 +1116,7 @@ export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   settledAt?: boolean
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
-  order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
+  order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
 }, ExtArgs["result"]["webhookDelivery"]>
 
 export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1131,7 +1131,7 @@ export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   settledAt?: boolean
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
-  order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
+  order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
 }, ExtArgs["result"]["webhookDelivery"]>
 
 export type WebhookDeliverySelectScalar = {
@@ -1150,7 +1150,7 @@ export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.Interna
 export type WebhookDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
-  order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
+  order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
   attempts?: boolean | Prisma.WebhookDelivery$attemptsArgs<ExtArgs>
   events?: boolean | Prisma.WebhookDelivery$eventsArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs>
@@ -1158,12 +1158,12 @@ export type WebhookDeliveryInclude<ExtArgs extends runtime.Types.Extensions.Inte
 export type WebhookDeliveryIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
-  order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
+  order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
 }
 export type WebhookDeliveryIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
-  order?: boolean | Prisma.OrderDefaultArgs<ExtArgs>
+  order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
 }
 
 export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1171,7 +1171,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
   objects: {
     event: Prisma.$EventPayload<ExtArgs>
     networkApp: Prisma.$NetworkAppPayload<ExtArgs>
-    order: Prisma.$OrderPayload<ExtArgs>
+    order: Prisma.$OrderPayload<ExtArgs> | null
     attempts: Prisma.$WebhookAttemptPayload<ExtArgs>[]
     events: Prisma.$EventPayload<ExtArgs>[]
   }
@@ -1179,7 +1179,10 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     id: string
     eventId: string
     networkAppId: string
-    orderId: string
+    /**
+     * The order it tells of; null of a test event.
+     */
+    orderId: string | null
     status: $Enums.DeliveryStatus
     /**
      * How many attempts were made.
@@ -1584,7 +1587,7 @@ export interface Prisma__WebhookDeliveryClient<T, Null = never, ExtArgs extends 
   readonly [Symbol.toStringTag]: "PrismaPromise"
   event<T extends Prisma.EventDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EventDefaultArgs<ExtArgs>>): Prisma.Prisma__EventClient<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   networkApp<T extends Prisma.NetworkAppDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.NetworkAppDefaultArgs<ExtArgs>>): Prisma.Prisma__NetworkAppClient<runtime.Types.Result.GetResult<Prisma.$NetworkAppPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
-  order<T extends Prisma.OrderDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.OrderDefaultArgs<ExtArgs>>): Prisma.Prisma__OrderClient<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  order<T extends Prisma.WebhookDelivery$orderArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$orderArgs<ExtArgs>>): Prisma.Prisma__OrderClient<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   attempts<T extends Prisma.WebhookDelivery$attemptsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$attemptsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookAttemptPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   events<T extends Prisma.WebhookDelivery$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2023,6 +2026,25 @@ export type WebhookDeliveryDeleteManyArgs<ExtArgs extends runtime.Types.Extensio
    * Limit how many WebhookDeliveries to delete.
    */
   limit?: number
+}
+
+/**
+ * WebhookDelivery.order
+ */
+export type WebhookDelivery$orderArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Order
+   */
+  select?: Prisma.OrderSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Order
+   */
+  omit?: Prisma.OrderOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OrderInclude<ExtArgs> | null
+  where?: Prisma.OrderWhereInput
 }
 
 /**
