@@ -26,6 +26,16 @@ export const admin: Mutant[] = [
       `if (site !== undefined) return true`,
     ],
   ]),
+  ...mutantsOf('src/pages/admin/users.ts', TESTS, [
+    [
+      'admin.lock-guard',
+      'An account is locked after the password alone.',
+      `path: \`\${PATH}/:id/lock\`,
+  isGuarded: true,`,
+      `path: \`\${PATH}/:id/lock\`,
+  isGuarded: false,`,
+    ],
+  ]),
   ...mutantsOf('src/pages/admin/action.ts', TESTS, [
     [
       'admin.guard',

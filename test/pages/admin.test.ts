@@ -1,12 +1,13 @@
 /** The pages for administrators, as a browser without JavaScript asks for them. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
+import { answerWith, startReceiver } from '../support/receiver.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 import { PASSWORD } from '../support/user.ts'
 
-const app = await createTestApp()
+const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
 const admin = await app.admin()
 const store = await createStore(app, { owner: admin })
 
@@ -297,6 +298,63 @@ describe('an administrator at the pages', () => {
     )
   })
 
+  it('finds an account by what is known of it, locks it with a reason, and unlocks it', async () => {
+    const user = await app.newUser()
+    const { ask, submit } = await signIn()
+    expect((await ask('/admin/users')).text).toContain('Find an account')
+    for (const search of [user.publicId, user.email, user.username.slice(0, -1)])
+      expect((await ask(`/admin/users?${new URLSearchParams({ search })}`)).text).toContain(
+        `href="/admin/users/${user.publicId}"`,
+      )
+    expect((await ask('/admin/users?search=nobody-at-all')).text).toContain('Nothing fits.')
+    const long = await ask(`/admin/users?search=${'x'.repeat(300)}`)
+    expect([long.status, /aria-describedby="search-problem" aria-invalid="true"/.test(long.text)]).toEqual([400, true])
+    const at = `/admin/users/${user.publicId}`
+    expect((await submit(`${at}/lock`, { reason: 'Stolen', 'current-password': 'x' })).status).toBe(400)
+    expectOk(await user.rest('GET', 'auth/users/me/'))
+    const locked = await submit(`${at}/lock`, { reason: 'Stolen <i>telephone</i>', ...guarded })
+    expect(locked.headers.get('location')).toBe(`${at}?done=locked`)
+    expectError(await user.rest('GET', 'auth/users/me/'), 'AUTHENTICATION_FAILED')
+    const page = (await ask(`${at}?done=locked`)).text
+    for (const part of ['The account is locked', 'Stolen &lt;i&gt;telephone', 'Locked since', 'account.locked'])
+      expect(page).toContain(part)
+    const unlocked = await submit(`${at}/unlock`, { reason: 'Found again', ...guarded })
+    expect(unlocked.headers.get('location')).toBe(`${at}?done=unlocked`)
+    const json = { email: user.email, password: PASSWORD }
+    expectOk(await app.rest('POST', 'auth/token/login/', { json }))
+    const self = await submit(`/admin/users/${admin.publicId}/lock`, { reason: 'x', ...guarded })
+    expect([self.status, self.text.includes('This is your own account.')]).toEqual([400, true])
+    expect((await ask(`/admin/users/${admin.publicId}`)).text).not.toContain('/lock"')
+  })
+
+  it('tries a webhook, and sees what was sent beside the answer', async () => {
+    const { ask, submit } = await signIn()
+    const receiver = await startReceiver(onTestFinished, answerWith(200, {}, 'thanks <3'))
+    const json = { name: 'Tried', price: '1', webhook_url: receiver.url }
+    const { id } = expectOk(await (await app.admin()).rest('POST', 'store/network-apps/', { json }))
+    expect((await ask(`/admin/apps/${id}`)).text).toContain(`/admin/apps/${id}/test`)
+    const at = (await submit(`/admin/apps/${id}/test`, {})).headers.get('location')!
+    expect(at).toMatch(/^\/admin\/webhooks\/delivery_\w+\?done=tested$/)
+    expect((await ask(at)).text).toContain('The receiver was not called yet.')
+    const [row] = await app.sql('select id::text from webhook_deliveries order by id desc limit 1')
+    await app.services.deliveries.handle({ deliveryId: row!.id! })
+    const { text } = await ask(at)
+    for (const part of ['&quot;type&quot;: &quot;webhook.test&quot;', 'thanks &lt;3', '200 after', 'None: a test'])
+      expect(text).toContain(part)
+    expect(receiver.calls).toHaveLength(1)
+    expect((await ask(`/admin/webhooks?networkAppId=${id}`)).text).toContain('webhook.test')
+  })
+
+  it('is told beside the filter what is wrong with it, and finds back from an empty page', async () => {
+    const { ask } = await signIn()
+    const wrong = await ask('/admin/orders?buyerId=me')
+    expect([wrong.status, /id="buyerId-problem"/.test(wrong.text)]).toEqual([400, true])
+    const empty = await ask('/admin/orders?offset=5000')
+    expect(empty.text).toContain('Nothing fits. <a href="/admin/orders">Show all</a>')
+    for (const query of ['offset=-1', 'offset=1e99', 'offset=x', 'status=lost', 'days=__proto__', 'done=constructor'])
+      expect((await ask(`/admin/orders?${query}`)).status, query).toBe(200)
+  })
+
   it('gives points, and reads everybody’s trail', async () => {
     const user = await app.newUser({ points: '0' })
     const { ask, submit } = await signIn()
@@ -309,11 +367,10 @@ describe('an administrator at the pages', () => {
     }
     const given = await submit('/admin/new-grant', fields)
     expect(given.headers.get('location')).toBe(`/admin/users/${user.publicId}?done=granted`)
-    expect((await ask('/admin/users')).status).toBe(200)
-    const found = await ask(`/admin/users?user=${user.publicId}`)
-    expect(found.headers.get('location')).toBe(`/admin/users/${user.publicId}`)
-    expect((await ask(`/admin/users/${user.publicId}`)).text).toContain(user.username)
     expect(await app.wallet(user)).toEqual({ num: '0', points: '5' })
+    const never = await submit('/admin/new-grant', { ...fields, expiresAt: 'tomorrow' })
+    expect(never.status).toBe(400)
+    expect(never.text).toContain('Expected a day and a time')
     const trail = await eventually(
       () => ask('/admin/audit'),
       ({ text }) => text.includes('points.granted'),

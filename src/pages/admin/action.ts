@@ -91,9 +91,11 @@ export const renderPassword = (label: string, wrong: readonly string[] = [], rul
 export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
 
-/** What is told above a form: what is told beside one of its fields (`names`) is not told twice. */
-export const refusalSentence = ({ message, fields }: Refused, names: readonly string[]): string =>
-  names.some((name) => Object.hasOwn(fields, name)) ? 'Something is not as it has to be.' : message
+/** What is told above a form: what is told beside one of its fields (`names`) is not told twice, and no other is named as programs name it. */
+export function refusalSentence({ message, fields }: Refused, names: readonly string[]): string {
+  if (names.some((name) => Object.hasOwn(fields, name))) return 'Something is not as it has to be.'
+  return Object.values(fields).flat().join(' ') || message
+}
 
 function formPage(request: AdminRequest, view: ActionView, isGuarded: boolean, refused?: Refused): AdminPage {
   const { title, trail, about, fields, button } = view
@@ -107,7 +109,7 @@ ${about}
 <form class="form" method="post">
 ${hiddenFields(request, { key: request.form.get('key') ?? randomUUID() })}
 ${fields.map((field) => renderField({ ...field, value: shownIn(field) }, refused?.fields[field.name]))}
-${isGuarded ? renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, because this cannot be taken back.') : ''}
+${isGuarded ? renderPassword('Your password', refused?.fields[PASSWORD], 'Once more, so that nobody else does this at your desk.') : ''}
 <button${isGuarded ? html` class="danger"` : ''}>${button}</button>
 </form>`,
   }

@@ -14,6 +14,6 @@ const actions = [orderActions, appActions, webhookActions, keyActions, userActio
 
 /** Every page and deed, but for the sign-in. */
 export const adminRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
-  ...pages.flatMap((make) => make(run)),
+  ...pages.flatMap((make) => make(run, tell)),
   ...actions.flatMap((make) => make(run)).flatMap((action) => actionRoutes(action, tell)),
 ]

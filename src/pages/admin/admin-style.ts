@@ -68,6 +68,8 @@ pre { background: var(--box); padding: 0.75rem 1rem; border-radius: 0.375rem; ov
 .notice.good { border-left-color: var(--good); }
 .notice p { margin: 0; }
 .notice:focus { outline: 3px solid var(--problem); outline-offset: 2px; }
+.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 1.5rem; }
+.sides section { min-width: 0; }
 .secret { font-family: ui-monospace, monospace; background: var(--box); padding: 0.75rem 1rem; border-radius: 0.375rem; user-select: all; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; margin: 1rem 0 0; padding: 0; list-style: none; }
 .form { max-width: 32rem; }

@@ -3,9 +3,10 @@ import { html } from 'hono/html'
 import type { DeliveryFailurePolicy, NetworkAppFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Html } from '../layout.ts'
-import type { Action, Field } from './action.ts'
+import type { Action, Field, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, facts, filters, heading, id, moment, offsetOf, PAGE, pager, table } from './parts.ts'
+import { listRoute } from './list-page.ts'
+import { badge, doneAt, facts, heading, id, moment } from './parts.ts'
 import type { Run } from './run.ts'
 
 /** What pages tell of a network app. */
@@ -75,6 +76,16 @@ const RotateSecret = graphql(/* GraphQL */ `
   }
 `)
 
+const SendTestEvent = graphql(/* GraphQL */ `
+  mutation AdminSendTestEvent($id: ID!) {
+    sendTestEvent(input: { networkAppId: $id }) {
+      webhookDelivery {
+        id
+      }
+    }
+  }
+`)
+
 const DeactivateApp = graphql(/* GraphQL */ `
   mutation AdminDeactivateApp($id: ID!) {
     deactivateNetworkApp(input: { id: $id }) {
@@ -135,50 +146,37 @@ const secretPage = (title: string, secret: string, about: Html) => ({
 ${about}`,
 })
 
-const list = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: PATH,
-  async answer(request) {
-    const { query } = request
-    const sold = query.get('sold')
-    const filter = {
-      name: query.get('name')?.trim() || undefined,
-      isActive: sold === 'yes' ? true : sold === 'no' ? false : undefined,
-    }
-    const { networkApps } = await run(Apps, { limit: PAGE, offset: offsetOf(request), filter }, request.context)
-    return {
-      title: 'Network apps',
-      content: html`${heading('Network apps', { request })}
-${filters(request, [
-  { name: 'name', label: 'Part of the name' },
-  {
-    name: 'sold',
-    label: 'Sold',
-    options: [
-      ['', 'Any'],
-      ['yes', 'Sold'],
-      ['no', 'Not sold any more'],
+const list = (run: Run, tell: TellRefusal) =>
+  listRoute(tell, {
+    path: PATH,
+    title: 'Network apps',
+    filters: [
+      { name: 'name', label: 'Part of the name' },
+      {
+        name: 'isActive',
+        label: 'Sold',
+        options: [
+          ['', 'Any'],
+          ['true', 'Sold'],
+          ['false', 'Not sold any more'],
+        ],
+      },
     ],
-  },
-])}
-${table(
-  'Network apps',
-  [
-    { name: 'Name', show: (app) => html`<a href="${PATH}/${app.id}">${app.name}</a>` },
-    { name: 'Status', show: stateOf },
-    { name: 'Price', isNumber: true, show: ({ price }) => price },
-    { name: 'Webhook', show: ({ webhookUrl }) => webhookUrl ?? '–' },
-    { name: 'Owner', show: ({ owner }) => html`<a href="/admin/users/${owner.id}">${owner.username}</a>` },
-    { name: 'Registered (UTC)', show: ({ createdAt }) => moment(createdAt) },
-  ],
-  networkApps.nodes,
-  'There are no such network apps.',
-)}
-${pager(PATH, request, networkApps.totalCount)}
-<ul class="actions"><li><a class="button" href="/admin/new-app">Register a network app</a></li></ul>`,
-    }
-  },
-})
+    columns: [
+      { name: 'Name', show: (app: NetworkAppFactsFragment) => html`<a href="${PATH}/${app.id}">${app.name}</a>` },
+      { name: 'Status', show: stateOf },
+      { name: 'Price', isNumber: true, show: ({ price }) => price },
+      { name: 'Webhook', show: ({ webhookUrl }) => webhookUrl ?? '–' },
+      { name: 'Owner', show: ({ owner }) => html`<a href="/admin/users/${owner.id}">${owner.username}</a>` },
+      { name: 'Registered (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    ],
+    empty: 'Nothing is sold yet.',
+    actions: html`<ul class="actions"><li><a class="button" href="/admin/new-app">Register a network app</a></li></ul>`,
+    async read({ name, isActive }, { context }, page) {
+      const filter = { name, isActive: isActive === undefined ? undefined : isActive === 'true' }
+      return (await run(Apps, { ...page, filter }, context)).networkApps
+    },
+  })
 
 const read = (run: Run): AdminRoute => ({
   method: 'GET',
@@ -201,11 +199,12 @@ ${facts(
   ['Changed (UTC)', moment(app.updatedAt)],
   [
     'Sales',
-    html`<a href="/admin/orders?app=${app.id}">Its orders</a>, <a href="/admin/webhooks?app=${app.id}">its webhook deliveries</a>`,
+    html`<a href="/admin/orders?networkAppId=${app.id}">Its orders</a>, <a href="/admin/webhooks?networkAppId=${app.id}">its webhook deliveries</a>`,
   ],
 )}
 <ul class="actions">
 <li><a class="button" href="${at}/edit">Edit</a></li>
+${app.webhookUrl && app.webhookDisabledAt === null ? html`<li><a class="button plain" href="${at}/test">Send a test event</a></li>` : ''}
 ${app.webhookUrl ? html`<li><a class="button plain" href="${at}/rotate-secret">Rotate the secret</a></li>` : ''}
 ${app.isActive ? html`<li><a class="button plain" href="${at}/deactivate">Deactivate</a></li>` : ''}
 </ul>`,
@@ -278,6 +277,25 @@ const rotate = (run: Run): Action => ({
   },
 })
 
+const test = (run: Run): Action => ({
+  path: `${PATH}/:id/test`,
+  isGuarded: false,
+  async view({ params, context }) {
+    const { app, trail } = await about(run, params.id!, context)
+    return {
+      title: `Try the webhook of ${app.name}`,
+      trail,
+      about: html`<p>Calls ${app.webhookUrl ?? 'no URL'} once, now, with a signed event of the type <code>webhook.test</code>. It is about no order, charges nobody, and is not tried again by itself.</p>`,
+      fields: [],
+      button: 'Send a test event',
+    }
+  },
+  async carryOut({ params, context }) {
+    const { sendTestEvent } = await run(SendTestEvent, { id: params.id! }, context)
+    return { redirect: doneAt(`/admin/webhooks/${sendTestEvent.webhookDelivery.id}`, 'tested') }
+  },
+})
+
 const deactivate = (run: Run): Action => ({
   path: `${PATH}/:id/deactivate`,
   isGuarded: true,
@@ -298,7 +316,7 @@ const deactivate = (run: Run): Action => ({
 })
 
 /** Pages about network apps. */
-export const appRoutes = (run: Run): AdminRoute[] => [list(run), read(run)]
+export const appRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
 
 /** What can be done with network apps. */
-export const appActions = (run: Run): Action[] => [create(run), edit(run), rotate(run), deactivate(run)]
+export const appActions = (run: Run): Action[] => [create(run), edit(run), test(run), rotate(run), deactivate(run)]

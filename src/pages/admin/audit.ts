@@ -1,8 +1,11 @@
 /** The audit trail of everybody. */
 import { html } from 'hono/html'
+import type { AdminAuditQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import type { TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { filters, heading, id, moment, offsetOf, PAGE, pager, table } from './parts.ts'
+import { listRoute } from './list-page.ts'
+import { id, moment } from './parts.ts'
 import type { Run } from './run.ts'
 
 const Entries = graphql(/* GraphQL */ `
@@ -14,6 +17,7 @@ const Entries = graphql(/* GraphQL */ `
         action
         subject
         address
+        reason
         createdAt
         user {
           id
@@ -41,40 +45,29 @@ function subjectOf(subject: string | null) {
   return id(subject, place && `${place}/${subject}`)
 }
 
+type Entry = AdminAuditQuery['auditEntries']['nodes'][number]
+
 /** The page of the trail. */
-export const auditRoutes = (run: Run): AdminRoute[] => [
-  {
-    method: 'GET',
+export const auditRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [
+  listRoute(tell, {
     path: PATH,
-    async answer(request) {
-      const userId = request.query.get('user')?.trim() || undefined
-      const page = { limit: PAGE, offset: offsetOf(request) }
-      const { auditEntries } = await run(
-        Entries,
-        { ...page, userId, everybody: userId ? undefined : true },
-        request.context,
-      )
-      return {
-        title: 'Audit trail',
-        content: html`${heading('Audit trail', { request })}
-${filters(request, [{ name: 'user', label: 'Identifier of a user' }])}
-${table(
-  'Audit trail',
-  [
-    { name: 'When (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    { name: 'What', show: ({ action }) => action },
-    {
-      name: 'Account',
-      show: ({ user }) => (user ? html`<a href="/admin/users/${user.id}">${user.username}</a>` : 'The system'),
+    title: 'Audit trail',
+    filters: [{ name: 'userId', label: 'Identifier of a user' }],
+    columns: [
+      { name: 'When (UTC)', show: ({ createdAt }: Entry) => moment(createdAt) },
+      { name: 'What', show: ({ action }) => action },
+      {
+        name: 'Account',
+        show: ({ user }) => (user ? html`<a href="/admin/users/${user.id}">${user.username}</a>` : 'The system'),
+      },
+      { name: 'About', show: ({ subject }) => subjectOf(subject) },
+      { name: 'Reason', show: ({ reason }) => reason ?? '–' },
+      { name: 'From', show: ({ address }) => address ?? '–' },
+    ],
+    empty: 'Nothing was done yet.',
+    async read({ userId }, { context }, page) {
+      const whose = userId === undefined ? { everybody: true } : { userId }
+      return (await run(Entries, { ...page, ...whose }, context)).auditEntries
     },
-    { name: 'About', show: ({ subject }) => subjectOf(subject) },
-    { name: 'From', show: ({ address }) => address ?? '–' },
-  ],
-  auditEntries.nodes,
-  'There are no such entries.',
-)}
-${pager(PATH, request, auditEntries.totalCount)}`,
-      }
-    },
-  },
+  }),
 ]

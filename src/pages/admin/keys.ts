@@ -1,9 +1,11 @@
 /** API keys of trusted services. */
 import { html } from 'hono/html'
+import type { AdminKeysQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import type { Action } from './action.ts'
+import type { Action, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, heading, id, moment, offsetOf, PAGE, pager, table } from './parts.ts'
+import { listRoute } from './list-page.ts'
+import { badge, doneAt, heading, id, moment } from './parts.ts'
 import type { Run } from './run.ts'
 
 const Keys = graphql(/* GraphQL */ `
@@ -56,38 +58,30 @@ const RevokeKey = graphql(/* GraphQL */ `
 const PATH = '/admin/keys'
 const trail = [[PATH, 'API keys']] as const
 
-const list = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: PATH,
-  async answer(request) {
-    const { apiKeys } = await run(Keys, { limit: PAGE, offset: offsetOf(request) }, request.context)
-    return {
-      title: 'API keys',
-      content: html`${heading('API keys', { request })}
-${table(
-  'API keys',
-  [
-    { name: 'Service', show: ({ name }) => name },
-    { name: 'Begins with', show: ({ prefix }) => id(prefix) },
-    { name: 'Status', show: ({ revokedAt }) => badge(revokedAt ? 'revoked' : 'active') },
-    { name: 'Issued (UTC)', show: ({ createdAt }) => moment(createdAt) },
-    { name: 'Revoked (UTC)', show: ({ revokedAt }) => moment(revokedAt) },
-    {
-      name: 'Action',
-      show: (key) =>
-        key.revokedAt
-          ? '–'
-          : html`<a href="${PATH}/${key.id}/revoke" aria-label="Revoke the key of ${key.name}">Revoke</a>`,
-    },
-  ],
-  apiKeys.nodes,
-  'No API key was issued yet.',
-)}
-${pager(PATH, request, apiKeys.totalCount)}
-<ul class="actions"><li><a class="button" href="/admin/new-key">Issue an API key</a></li></ul>`,
-    }
-  },
-})
+type ListedKey = AdminKeysQuery['apiKeys']['nodes'][number]
+
+const list = (run: Run, tell: TellRefusal) =>
+  listRoute(tell, {
+    path: PATH,
+    title: 'API keys',
+    columns: [
+      { name: 'Service', show: ({ name }: ListedKey) => name },
+      { name: 'Begins with', show: ({ prefix }) => id(prefix) },
+      { name: 'Status', show: ({ revokedAt }) => badge(revokedAt ? 'revoked' : 'active') },
+      { name: 'Issued (UTC)', show: ({ createdAt }) => moment(createdAt) },
+      { name: 'Revoked (UTC)', show: ({ revokedAt }) => moment(revokedAt) },
+      {
+        name: 'Action',
+        show: (key) =>
+          key.revokedAt
+            ? '–'
+            : html`<a href="${PATH}/${key.id}/revoke" aria-label="Revoke the key of ${key.name}">Revoke</a>`,
+      },
+    ],
+    empty: 'No API key was issued yet.',
+    actions: html`<ul class="actions"><li><a class="button" href="/admin/new-key">Issue an API key</a></li></ul>`,
+    read: async (_, { context }, page) => (await run(Keys, page, context)).apiKeys,
+  })
 
 const issue = (run: Run): Action => ({
   path: '/admin/new-key',
@@ -132,7 +126,7 @@ const revoke = (run: Run): Action => ({
 })
 
 /** Pages about API keys. */
-export const keyRoutes = (run: Run): AdminRoute[] => [list(run)]
+export const keyRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell)]
 
 /** What can be done with API keys. */
 export const keyActions = (run: Run): Action[] => [issue(run), revoke(run)]

@@ -2,9 +2,10 @@
 import { html } from 'hono/html'
 import type { OrderStatus, SaleFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import type { Action } from './action.ts'
+import type { Action, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, facts, filters, heading, id, moment, offsetOf, PAGE, pager, table } from './parts.ts'
+import { listRoute } from './list-page.ts'
+import { badge, doneAt, facts, heading, id, moment, table } from './parts.ts'
 import type { Run } from './run.ts'
 
 /** What lists and pages tell of an order. */
@@ -83,7 +84,6 @@ const RefundOrder = graphql(/* GraphQL */ `
 
 const PATH = '/admin/orders'
 const statuses: OrderStatus[] = ['CREATED', 'PENDING', 'SUCCESS', 'FAILURE', 'EXPIRED', 'CANCELLED', 'REFUNDED']
-const statusOf = (text: string | null) => statuses.find((status) => status === text)
 const options = [['', 'Any'], ...statuses.map((status) => [status, status.toLowerCase()])] as [string, string][]
 
 /** Columns of a list of orders. */
@@ -105,30 +105,22 @@ export const saleColumns = [
   { name: 'Made (UTC)', show: ({ createdAt }: SaleFactsFragment) => moment(createdAt) },
 ]
 
-const list = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: PATH,
-  async answer(request) {
-    const { query } = request
-    const filter = {
-      status: statusOf(query.get('status')),
-      networkAppId: query.get('app')?.trim() || undefined,
-      buyerId: query.get('buyer')?.trim() || undefined,
-    }
-    const { sales } = await run(Sales, { limit: PAGE, offset: offsetOf(request), filter }, request.context)
-    return {
-      title: 'Orders',
-      content: html`${heading('Orders', { request })}
-${filters(request, [
-  { name: 'status', label: 'Status', options },
-  { name: 'app', label: 'Identifier of the network app' },
-  { name: 'buyer', label: 'Identifier of the buyer' },
-])}
-${table('Orders', saleColumns, sales.nodes, 'There are no such orders.')}
-${pager(PATH, request, sales.totalCount)}`,
-    }
-  },
-})
+const list = (run: Run, tell: TellRefusal) =>
+  listRoute(tell, {
+    path: PATH,
+    title: 'Orders',
+    filters: [
+      { name: 'status', label: 'Status', options },
+      { name: 'networkAppId', label: 'Identifier of the network app' },
+      { name: 'buyerId', label: 'Identifier of the buyer' },
+    ],
+    columns: saleColumns,
+    empty: 'Nobody has ordered anything yet.',
+    async read({ status, ...asked }, { context }, page) {
+      const filter = { ...asked, status: statuses.find((each) => each === status) }
+      return (await run(Sales, { ...page, filter }, context)).sales
+    },
+  })
 
 const read = (run: Run): AdminRoute => ({
   method: 'GET',
@@ -150,7 +142,7 @@ ${facts(
   ['Made (UTC)', moment(sale.createdAt)],
   ['Paid at (UTC)', moment(sale.paidAt)],
   ['Settled (UTC)', moment(sale.settledAt)],
-  ['Webhook', html`<a href="/admin/webhooks?order=${sale.orderId}">Its deliveries</a>`],
+  ['Webhook', html`<a href="/admin/webhooks?orderId=${sale.orderId}">Its deliveries</a>`],
 )}
 <ul class="actions">${canRefund ? html`<li><a class="button" href="${PATH}/${sale.orderId}/refund">Give back</a></li>` : ''}</ul>
 <section><h2>Refunds</h2>
@@ -211,7 +203,7 @@ const refund = (run: Run): Action => ({
 })
 
 /** Pages about orders. */
-export const orderRoutes = (run: Run): AdminRoute[] => [list(run), read(run)]
+export const orderRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
 
 /** What can be done with an order. */
 export const orderActions = (run: Run): Action[] => [refund(run)]

@@ -1,28 +1,66 @@
-/** People's accounts: finding one, and giving points. */
+/** People's accounts: finding them, locking and unlocking them, and giving points. */
 import { html } from 'hono/html'
-import { notFound } from '../../domain/errors.ts'
+import { notFound, validationFailed } from '../../domain/errors.ts'
+import type { AdminUserQuery, UserFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import type { Action } from './action.ts'
+import type { Action, Field, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
+import { listRoute } from './list-page.ts'
 import { saleColumns } from './orders.ts'
-import { doneAt, facts, filters, heading, id, moment, table } from './parts.ts'
+import { badge, doneAt, facts, heading, id, moment, table } from './parts.ts'
 import type { Run } from './run.ts'
+
+/** What pages tell of an account. */
+export const UserFacts = graphql(/* GraphQL */ `
+  fragment UserFacts on User {
+    id
+    username
+    displayName
+    createdAt
+    lockedAt
+  }
+`)
+
+const Users = graphql(/* GraphQL */ `
+  query AdminUsers($search: String!) {
+    users(search: $search) {
+      ...UserFacts
+    }
+  }
+`)
 
 const User = graphql(/* GraphQL */ `
   query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {
     node(id: $id) {
+      __typename
       ... on User {
-        id
-        username
-        displayName
+        ...UserFacts
         address
-        createdAt
       }
     }
     sales(first: $limit, filter: $filter) {
       totalCount
       nodes {
         ...SaleFacts
+      }
+    }
+    auditEntries(first: $limit, userId: $id) {
+      totalCount
+      nodes {
+        action
+        reason
+        createdAt
+      }
+    }
+  }
+`)
+
+const Account = graphql(/* GraphQL */ `
+  query AdminAccount($id: ID!) {
+    node(id: $id) {
+      __typename
+      ... on User {
+        ...UserFacts
       }
     }
   }
@@ -40,59 +78,166 @@ const GrantPoints = graphql(/* GraphQL */ `
   }
 `)
 
+const LockUser = graphql(/* GraphQL */ `
+  mutation AdminLockUser($input: LockUserInput!) {
+    lockUser(input: $input) {
+      user {
+        id
+      }
+    }
+  }
+`)
+
+const UnlockUser = graphql(/* GraphQL */ `
+  mutation AdminUnlockUser($input: UnlockUserInput!) {
+    unlockUser(input: $input) {
+      user {
+        id
+      }
+    }
+  }
+`)
+
 const PATH = '/admin/users'
 const trail = [[PATH, 'Users']] as const
-const SHOWN_ORDERS = 10
+/** Rows of each table on the page of an account. */
+const SHOWN_ROWS = 10
+
+const stateOf = ({ lockedAt }: UserFactsFragment) => badge(lockedAt === null ? 'open' : 'locked')
+
+const list = (run: Run, tell: TellRefusal) =>
+  listRoute(tell, {
+    path: PATH,
+    title: 'Users',
+    filters: [{ name: 'search', label: 'Identifier, e-mail address, or beginning of a username' }],
+    columns: [
+      { name: 'Username', show: (user: UserFactsFragment) => html`<a href="${PATH}/${user.id}">${user.username}</a>` },
+      { name: 'Status', show: stateOf },
+      { name: 'Shown as', show: ({ displayName }) => displayName },
+      { name: 'Identifier', show: (user) => id(user.id) },
+      { name: 'Since (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    ],
+    empty: 'Find an account by what you know of it: at most 50 are shown, those that fit exactly first.',
+    actions: html`<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
+    async read({ search }, { context }) {
+      const nodes = search === undefined ? [] : (await run(Users, { search }, context)).users
+      return { nodes, totalCount: nodes.length }
+    },
+  })
+
+const actionsOf = ({ id, lockedAt }: UserFactsFragment, isOwn: boolean) => html`<ul class="actions">
+<li><a class="button" href="/admin/new-grant?user=${id}">Give points</a></li>
+${lockedAt === null && !isOwn ? html`<li><a class="button plain" href="${PATH}/${id}/lock">Lock</a></li>` : ''}
+${lockedAt === null ? '' : html`<li><a class="button plain" href="${PATH}/${id}/unlock">Unlock</a></li>`}
+</ul>`
+
+const more = (count: number, href: string, what: string) =>
+  count > SHOWN_ROWS ? html`<p><a href="${href}">All ${count} ${what}</a></p>` : ''
+
+const history = (userId: string, { sales, auditEntries }: AdminUserQuery) => html`<section><h2>Orders</h2>
+${table('Orders', saleColumns, sales.nodes, 'Nothing was ordered.')}
+${more(sales.totalCount, `/admin/orders?buyerId=${userId}`, 'orders')}
+</section>
+<section><h2>Audit trail</h2>
+${table(
+  'Audit trail',
+  [
+    { name: 'When (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    { name: 'What', show: ({ action }) => action },
+    { name: 'Reason', show: ({ reason }) => reason ?? '–' },
+  ],
+  auditEntries.nodes,
+  'Nothing was done with the account yet.',
+)}
+${more(auditEntries.totalCount, `/admin/audit?userId=${userId}`, 'entries')}
+</section>`
 
 const read = (run: Run): AdminRoute => ({
   method: 'GET',
   path: `${PATH}/:id`,
   async answer(request) {
     const userId = request.params.id!
-    const { node, sales } = await run(
-      User,
-      { id: userId, limit: SHOWN_ORDERS, filter: { buyerId: userId } },
-      request.context,
-    )
-    if (!node || !('username' in node)) throw notFound('User')
+    const { actor } = request.context
+    const found = await run(User, { id: userId, limit: SHOWN_ROWS, filter: { buyerId: userId } }, request.context)
+    const { node } = found
+    if (node?.__typename !== 'User') throw notFound('User')
+    const isOwn = actor.kind === 'user' && actor.user.username === node.username
     return {
       title: node.username,
-      content: html`${heading(node.username, { trail, request })}
+      content: html`${heading(html`${node.username} ${node.lockedAt === null ? '' : stateOf(node)}`, { trail, request })}
 ${facts(
   ['Identifier', id(node.id)],
   ['Shown as', node.displayName],
   ['Wallet', id(node.address)],
   ['Since (UTC)', moment(node.createdAt)],
-  ['Trail', html`<a href="/admin/audit?user=${node.id}">What was done with the account</a>`],
+  node.lockedAt !== null && ['Locked since (UTC)', moment(node.lockedAt)],
 )}
-<ul class="actions"><li><a class="button" href="/admin/new-grant?user=${node.id}">Give points</a></li></ul>
-<section><h2>Orders</h2>
-${table('Orders', saleColumns, sales.nodes, 'They ordered nothing.')}
-${sales.totalCount > SHOWN_ORDERS ? html`<p><a href="/admin/orders?buyer=${node.id}">All ${sales.totalCount} orders</a></p>` : ''}
-</section>`,
+${actionsOf(node, isOwn)}
+${history(node.id, found)}`,
     }
   },
 })
 
-/** Leads to the account that somebody names. */
-const find: AdminRoute = {
-  method: 'GET',
-  path: PATH,
-  async answer(request) {
-    const user = request.query.get('user')?.trim()
-    if (user) return { redirect: `${PATH}/${encodeURIComponent(user)}` }
-    return {
-      title: 'Users',
-      content: html`${heading('Users', { request })}
-${filters(request, [{ name: 'user', label: 'Identifier of a user' }])}
-<p class="quiet">Orders and the audit trail lead to accounts, too.</p>
-<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
-    }
-  },
+const reasonField: Field = {
+  name: 'reason',
+  label: 'Reason',
+  kind: 'area',
+  rule: 'Its owner reads it in their audit trail.',
 }
 
-/** As a form has it, in UTC. */
-const momentFrom = (text: string | null) => (text ? new Date(`${text}:00Z`) : undefined)
+/** Deeds that are about one account. */
+async function about(run: Run, userId: string, context: Parameters<Run>[2]) {
+  const { node } = await run(Account, { id: userId }, context)
+  if (node?.__typename !== 'User') throw notFound('User')
+  return { user: node, trail: [...trail, [`${PATH}/${node.id}`, node.username]] as const }
+}
+
+const lock = (run: Run): Action => ({
+  path: `${PATH}/:id/lock`,
+  isGuarded: true,
+  async view({ params, context }) {
+    const { user, trail } = await about(run, params.id!, context)
+    return {
+      title: `Lock the account of ${user.username}`,
+      trail,
+      about: html`<p>Its owner is not let in any more: all sessions, streams and mailed links end now. What is accepted and paid for goes on. It can be unlocked.</p>`,
+      fields: [reasonField],
+      button: 'Lock the account',
+    }
+  },
+  async carryOut({ params, form, context }) {
+    await run(LockUser, { input: { userId: params.id!, reason: form.get('reason') ?? '' } }, context)
+    return { redirect: doneAt(`${PATH}/${params.id}`, 'locked') }
+  },
+})
+
+const unlock = (run: Run): Action => ({
+  path: `${PATH}/:id/unlock`,
+  isGuarded: true,
+  async view({ params, context }) {
+    const { user, trail } = await about(run, params.id!, context)
+    return {
+      title: `Unlock the account of ${user.username}`,
+      trail,
+      about: html`<p>Its owner may sign in again. Sessions that had ended do not come back.</p>`,
+      fields: [reasonField],
+      button: 'Unlock the account',
+    }
+  },
+  async carryOut({ params, form, context }) {
+    await run(UnlockUser, { input: { userId: params.id!, reason: form.get('reason') ?? '' } }, context)
+    return { redirect: doneAt(`${PATH}/${params.id}`, 'unlocked') }
+  },
+})
+
+/** As a browser's field for a moment has it; there it is UTC. Undefined: nothing was given. Raises VALIDATION_FAILED. */
+function momentFrom(text: string | null): Date | undefined {
+  if (!text) return undefined
+  const moment = new Date(`${text}Z`)
+  if (Number.isNaN(moment.getTime()))
+    throw validationFailed({ expiresAt: ['Expected a day and a time, as in 2026-12-31T23:59.'] })
+  return moment
+}
 
 const grant = (run: Run): Action => ({
   path: '/admin/new-grant',
@@ -110,7 +255,13 @@ const grant = (run: Run): Action => ({
       },
       { name: 'amount', label: 'Points', rule: 'More than 0, such as 12.5.' },
       { name: 'reason', label: 'Reason', kind: 'area', rule: 'The user reads it.' },
-      { name: 'expiresAt', label: 'Expires', kind: 'datetime-local', isOptional: true, rule: 'In UTC. Empty: never.' },
+      {
+        name: 'expiresAt',
+        label: 'Expires (UTC)',
+        kind: 'datetime-local',
+        isOptional: true,
+        rule: 'They never do when it is empty.',
+      },
     ],
     button: 'Give points',
   }),
@@ -127,7 +278,7 @@ const grant = (run: Run): Action => ({
 })
 
 /** Pages about accounts. */
-export const userRoutes = (run: Run): AdminRoute[] => [find, read(run)]
+export const userRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
 
 /** What can be done with accounts. */
-export const userActions = (run: Run): Action[] => [grant(run)]
+export const userActions = (run: Run): Action[] => [lock(run), unlock(run), grant(run)]

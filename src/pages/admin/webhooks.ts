@@ -1,10 +1,12 @@
 /** The workbench of webhooks: what was sent, what was answered, and sending again. */
 import { html } from 'hono/html'
-import type { DeliveryFactsFragment, DeliveryStatus } from '../generated/graphql.ts'
+import type { AdminDeliveryQuery, DeliveryFactsFragment, DeliveryStatus } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
-import type { Action } from './action.ts'
+import type { Html } from '../layout.ts'
+import type { Action, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
-import { badge, doneAt, facts, filters, heading, id, moment, offsetOf, PAGE, pager, table } from './parts.ts'
+import { listRoute } from './list-page.ts'
+import { badge, doneAt, facts, heading, id, moment, table } from './parts.ts'
 import type { Run } from './run.ts'
 
 /** What pages tell of a delivery. */
@@ -12,10 +14,12 @@ export const DeliveryFacts = graphql(/* GraphQL */ `
   fragment DeliveryFacts on WebhookDelivery {
     id
     eventId
+    eventType
     orderId
     networkApp {
       id
       name
+      webhookUrl
     }
     status
     attemptCount
@@ -40,6 +44,7 @@ const Delivery = graphql(/* GraphQL */ `
   query AdminDelivery($id: ID!) {
     webhookDelivery(id: $id) {
       ...DeliveryFacts
+      payload
       attempts {
         number
         startedAt
@@ -69,50 +74,65 @@ const options = [['', 'Any'], ...statuses.map((status) => [status, status.toLowe
   string,
 ][]
 
-const list = (run: Run): AdminRoute => ({
-  method: 'GET',
-  path: PATH,
-  async answer(request) {
-    const { query } = request
-    const filter = {
-      status: statuses.find((status) => status === query.get('status')),
-      networkAppId: query.get('app')?.trim() || undefined,
-      orderId: query.get('order')?.trim() || undefined,
-    }
-    const { webhookDeliveries } = await run(
-      Deliveries,
-      { limit: PAGE, offset: offsetOf(request), filter },
-      request.context,
-    )
-    return {
-      title: 'Webhooks',
-      content: html`${heading('Webhook deliveries', { request })}
-${filters(request, [
-  { name: 'status', label: 'Status', options },
-  { name: 'app', label: 'Identifier of the network app' },
-  { name: 'order', label: 'Identifier of the order' },
-])}
-${table(
-  'Webhook deliveries',
-  [
-    { name: 'Delivery', show: (delivery: DeliveryFactsFragment) => id(delivery.id, `${PATH}/${delivery.id}`) },
-    { name: 'Status', show: ({ status }) => badge(status) },
-    {
-      name: 'Network app',
-      show: ({ networkApp }) => html`<a href="/admin/apps/${networkApp.id}">${networkApp.name}</a>`,
+type DeliveryDetail = NonNullable<AdminDeliveryQuery['webhookDelivery']>
+type Attempt = DeliveryDetail['attempts'][number]
+
+const orderLink = ({ orderId }: DeliveryFactsFragment) =>
+  orderId ? id(orderId, `/admin/orders/${orderId}`) : 'None: a test'
+
+const list = (run: Run, tell: TellRefusal) =>
+  listRoute(tell, {
+    path: PATH,
+    title: 'Webhook deliveries',
+    filters: [
+      { name: 'status', label: 'Status', options },
+      { name: 'networkAppId', label: 'Identifier of the network app' },
+      { name: 'orderId', label: 'Identifier of the order' },
+    ],
+    columns: [
+      { name: 'Delivery', show: (delivery: DeliveryFactsFragment) => id(delivery.id, `${PATH}/${delivery.id}`) },
+      { name: 'Status', show: ({ status }) => badge(status) },
+      { name: 'Event', show: ({ eventType }) => eventType },
+      {
+        name: 'Network app',
+        show: ({ networkApp }) => html`<a href="/admin/apps/${networkApp.id}">${networkApp.name}</a>`,
+      },
+      { name: 'Order', show: orderLink },
+      { name: 'Attempts', isNumber: true, show: ({ attemptCount }) => attemptCount },
+      { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => moment(nextAttemptAt) },
+      { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
+    ],
+    empty: 'No webhook was called yet.',
+    async read({ status, ...asked }, { context }, page) {
+      const filter = { ...asked, status: statuses.find((each) => each === status) }
+      return (await run(Deliveries, { ...page, filter }, context)).webhookDeliveries
     },
-    { name: 'Order', show: ({ orderId }) => (orderId ? id(orderId, `/admin/orders/${orderId}`) : '–') },
-    { name: 'Attempts', isNumber: true, show: ({ attemptCount }) => attemptCount },
-    { name: 'Next attempt (UTC)', show: ({ nextAttemptAt }) => moment(nextAttemptAt) },
-    { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
-  ],
-  webhookDeliveries.nodes,
-  'There are no such deliveries.',
-)}
-${pager(PATH, request, webhookDeliveries.totalCount)}`,
-    }
-  },
-})
+  })
+
+const outcomeOf = ({ failure }: Attempt) => failure ?? 'The receiver took it.'
+const answerOf = ({ response }: Attempt): Html =>
+  response ? html`<pre>${response}</pre>` : html`<p class="quiet">Nothing was read.</p>`
+
+/** What was sent beside what came back last. */
+function exchange({ eventId, payload, networkApp, attempts }: DeliveryDetail): Html {
+  const last = attempts.at(-1)
+  return html`<div class="sides">
+<section><h2>Request</h2>
+<p class="quiet">POST ${networkApp.webhookUrl ?? '(the app has no webhook any more)'}</p>
+<pre>content-type: application/json
+webhook-id: ${eventId}
+webhook-timestamp, webhook-signature: of each attempt
+
+${JSON.stringify(payload, null, 2)}</pre></section>
+<section><h2>Last answer</h2>
+${
+  last
+    ? html`<p class="quiet">${last.statusCode ?? 'No status'} after ${last.duration} ms. ${outcomeOf(last)}</p>
+${answerOf(last)}`
+    : html`<p class="quiet">The receiver was not called yet.</p>`
+}</section>
+</div>`
+}
 
 const read = (run: Run): AdminRoute => ({
   method: 'GET',
@@ -125,14 +145,15 @@ const read = (run: Run): AdminRoute => ({
       content: html`${heading(html`Webhook delivery ${badge(delivery.status)}`, { trail: [[PATH, 'Webhooks']], request })}
 ${facts(
   ['Delivery', id(delivery.id)],
-  ['Event (webhook-id)', id(delivery.eventId)],
-  ['Order', delivery.orderId ? id(delivery.orderId, `/admin/orders/${delivery.orderId}`) : '–'],
+  ['Event', html`${delivery.eventType} ${id(delivery.eventId)}`],
+  ['Order', orderLink(delivery)],
   ['Network app', html`<a href="/admin/apps/${delivery.networkApp.id}">${delivery.networkApp.name}</a>`],
   ['Made (UTC)', moment(delivery.createdAt)],
   ['Next attempt (UTC)', moment(delivery.nextAttemptAt)],
   ['Settled (UTC)', moment(delivery.settledAt)],
 )}
 <ul class="actions"><li><a class="button" href="${PATH}/${delivery.id}/replay">Send again</a></li></ul>
+${exchange(delivery)}
 <section><h2>Attempts</h2>
 ${table(
   'Attempts',
@@ -141,7 +162,7 @@ ${table(
     { name: 'Began (UTC)', show: ({ startedAt }) => moment(startedAt) },
     { name: 'Took', isNumber: true, show: ({ duration }) => `${duration} ms` },
     { name: 'Status', isNumber: true, show: ({ statusCode }) => statusCode ?? '–' },
-    { name: 'What came of it', show: ({ failure }) => failure ?? 'The receiver took it.' },
+    { name: 'What came of it', show: outcomeOf },
     { name: 'Answer', show: ({ response }) => (response ? html`<pre>${response}</pre>` : '–') },
   ],
   delivery.attempts,
@@ -171,7 +192,7 @@ const replay = (run: Run): Action => ({
 })
 
 /** Pages about webhook deliveries. */
-export const webhookRoutes = (run: Run): AdminRoute[] => [list(run), read(run)]
+export const webhookRoutes = (run: Run, tell: TellRefusal): AdminRoute[] => [list(run, tell), read(run)]
 
 /** What can be done with deliveries. */
 export const webhookActions = (run: Run): Action[] => [replay(run)]

@@ -20,8 +20,9 @@ type Documents = {
     "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n": typeof types.AdminCreateAppDocument,
     "\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n": typeof types.AdminUpdateAppDocument,
     "\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n": typeof types.AdminRotateSecretDocument,
+    "\n  mutation AdminSendTestEvent($id: ID!) {\n    sendTestEvent(input: { networkAppId: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": typeof types.AdminSendTestEventDocument,
     "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n": typeof types.AdminDeactivateAppDocument,
-    "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": typeof types.AdminAuditDocument,
+    "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        reason\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": typeof types.AdminAuditDocument,
     "\n  query AdminKeys($limit: Int!, $offset: Int!) {\n    apiKeys(first: $limit, offset: $offset) {\n      totalCount\n      nodes {\n        id\n        name\n        prefix\n        createdAt\n        revokedAt\n      }\n    }\n  }\n": typeof types.AdminKeysDocument,
     "\n  mutation AdminIssueKey($input: IssueApiKeyInput!) {\n    issueApiKey(input: $input) {\n      key\n      apiKey {\n        name\n      }\n    }\n  }\n": typeof types.AdminIssueKeyDocument,
     "\n  query AdminKey($id: ID!) {\n    node(id: $id) {\n      ... on ApiKey {\n        name\n        prefix\n      }\n    }\n  }\n": typeof types.AdminKeyDocument,
@@ -32,11 +33,16 @@ type Documents = {
     "\n  mutation AdminTryRefund($orderId: ID!) {\n    refundOrder(input: { orderId: $orderId, reason: \"-\", dryRun: true }) {\n      quote {\n        num\n        points\n        refundable\n        problems {\n          message\n        }\n      }\n    }\n  }\n": typeof types.AdminTryRefundDocument,
     "\n  mutation AdminRefundOrder($input: RefundOrderInput!) {\n    refundOrder(input: $input) {\n      refund {\n        id\n      }\n    }\n  }\n": typeof types.AdminRefundOrderDocument,
     "\n  query AdminOverview($days: Int!) {\n    pricing {\n      currency\n    }\n    figures(days: $days) {\n      waitingCommits\n      oldestWaitingCommitAt\n      waitingDeliveries\n      days {\n        day\n        revenueNum\n        revenuePoints\n        ordersMade\n        ordersPaid\n        refunds\n        commits\n        lagP50\n        lagP95\n        delivered\n        pending\n        givenUp\n        signUps\n      }\n    }\n  }\n": typeof types.AdminOverviewDocument,
-    "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n": typeof types.AdminUserDocument,
+    "\n  fragment UserFacts on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n": typeof types.UserFactsFragmentDoc,
+    "\n  query AdminUsers($search: String!) {\n    users(search: $search) {\n      ...UserFacts\n    }\n  }\n": typeof types.AdminUsersDocument,
+    "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n        address\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n    auditEntries(first: $limit, userId: $id) {\n      totalCount\n      nodes {\n        action\n        reason\n        createdAt\n      }\n    }\n  }\n": typeof types.AdminUserDocument,
+    "\n  query AdminAccount($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n      }\n    }\n  }\n": typeof types.AdminAccountDocument,
     "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n": typeof types.AdminGrantPointsDocument,
-    "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": typeof types.DeliveryFactsFragmentDoc,
+    "\n  mutation AdminLockUser($input: LockUserInput!) {\n    lockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": typeof types.AdminLockUserDocument,
+    "\n  mutation AdminUnlockUser($input: UnlockUserInput!) {\n    unlockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": typeof types.AdminUnlockUserDocument,
+    "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkApp {\n      id\n      name\n      webhookUrl\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": typeof types.DeliveryFactsFragmentDoc,
     "\n  query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n    webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...DeliveryFacts\n      }\n    }\n  }\n": typeof types.AdminDeliveriesDocument,
-    "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n": typeof types.AdminDeliveryDocument,
+    "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      payload\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n": typeof types.AdminDeliveryDocument,
     "\n  mutation AdminReplay($id: ID!) {\n    replayWebhookDelivery(input: { id: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": typeof types.AdminReplayDocument,
 };
 const documents: Documents = {
@@ -46,8 +52,9 @@ const documents: Documents = {
     "\n  mutation AdminCreateApp($input: CreateNetworkAppInput!) {\n    createNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n      webhookSecret\n    }\n  }\n": types.AdminCreateAppDocument,
     "\n  mutation AdminUpdateApp($input: UpdateNetworkAppInput!) {\n    updateNetworkApp(input: $input) {\n      networkApp {\n        id\n      }\n    }\n  }\n": types.AdminUpdateAppDocument,
     "\n  mutation AdminRotateSecret($id: ID!) {\n    rotateWebhookSecret(input: { id: $id }) {\n      webhookSecret\n    }\n  }\n": types.AdminRotateSecretDocument,
+    "\n  mutation AdminSendTestEvent($id: ID!) {\n    sendTestEvent(input: { networkAppId: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": types.AdminSendTestEventDocument,
     "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n": types.AdminDeactivateAppDocument,
-    "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": types.AdminAuditDocument,
+    "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        reason\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n": types.AdminAuditDocument,
     "\n  query AdminKeys($limit: Int!, $offset: Int!) {\n    apiKeys(first: $limit, offset: $offset) {\n      totalCount\n      nodes {\n        id\n        name\n        prefix\n        createdAt\n        revokedAt\n      }\n    }\n  }\n": types.AdminKeysDocument,
     "\n  mutation AdminIssueKey($input: IssueApiKeyInput!) {\n    issueApiKey(input: $input) {\n      key\n      apiKey {\n        name\n      }\n    }\n  }\n": types.AdminIssueKeyDocument,
     "\n  query AdminKey($id: ID!) {\n    node(id: $id) {\n      ... on ApiKey {\n        name\n        prefix\n      }\n    }\n  }\n": types.AdminKeyDocument,
@@ -58,11 +65,16 @@ const documents: Documents = {
     "\n  mutation AdminTryRefund($orderId: ID!) {\n    refundOrder(input: { orderId: $orderId, reason: \"-\", dryRun: true }) {\n      quote {\n        num\n        points\n        refundable\n        problems {\n          message\n        }\n      }\n    }\n  }\n": types.AdminTryRefundDocument,
     "\n  mutation AdminRefundOrder($input: RefundOrderInput!) {\n    refundOrder(input: $input) {\n      refund {\n        id\n      }\n    }\n  }\n": types.AdminRefundOrderDocument,
     "\n  query AdminOverview($days: Int!) {\n    pricing {\n      currency\n    }\n    figures(days: $days) {\n      waitingCommits\n      oldestWaitingCommitAt\n      waitingDeliveries\n      days {\n        day\n        revenueNum\n        revenuePoints\n        ordersMade\n        ordersPaid\n        refunds\n        commits\n        lagP50\n        lagP95\n        delivered\n        pending\n        givenUp\n        signUps\n      }\n    }\n  }\n": types.AdminOverviewDocument,
-    "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n": types.AdminUserDocument,
+    "\n  fragment UserFacts on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n": types.UserFactsFragmentDoc,
+    "\n  query AdminUsers($search: String!) {\n    users(search: $search) {\n      ...UserFacts\n    }\n  }\n": types.AdminUsersDocument,
+    "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n        address\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n    auditEntries(first: $limit, userId: $id) {\n      totalCount\n      nodes {\n        action\n        reason\n        createdAt\n      }\n    }\n  }\n": types.AdminUserDocument,
+    "\n  query AdminAccount($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n      }\n    }\n  }\n": types.AdminAccountDocument,
     "\n  mutation AdminGrantPoints($input: GrantPointsInput!) {\n    grantPoints(input: $input) {\n      grant {\n        user {\n          id\n        }\n      }\n    }\n  }\n": types.AdminGrantPointsDocument,
-    "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": types.DeliveryFactsFragmentDoc,
+    "\n  mutation AdminLockUser($input: LockUserInput!) {\n    lockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": types.AdminLockUserDocument,
+    "\n  mutation AdminUnlockUser($input: UnlockUserInput!) {\n    unlockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n": types.AdminUnlockUserDocument,
+    "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkApp {\n      id\n      name\n      webhookUrl\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n": types.DeliveryFactsFragmentDoc,
     "\n  query AdminDeliveries($limit: Int!, $offset: Int!, $filter: WebhookDeliveryFilter) {\n    webhookDeliveries(first: $limit, offset: $offset, filter: $filter) {\n      totalCount\n      nodes {\n        ...DeliveryFacts\n      }\n    }\n  }\n": types.AdminDeliveriesDocument,
-    "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n": types.AdminDeliveryDocument,
+    "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      payload\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n": types.AdminDeliveryDocument,
     "\n  mutation AdminReplay($id: ID!) {\n    replayWebhookDelivery(input: { id: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n": types.AdminReplayDocument,
 };
 
@@ -107,11 +119,15 @@ export function graphql(source: "\n  mutation AdminRotateSecret($id: ID!) {\n   
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
+export function graphql(source: "\n  mutation AdminSendTestEvent($id: ID!) {\n    sendTestEvent(input: { networkAppId: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminSendTestEvent($id: ID!) {\n    sendTestEvent(input: { networkAppId: $id }) {\n      webhookDelivery {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
 export function graphql(source: "\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminDeactivateApp($id: ID!) {\n    deactivateNetworkApp(input: { id: $id }) {\n      networkApp {\n        id\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"];
+export function graphql(source: "\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        reason\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {\n    auditEntries(first: $limit, offset: $offset, everybody: $everybody, userId: $userId) {\n      totalCount\n      nodes {\n        id\n        action\n        subject\n        address\n        reason\n        createdAt\n        user {\n          id\n          username\n        }\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -155,7 +171,19 @@ export function graphql(source: "\n  query AdminOverview($days: Int!) {\n    pri
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      ... on User {\n        id\n        username\n        displayName\n        address\n        createdAt\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n  }\n"];
+export function graphql(source: "\n  fragment UserFacts on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n"): (typeof documents)["\n  fragment UserFacts on User {\n    id\n    username\n    displayName\n    createdAt\n    lockedAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminUsers($search: String!) {\n    users(search: $search) {\n      ...UserFacts\n    }\n  }\n"): (typeof documents)["\n  query AdminUsers($search: String!) {\n    users(search: $search) {\n      ...UserFacts\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n        address\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n    auditEntries(first: $limit, userId: $id) {\n      totalCount\n      nodes {\n        action\n        reason\n        createdAt\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n        address\n      }\n    }\n    sales(first: $limit, filter: $filter) {\n      totalCount\n      nodes {\n        ...SaleFacts\n      }\n    }\n    auditEntries(first: $limit, userId: $id) {\n      totalCount\n      nodes {\n        action\n        reason\n        createdAt\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query AdminAccount($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminAccount($id: ID!) {\n    node(id: $id) {\n      __typename\n      ... on User {\n        ...UserFacts\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -163,7 +191,15 @@ export function graphql(source: "\n  mutation AdminGrantPoints($input: GrantPoin
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n"): (typeof documents)["\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    orderId\n    networkApp {\n      id\n      name\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n"];
+export function graphql(source: "\n  mutation AdminLockUser($input: LockUserInput!) {\n    lockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminLockUser($input: LockUserInput!) {\n    lockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation AdminUnlockUser($input: UnlockUserInput!) {\n    unlockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation AdminUnlockUser($input: UnlockUserInput!) {\n    unlockUser(input: $input) {\n      user {\n        id\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkApp {\n      id\n      name\n      webhookUrl\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n"): (typeof documents)["\n  fragment DeliveryFacts on WebhookDelivery {\n    id\n    eventId\n    eventType\n    orderId\n    networkApp {\n      id\n      name\n      webhookUrl\n    }\n    status\n    attemptCount\n    nextAttemptAt\n    createdAt\n    settledAt\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
@@ -171,7 +207,7 @@ export function graphql(source: "\n  query AdminDeliveries($limit: Int!, $offset
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n"];
+export function graphql(source: "\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      payload\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n"): (typeof documents)["\n  query AdminDelivery($id: ID!) {\n    webhookDelivery(id: $id) {\n      ...DeliveryFacts\n      payload\n      attempts {\n        number\n        startedAt\n        duration\n        statusCode\n        failure\n        response\n      }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
