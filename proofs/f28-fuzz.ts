@@ -1,5 +1,5 @@
 /**
- * F28: whatever is sent to whatever part of both doors, and bytes that are no HTTP, are answered in the documented shape by a
+ * F28: whatever is sent to whatever part of both doors and the pages for administrators, and bytes that are no HTTP, are answered in the documented shape by a
  * process that lives on. What is sent is generated from the schema and the route table.
  */
 import { createHash, randomBytes } from 'node:crypto'
@@ -11,6 +11,7 @@ import fc from 'fast-check'
 import { trySend } from '../test/support/http-client.ts'
 import { listen } from '../test/support/listen.ts'
 import { ask } from './harness/client.ts'
+import { adminRequests, adminShapes, goodAdminRequest } from './harness/fuzz-admin.ts'
 import { goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
 import { complaintOf } from './harness/fuzz-judge.ts'
 import { rawRequests, sendRaw } from './harness/fuzz-raw.ts'
@@ -108,10 +109,18 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
 
 /** As many for each part as make the sum, in the seed's order. */
 function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
-  const arbitraries = [...graphqlShapes.map(graphqlRequests), ...restShapes.map(restRequests)]
+  const arbitraries = [
+    ...graphqlShapes.map(graphqlRequests),
+    ...restShapes.map(restRequests),
+    ...adminShapes.map(adminRequests),
+  ]
   const numRuns = Math.ceil(setting('REQUESTS', 50_000) / arbitraries.length)
   const number = Number.parseInt(seed.replaceAll(/[^0-9a-f]/g, '').slice(0, 7) || '1', 16)
-  const good = [...graphqlShapes.map(goodGraphQLRequest), ...restShapes.map(goodRestRequest)]
+  const good = [
+    ...graphqlShapes.map(goodGraphQLRequest),
+    ...restShapes.map(goodRestRequest),
+    ...adminShapes.map(goodAdminRequest),
+  ]
   const all = random.shuffle(
     arbitraries.flatMap((arbitrary, index) => fc.sample(arbitrary, { seed: number + index, numRuns })),
   )
@@ -142,7 +151,7 @@ async function openHand({ database }: Parts, { url }: Gateway): Promise<FuzzScen
     const [alive] = known ? await sql('select 1 from users where id = $1::uuid and deleted_at is null', [known.id]) : []
     const account = alive ? known! : await signUp(role)
     const [row] = await sql<{ email: string }>(
-      'update users set password_hash = $2, role = $3::role where id = $1::uuid returning email',
+      'update users set password_hash = $2, role = $3::role, locked_at = null where id = $1::uuid returning email',
       [account.id, account.hash, role],
     )
     await sql('delete from limits', [])
@@ -166,7 +175,7 @@ async function loggedErrors({ dir }: ProofContext): Promise<string[]> {
 
 /** What was never let in was not tried, either. */
 function judgeCompleteness(scenes: readonly FuzzScene[]): string[] {
-  const targets = [...graphqlShapes, ...restShapes].map(({ target }) => target)
+  const targets = [...graphqlShapes, ...restShapes, ...adminShapes].map(({ target }) => target)
   return targets.flatMap((target) => {
     if (!scenes.some(({ sent }) => sent.has(target))) return [`Nothing was sent to ${target}: the run is invalid.`]
     return neverLetIn.has(target) || scenes.some(({ letIn }) => letIn.has(target))

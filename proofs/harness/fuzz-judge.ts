@@ -2,6 +2,7 @@
 import { errorCodes } from '../../src/domain/errors.ts'
 import { statuses } from '../../src/rest/status.ts'
 import { complaintOfDescription } from '../../test/support/described.ts'
+import { complaintOfPage } from './fuzz-admin.ts'
 import type { FuzzRequest } from './fuzz-requests.ts'
 
 export interface FuzzAnswer {
@@ -55,6 +56,9 @@ export function complaintOf(request: Pick<FuzzRequest, 'path' | 'method'>, answe
   if (status >= 500) return `the status is ${status}`
   const inside = status >= 400 || /"errors":\[/.test(text) ? INSIDES.exec(text)?.[0] : undefined
   if (inside) return `the answer tells of our insides: ${inside}`
+  const isAdmin = /^\/admin([/?]|$)/.test(request.path)
+  const unlikeAPage = isAdmin ? complaintOfPage(answer) : undefined
+  if (unlikeAPage) return unlikeAPage
   const undescribed = headers && complaintOfDescription({ ...request, status, headers, text })
   if (undescribed) return undescribed
   if (request.method === 'HEAD' || type.startsWith('text/event-stream')) return undefined

@@ -101,18 +101,19 @@ export const neverLetIn = new Set(['GET /pictures/:id', 'GET /pictures/:id/thumb
 export const restShapes: readonly Shape[] = [...allShapes()]
 
 /** A text in an address, also one that is no Unicode. */
-const inAddress = (text: string, isEncoded: boolean) =>
+export const inAddress = (text: string, isEncoded: boolean) =>
   isEncoded ? [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('') : encodeGood(text)
 
 /** Names that are to be filled in stay as they are. */
-const encodeGood = (text: string) =>
+export const encodeGood = (text: string) =>
   text
     .toWellFormed()
     .split(/(\{\{[\w.]+\}\})/)
     .map((part) => (part.startsWith('{{') ? part : encodeURIComponent(part)))
     .join('')
 
-const brokenAddress = fc.constantFrom(
+/** Ends of addresses that nobody means. */
+export const brokenAddress = fc.constantFrom(
   '%',
   '%0',
   '%zz',

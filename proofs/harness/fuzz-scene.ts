@@ -1,6 +1,8 @@
 /** The things that requests are about, made anew when a request has used them up. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
+import { formTokenOf } from '../../src/pages/admin/own-form.ts'
+import { leadsToSignIn } from './fuzz-admin.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
 import type { FuzzRequest, Kind } from './fuzz-requests.ts'
 import { sendFuzz } from './fuzz-sender.ts'
@@ -100,9 +102,23 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     names.set('owner.treeCid', tree!.cid).set('owner.proofHash', tree!.hash).set('owner.tag', 'tag')
   }
 
+  /** As a sign-in begins one. */
+  async function newAdminSession() {
+    const secret = randomBytes(32).toString('base64url')
+    await sql(
+      `insert into admin_sessions (user_id, hash, password_digest)
+       select id, $2::bytea, sha256(convert_to(password_hash, 'UTF8')) from users where id = $1::uuid`,
+      [admin.id, sha256(secret)],
+    )
+    names.set('admin.session', secret).set('admin.formToken', formTokenOf(secret))
+    names.set('admin.email', admin.email).set('admin.password', admin.password)
+  }
+
   async function newPeople() {
     user = await newUser('USER')
     admin = await newUser('ADMIN')
+    await sql('delete from limits', [])
+    await newAdminSession()
     const key = async (secret: string) => {
       const [row] = await sql<{ id: string }>(
         'insert into api_keys (name, prefix, hash) values ($1, $2, $3) on conflict (hash) do update set revoked_at = null returning id::text as id',
@@ -161,14 +177,21 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
   const letIn = new Map<string, number>()
   const sent = new Map<string, number>()
   const count = (counts: Map<string, number>, target: string) => counts.set(target, (counts.get(target) ?? 0) + 1)
-  const isLetIn = ({ status, text }: FuzzAnswer) => status < 400 && !/"errors":\[/.test(text)
+  const isLetIn = (answer: FuzzAnswer) =>
+    answer.status < 400 && !/"errors":\[/.test(answer.text) && !leadsToSignIn(answer)
+  /** Passwords that were guessed, or a session that was ended. */
+  const isShutOut = ({ actor, path }: FuzzRequest, answer: FuzzAnswer) =>
+    actor === 'admin' && path.startsWith('/admin') && (answer.status === 429 || leadsToSignIn(answer))
   /** Somebody signed out or was deleted, or a secret is spent. */
-  const isUsedUp = ({ actor, headers, isGood }: FuzzRequest, answer: FuzzAnswer) =>
-    isGood
+  const isUsedUp = (request: FuzzRequest, answer: FuzzAnswer) => {
+    const { actor, headers, isGood } = request
+    return isGood
       ? !isLetIn(answer)
-      : actor !== 'anonymous' &&
-        !headers.some(([name]) => /^authorization$|^x-api-key$/i.test(name)) &&
-        (answer.status === 401 || /"(AUTHENTICATION_FAILED|UNTRUSTED_CLIENT)"/.test(answer.text))
+      : isShutOut(request, answer) ||
+          (actor !== 'anonymous' &&
+            !headers.some(([name]) => /^authorization$|^x-api-key$/i.test(name)) &&
+            (answer.status === 401 || /"(AUTHENTICATION_FAILED|UNTRUSTED_CLIENT)"/.test(answer.text)))
+  }
 
   return {
     letIn,

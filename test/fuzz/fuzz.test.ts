@@ -1,9 +1,10 @@
 /**
- * Whatever is sent to whatever part of both doors is answered in the documented shape. What is sent is generated from the
- * schema and the route table; `SEED=… npx vitest run test/fuzz` sends the same again. F28 sends much more.
+ * Whatever is sent to whatever part of both doors, or to a page for administrators, is answered in the documented shape. What is
+ * sent is generated from the schema and the tables of routes and pages; `SEED=… npx vitest run test/fuzz` sends the same again. F28 sends much more.
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { adminRequests, adminShapes, goodAdminRequest } from '../../proofs/harness/fuzz-admin.ts'
 import { goodGraphQLRequest, graphqlRequests, graphqlShapes } from '../../proofs/harness/fuzz-graphql.ts'
 import { complaintOf } from '../../proofs/harness/fuzz-judge.ts'
 import type { FuzzRequest } from '../../proofs/harness/fuzz-requests.ts'
@@ -56,6 +57,11 @@ const targets = [
     requests: graphqlRequests(shape),
   })),
   ...restShapes.map((shape) => ({ target: shape.target, good: goodRestRequest(shape), requests: restRequests(shape) })),
+  ...adminShapes.map((shape) => ({
+    target: shape.target,
+    good: goodAdminRequest(shape),
+    requests: adminRequests(shape),
+  })),
 ]
 
 it.each(targets)('$target answers whatever is sent to it', async ({ good, requests }) => {
