@@ -160,6 +160,8 @@ describe('the session of an administrator', () => {
     expect([sent.status, sent.headers.get('location')]).toEqual([303, '/admin/sign-in?next=%2Fadmin%2Fnew-app'])
     expect((await session.ask('/admin/sign-in?next=%2Fadmin%2Fnew-app')).text).toContain('Your session has ended.')
     expect((await createBrowser().ask('/admin/sign-in')).text).not.toContain('has ended')
+    const open = await (await signIn()).ask('/admin/sign-in?next=/admin/apps')
+    expect(open.headers.get('location')).toBe('/admin/apps')
     const leads = async (next: string) => {
       const fields = { email: admin.email, password: PASSWORD, next }
       return (await createBrowser().ask('/admin/sign-in', fields)).headers.get('location')
@@ -203,6 +205,9 @@ describe('the session of an administrator', () => {
     for (const site of ['cross-site', 'same-site', 'none'])
       expect((await ask(path, own, { 'sec-fetch-site': site })).status).toBe(403)
     expect((await ask(path, { ...own, 'form-token': token.replace(/./, 'x') })).status).toBe(403)
+    // Another tab began another session.
+    await ask('/admin/sign-in', { email: admin.email, password: PASSWORD })
+    expect((await ask(path, own)).text).toContain('is older than your session')
     const [row] = await app.sql(
       'select count(*)::int as n from refunds r join orders o on o.id = r.order_id join users u on u.id = o.buyer_id',
     )
@@ -351,6 +356,8 @@ describe('an administrator at the pages', () => {
     expect([wrong.status, /id="buyerId-problem"/.test(wrong.text)]).toEqual([400, true])
     const empty = await ask('/admin/orders?offset=5000')
     expect(empty.text).toContain('Nothing fits. <a href="/admin/orders">Show all</a>')
+    for (const nobody of ['order_none', '__proto__', '%zz', '%00', 'x'.repeat(5_000)])
+      expect((await ask(`/admin/users/${nobody}`)).status, nobody).toBe(nobody === '%00' ? 400 : 404)
     for (const query of ['offset=-1', 'offset=1e99', 'offset=x', 'status=lost', 'days=__proto__', 'done=constructor'])
       expect((await ask(`/admin/orders?${query}`)).status, query).toBe(200)
   })

@@ -92,7 +92,10 @@ export const refusalNotice = (message: string): Html =>
   html`<div class="notice" role="alert" tabindex="-1" autofocus><p>${message}</p></div>`
 
 /** What is told above a form: what is told beside one of its fields (`names`) is not told twice, and no other is named as programs name it. */
-export function refusalSentence({ message, fields }: Refused, names: readonly string[]): string {
+export function refusalSentence(
+  { message, fields }: Pick<Refused, 'message' | 'fields'>,
+  names: readonly string[] = [],
+): string {
   if (names.some((name) => Object.hasOwn(fields, name))) return 'Something is not as it has to be.'
   return Object.values(fields).flat().join(' ') || message
 }

@@ -8,7 +8,7 @@ import { html } from 'hono/html'
 import type { Context } from '../../context.ts'
 import { DomainError, type ErrorCode, notFound } from '../../domain/errors.ts'
 import type { Refused } from './action.ts'
-import { refusalNotice } from './action.ts'
+import { refusalNotice, refusalSentence } from './action.ts'
 import { type AdminAnswer, type AdminRequest, type AdminRoute, adminHeaders, renderAdminPage } from './admin-page.ts'
 import { assertFormToken, assertOwnForm, formTokenOf } from './own-form.ts'
 import { heading } from './parts.ts'
@@ -102,6 +102,7 @@ export function createAdminHandler(parts: AdminParts) {
   async function signIn(request: AdminRequest, req: IncomingMessage, res: ServerResponse): Promise<AdminAnswer> {
     if (req.method !== 'POST') {
       const next = nextOf(request.query.get('next'))
+      if (request.context.actor.kind === 'user') return { redirect: next }
       return signInPage(next, { isEnded: secretOf(req, isSecure) !== undefined })
     }
     const form = await readForm(req)
@@ -114,8 +115,8 @@ export function createAdminHandler(parts: AdminParts) {
     } catch (error) {
       const { code, message, details, retryAfter } = tell(error, request.context)
       if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
-      const fields = isFields(details) ? details : {}
-      return signInPage(next, { refused: { status: statusOf(code), message, fields }, email })
+      const refused = { status: statusOf(code), message, fields: isFields(details) ? details : {} }
+      return signInPage(next, { refused, email })
     }
   }
 
@@ -182,10 +183,11 @@ export function createAdminHandler(parts: AdminParts) {
 
   function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, request: AdminRequest, path: string) {
     if (res.headersSent) return void res.destroy()
-    const { code, message, retryAfter } = tell(error, request.context)
+    const { code, message, details, retryAfter } = tell(error, request.context)
     if (retryAfter !== undefined) res.setHeader('Retry-After', String(retryAfter))
+    const told = refusalSentence({ message, fields: isFields(details) ? details : {} })
     const title = code === 'NOT_FOUND' ? 'There is no such page' : 'That did not work'
-    const content = html`${heading(title)}${refusalNotice(message)}<p><a href="/admin">To the overview</a></p>`
+    const content = html`${heading(title)}${refusalNotice(told)}<p><a href="/admin">To the overview</a></p>`
     send(req, res, { status: statusOf(code), title, content }, request, path)
   }
 

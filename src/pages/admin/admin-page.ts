@@ -68,7 +68,7 @@ const navigation = (
 export function renderAdminPage({ title, content, isBare }: AdminPage, path: string, request: AdminRequest): string {
   const { actor } = request.context
   const isSignedIn = actor.kind === 'user' && !isBare
-  return String(html`<!doctype html>
+  const text = String(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -84,6 +84,8 @@ ${content}
 </body>
 </html>
 `)
+  // HTML has no null characters, not even in what somebody typed.
+  return text.replaceAll('\0', '\uFFFD')
 }
 
 /** Headers of every page: kept by nobody, and told to no other site. A form's origin is told to ourselves. */

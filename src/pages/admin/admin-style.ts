@@ -52,7 +52,10 @@ summary { cursor: pointer; color: var(--accent); padding: 0.25rem 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
 caption { text-align: left; color: var(--quiet); padding-bottom: 0.5rem; }
-th, td { text-align: left; vertical-align: top; padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: normal; }
+th, td { text-align: left; vertical-align: top; padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--grid); overflow-wrap: break-word; }
+td { max-width: 22rem; }
+td pre { min-width: 18rem; }
+td time, td .id { white-space: nowrap; }
 thead th { font-weight: 600; white-space: nowrap; border-bottom: 2px solid var(--line); }
 tbody th { font-weight: inherit; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -84,6 +87,7 @@ input[aria-invalid='true'], textarea[aria-invalid='true'] { border: 2px solid va
 button, .button { display: inline-block; min-height: 2.75rem; padding: 0.5rem 1.125rem; font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 2px solid transparent; border-radius: 0.375rem; cursor: pointer; text-decoration: none; }
 button.plain, .button.plain { color: var(--accent); background: transparent; border-color: var(--accent); }
 button.danger { background: var(--problem); color: var(--ground); }
+.count { margin-top: 0.75rem; }
 .pages { display: flex; gap: 1rem; align-items: center; margin-top: 1rem; }
 @media (max-width: 30rem) { .facts { grid-template-columns: 1fr; gap: 0; } .facts dd { margin-bottom: 0.625rem; } .form button, .form .button { width: 100%; text-align: center; } main { padding-top: 1rem; } }
 `

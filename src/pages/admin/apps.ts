@@ -165,7 +165,7 @@ const list = (run: Run, tell: TellRefusal) =>
     columns: [
       { name: 'Name', show: (app: NetworkAppFactsFragment) => html`<a href="${PATH}/${app.id}">${app.name}</a>` },
       { name: 'Status', show: stateOf },
-      { name: 'Price', isNumber: true, show: ({ price }) => price },
+      { name: 'Price', amount: ({ price }) => price },
       { name: 'Webhook', show: ({ webhookUrl }) => webhookUrl ?? '–' },
       { name: 'Owner', show: ({ owner }) => html`<a href="/admin/users/${owner.id}">${owner.username}</a>` },
       { name: 'Registered (UTC)', show: ({ createdAt }) => moment(createdAt) },

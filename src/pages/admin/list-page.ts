@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Html } from '../layout.ts'
 import { type Refused, refusalNotice, renderField, type TellRefusal } from './action.ts'
 import type { AdminRequest, AdminRoute } from './admin-page.ts'
-import { type Column, heading, table } from './parts.ts'
+import { type AmountColumn, type Column, heading, table } from './parts.ts'
 
 /** What narrows a list, under the name that its operation has for it. */
 export interface Filter {
@@ -24,7 +24,7 @@ export interface ListPage<Row> {
   path: string
   title: string
   filters?: readonly Filter[]
-  columns: readonly Column<Row>[]
+  columns: readonly (Column<Row> | AmountColumn<Row>)[]
   /** A sentence for when there is nothing at all. */
   empty: string
   /** Stands above the table. */
@@ -64,7 +64,8 @@ function pager(path: string, { query }: AdminRequest, offset: number, total: num
     return `${path}?${kept}`
   }
   const last = Math.min(offset + PAGE_ROWS, total)
-  if (total <= PAGE_ROWS && offset === 0) return html`${total > 1 ? html`<p class="quiet">${total} in all</p>` : ''}`
+  if (total <= PAGE_ROWS && offset === 0)
+    return html`${total > 1 ? html`<p class="quiet count">${total} in all</p>` : ''}`
   return html`<nav class="pages" aria-label="Pages">
 ${offset > 0 ? html`<a href="${at(Math.max(0, Math.min(offset, total) - PAGE_ROWS))}" rel="prev">Previous</a>` : ''}
 <span class="quiet">${offset < total ? `${offset + 1} to ${last} of ${total}` : `${total} in all`}</span>

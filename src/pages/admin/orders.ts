@@ -99,9 +99,9 @@ export const saleColumns = [
     name: 'Buyer',
     show: ({ buyer }: SaleFactsFragment) => html`<a href="/admin/users/${buyer.id}">${buyer.username}</a>`,
   },
-  { name: 'Price', isNumber: true, show: ({ price }: SaleFactsFragment) => price },
-  { name: 'Paid', isNumber: true, show: ({ totalPaid }: SaleFactsFragment) => totalPaid },
-  { name: 'Given back', isNumber: true, show: ({ totalRefunded }: SaleFactsFragment) => totalRefunded },
+  { name: 'Price', amount: ({ price }: SaleFactsFragment) => price },
+  { name: 'Paid', amount: ({ totalPaid }: SaleFactsFragment) => totalPaid },
+  { name: 'Given back', amount: ({ totalRefunded }: SaleFactsFragment) => totalRefunded },
   { name: 'Made (UTC)', show: ({ createdAt }: SaleFactsFragment) => moment(createdAt) },
 ]
 
@@ -150,9 +150,9 @@ ${table(
   'Refunds',
   [
     { name: 'Refund', show: (refund) => id(refund.id) },
-    { name: 'Amount', isNumber: true, show: ({ total }) => total },
-    { name: 'In currency units', isNumber: true, show: ({ num }) => num },
-    { name: 'In points', isNumber: true, show: ({ points }) => points },
+    { name: 'Amount', amount: ({ total }) => total },
+    { name: 'In currency units', amount: ({ num }) => num },
+    { name: 'In points', amount: ({ points }) => points },
     { name: 'Reason', show: ({ reason }) => reason || 'Its webhook was given up, or the buyer’s account is deleted.' },
     { name: 'Made (UTC)', show: ({ createdAt }) => moment(createdAt) },
   ],

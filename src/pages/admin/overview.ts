@@ -108,7 +108,7 @@ function tiles({
 <div><dt>Orders paid</dt><dd>${sum(days, 'ordersPaid')}</dd></div>
 <div><dt>Commits</dt><dd>${sum(days, 'commits')}</dd></div>
 <div><dt>Sign-ups</dt><dd>${sum(days, 'signUps')}</dd></div>
-<div><dt>Commits on their way now</dt><dd>${waitingCommits}${oldestWaitingCommitAt ? html`<span class="note">the oldest since ${moment(oldestWaitingCommitAt)}</span>` : ''}</dd></div>
+<div><dt>Commits on their way now</dt><dd>${waitingCommits}${oldestWaitingCommitAt ? html`<span class="note">the oldest since ${moment(oldestWaitingCommitAt)} UTC</span>` : ''}</dd></div>
 <div><dt>Webhook calls due now</dt><dd>${waitingDeliveries}</dd></div>
 <div><dt>Webhooks given up</dt><dd>${sum(days, 'givenUp')}</dd></div>
 </dl>`

@@ -37,19 +37,49 @@ export interface Column<Row> {
   show: (row: Row) => Shown
 }
 
+/** A column of amounts, which stand with their points below each other. */
+export interface AmountColumn<Row> {
+  name: string
+  amount: (row: Row) => string
+}
+
+const FIGURE_SPACE = '\u2007'
+const PUNCTUATION_SPACE = '\u2008'
+const decimalsOf = (amount: string) => amount.split('.')[1]?.length ?? 0
+
+/** An amount with as much room behind it as the longest of its column needs. */
+function padAmount(amount: string, decimals: number): string {
+  const own = decimalsOf(amount)
+  const point = own === 0 && decimals > 0 ? PUNCTUATION_SPACE : ''
+  return amount + point + FIGURE_SPACE.repeat(decimals - own)
+}
+
+function shownColumn<Row>(column: Column<Row> | AmountColumn<Row>, rows: readonly Row[]): Column<Row> {
+  if (!('amount' in column)) return column
+  const { name, amount } = column
+  const decimals = Math.max(0, ...rows.map((row) => decimalsOf(amount(row))))
+  return { name, isNumber: true, show: (row) => padAmount(amount(row), decimals) }
+}
+
 /** A table that can be scrolled by keyboard; `empty` instead when it has no rows. `label` names it for who cannot see it. */
-export const table = <Row>(label: string, columns: readonly Column<Row>[], rows: readonly Row[], empty: Shown): Html =>
-  rows.length === 0
-    ? html`<p class="quiet">${empty}</p>`
-    : html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+export function table<Row>(
+  label: string,
+  given: readonly (Column<Row> | AmountColumn<Row>)[],
+  rows: readonly Row[],
+  empty: Shown,
+): Html {
+  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`
+  const columns = given.map((column) => shownColumn(column, rows))
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${columns.map(({ name, isNumber }) => html`<th scope="col"${isNumber ? html` class="number"` : ''}>${name}</th>`)}</tr></thead>
 <tbody>${rows.map(
-        (
-          row,
-        ) => html`<tr>${columns.map(({ show, isNumber }) => html`<td${isNumber ? html` class="number"` : ''}>${show(row)}</td>`)}</tr>
+    (
+      row,
+    ) => html`<tr>${columns.map(({ show, isNumber }) => html`<td${isNumber ? html` class="number"` : ''}>${show(row)}</td>`)}</tr>
 `,
-      )}</tbody>
+  )}</tbody>
 </table></div>`
+}
 
 /** A heading with where one is, and what was just done. */
 export const heading = (title: Shown, { trail, request }: { trail?: Trail; request?: AdminRequest } = {}): Html => {

@@ -1,7 +1,7 @@
 /** People's accounts: finding them, locking and unlocking them, and giving points. */
 import { html } from 'hono/html'
 import { notFound, validationFailed } from '../../domain/errors.ts'
-import type { AdminUserQuery, UserFactsFragment } from '../generated/graphql.ts'
+import type { AdminUserHistoryQuery, UserFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Action, Field, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
@@ -29,15 +29,8 @@ const Users = graphql(/* GraphQL */ `
   }
 `)
 
-const User = graphql(/* GraphQL */ `
-  query AdminUser($id: ID!, $limit: Int!, $filter: SaleFilter) {
-    node(id: $id) {
-      __typename
-      ... on User {
-        ...UserFacts
-        address
-      }
-    }
+const History = graphql(/* GraphQL */ `
+  query AdminUserHistory($id: ID!, $limit: Int!, $filter: SaleFilter) {
     sales(first: $limit, filter: $filter) {
       totalCount
       nodes {
@@ -61,6 +54,7 @@ const Account = graphql(/* GraphQL */ `
       __typename
       ... on User {
         ...UserFacts
+        address
       }
     }
   }
@@ -117,7 +111,8 @@ const list = (run: Run, tell: TellRefusal) =>
       { name: 'Identifier', show: (user) => id(user.id) },
       { name: 'Since (UTC)', show: ({ createdAt }) => moment(createdAt) },
     ],
-    empty: 'Find an account by what you know of it: at most 50 are shown, those that fit exactly first.',
+    about: html`<p class="quiet">At most 50 are shown, those that fit exactly first.</p>`,
+    empty: 'Find an account by what you know of it.',
     actions: html`<ul class="actions"><li><a class="button" href="/admin/new-grant">Give points</a></li></ul>`,
     async read({ search }, { context }) {
       const nodes = search === undefined ? [] : (await run(Users, { search }, context)).users
@@ -134,7 +129,7 @@ ${lockedAt === null ? '' : html`<li><a class="button plain" href="${PATH}/${id}/
 const more = (count: number, href: string, what: string) =>
   count > SHOWN_ROWS ? html`<p><a href="${href}">All ${count} ${what}</a></p>` : ''
 
-const history = (userId: string, { sales, auditEntries }: AdminUserQuery) => html`<section><h2>Orders</h2>
+const history = (userId: string, { sales, auditEntries }: AdminUserHistoryQuery) => html`<section><h2>Orders</h2>
 ${table('Orders', saleColumns, sales.nodes, 'Nothing was ordered.')}
 ${more(sales.totalCount, `/admin/orders?buyerId=${userId}`, 'orders')}
 </section>
@@ -158,9 +153,9 @@ const read = (run: Run): AdminRoute => ({
   async answer(request) {
     const userId = request.params.id!
     const { actor } = request.context
-    const found = await run(User, { id: userId, limit: SHOWN_ROWS, filter: { buyerId: userId } }, request.context)
-    const { node } = found
-    if (node?.__typename !== 'User') throw notFound('User')
+    // Who is nobody has no orders, and is told so.
+    const { user: node } = await about(run, userId, request.context)
+    const found = await run(History, { id: userId, limit: SHOWN_ROWS, filter: { buyerId: userId } }, request.context)
     const isOwn = actor.kind === 'user' && actor.user.username === node.username
     return {
       title: node.username,
