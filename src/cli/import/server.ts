@@ -108,9 +108,10 @@ export function createImportServer(
   async function askOnce<Answer>(path: string, makeInit: () => RequestInit, patience: number): Promise<Answer> {
     const init = makeInit()
     const headers = { ...init.headers, authorization: `token ${token}`, accept: 'application/json' }
+    const signal = AbortSignal.timeout(patience)
     // What leads elsewhere is told: it would take the token there, or make a question of what is to be registered.
-    const options: RequestInit = { ...init, headers, redirect: 'manual', signal: AbortSignal.timeout(patience) }
-    const response = await fetch(`${url}/api/v3/${path}`, options).catch((error: unknown) => {
+    const asked = fetch(`${url}/api/v3/${path}`, { ...init, headers, redirect: 'manual', signal })
+    const response = await asked.catch((error: unknown) => {
       const cause = causeOf(error)
       if (cause instanceof ChangedError) throw new RefusedError('not_sent', cause.message)
       throw new RefusedError('unreachable', `${url} cannot be reached: ${cause.message || cause.name}.`)
