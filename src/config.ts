@@ -106,6 +106,18 @@ const variables = {
     doc: 'Private key of the treasury, the account that deposits are gathered in, 64 hex digits; none of CHAIN_RELAY_KEYS. Default: made from the derivation key in ANNAL_DIR/keys.',
     secret: true,
   },
+  WITHDRAWALS_PER_DAY: {
+    schema: decimal.prefault('10000'),
+    doc: 'Currency units that one account withdraws in 24 hours at most; 0 refuses all withdrawals.',
+  },
+  WITHDRAWAL_COOLING_HOURS: {
+    schema: whole(0, 8_760).prefault('24'),
+    doc: 'Hours without withdrawals after the password or e-mail address of an account was changed.',
+  },
+  WITHDRAWAL_HOLD_SECONDS: {
+    schema: whole(0, 604_800).prefault('300'),
+    doc: 'Seconds until a withdrawal is signed for, in which it can be cancelled.',
+  },
   CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
   CHAIN_MAX_FEE_GWEI: {
     schema: count.prefault('500'),
@@ -454,6 +466,11 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       orderArgumentsDays: values.ORDER_ARGUMENTS_DAYS,
       platformShare: values.PLATFORM_SHARE,
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
+    },
+    withdrawals: {
+      withdrawalsPerDay: values.WITHDRAWALS_PER_DAY,
+      withdrawalCoolingSeconds: values.WITHDRAWAL_COOLING_HOURS * 3_600,
+      withdrawalHoldSeconds: values.WITHDRAWAL_HOLD_SECONDS,
     },
     mail: { smtpUrl: values.SMTP_URL, from: values.MAIL_FROM ?? 'Annal <no-reply@localhost>' },
     limits: {

@@ -9,12 +9,14 @@ import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain, Database, Log } from './domain/ports.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
 import type { WalletServices } from './domain/wallet/wallet-services.ts'
+import type { WithdrawalService } from './domain/wallet/withdrawal-service.ts'
 
 /** Everything that can be asked of the domain, for resolvers, direct routes, pages and commands. */
 export interface Services extends AccountServices, AssetServices, StoreServices, WalletServices {
   audit: AuditService
   events: EventService
   figures: FigureService
+  withdrawals: WithdrawalService
   idempotency: Idempotency
 }
 

@@ -4,6 +4,7 @@
  */
 import type { CoinMover } from './chain/coin-mover.ts'
 import type { DepositWatcher } from './chain/deposits.ts'
+import type { RelayAccount } from './chain/keys.ts'
 import type { Registry } from './chain/registry.ts'
 import type { Relay } from './chain/relay.ts'
 import type { Config } from './config.ts'
@@ -65,10 +66,10 @@ export interface ChainConnection {
   relay: Relay
   deposits: DepositWatcher
   coins: CoinMover
-  /** What is asked before an address's key is destroyed. */
-  lastCoins: Coins
-  /** The treasury's address. */
-  treasury: string
+  /** What is asked before coins are withdrawn, and before an address's key is destroyed. */
+  chainCoins: Coins
+  /** The account that deposits are gathered in and withdrawals are paid from. */
+  treasury: RelayAccount
   close(): Promise<void>
 }
 
@@ -184,10 +185,9 @@ export async function relayAddresses({ chain }: Config): Promise<string[]> {
 const treasuryKeyOf = ({ chain }: Config, vault: KeyVault) => chain.treasuryKey ?? toKeyText(vault.derive('treasury'))
 const toKeyText = (key: Uint8Array) => `0x${Buffer.from(key).toString('hex')}`
 
-/** Where deposits are gathered. */
-export async function treasuryAddress(config: Config, vault: KeyVault): Promise<string> {
+async function treasuryAccount(config: Config, vault: KeyVault): Promise<RelayAccount> {
   const { createRelayAccount } = await import('./chain/keys.ts')
-  return createRelayAccount(treasuryKeyOf(config, vault)).address
+  return createRelayAccount(treasuryKeyOf(config, vault))
 }
 
 async function startChain(config: Config, log: Log) {
@@ -203,14 +203,21 @@ export async function connectChain(
   publicUrl: string,
 ): Promise<ChainConnection> {
   const { rpcUrl, registryAddress, id, confirmations, maxFeePerGas, provider, embeddedDeposits } = config.chain
-  const [{ createRegistry }, { createRelay }, { createDepositWatcher }, { createCoinMover }, { createLastCoins }] =
-    await Promise.all([
-      import('./chain/registry.ts'),
-      import('./chain/relay.ts'),
-      import('./chain/deposits.ts'),
-      import('./chain/coin-mover.ts'),
-      import('./chain/coin-last.ts'),
-    ])
+  const [
+    { createRegistry },
+    { createRelay },
+    { createDepositWatcher },
+    { createCoinMover },
+    { createLastCoins },
+    { createCoinQuotes },
+  ] = await Promise.all([
+    import('./chain/registry.ts'),
+    import('./chain/relay.ts'),
+    import('./chain/deposits.ts'),
+    import('./chain/coin-mover.ts'),
+    import('./chain/coin-last.ts'),
+    import('./chain/coin-quote.ts'),
+  ])
   const relayKeys = await relayKeysOf(config.chain)
   const anvil = rpcUrl ? undefined : await startChain(config, log)
   if (anvil && embeddedDeposits && !anvil.isPrivate) {
@@ -247,7 +254,8 @@ export async function connectChain(
     log,
     confirmations,
   })
-  const treasury = await treasuryAddress(config, installation.vault)
+  const treasury = await treasuryAccount(config, installation.vault)
+  const { address } = treasury
   const coins = createCoinMover({
     ...{ ...installation, registry, log, treasury, confirmations, maxFeePerGas },
     books: createCoinService(installation),
@@ -257,7 +265,10 @@ export async function connectChain(
     registry,
     relay,
     coins,
-    lastCoins: createLastCoins({ registry, database: installation.database, treasury, maxFeePerGas }),
+    chainCoins: {
+      ...createLastCoins({ registry, database: installation.database, treasury: address, maxFeePerGas }),
+      ...createCoinQuotes({ registry, treasury: address, relayAddresses: await relayAddresses(config), maxFeePerGas }),
+    },
     treasury,
     // Whoever reaches an embedded chain makes as many coins on it as they like.
     deposits: anvil && !embeddedDeposits ? noDeposits : watcher,

@@ -57,7 +57,7 @@ export async function serve(): Promise<never> {
   const app = createApp({
     ...installation,
     relay: chain.relay,
-    coins: chain.lastCoins,
+    coins: chain.chainCoins,
     publicUrl,
     missing: async () => (isStopping ? ['stopping'] : (await installation.database.isReachable()) ? [] : ['database']),
   })

@@ -31,6 +31,7 @@ import { createActionArgs } from './domain/store/action-args.ts'
 import { createStoreServices } from './domain/store/store-services.ts'
 import type { Telemetry, WatchedServices } from './domain/telemetry.ts'
 import { createWalletServices } from './domain/wallet/wallet-services.ts'
+import { createWithdrawalService } from './domain/wallet/withdrawal-service.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
 import { createGate } from './platform/gate.ts'
 import { createUploadFolder } from './platform/http/upload-folder.ts'
@@ -151,6 +152,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     ...account.services,
     ...asset.services,
     ...store.services,
+    withdrawals: createWithdrawalService({ ...shared, ownPassword: account.ownPassword, config: config.withdrawals }),
     audit: createAuditService(deps),
     events: createEventService({ ...shared, config: config.limits }),
     figures: createFigureService(deps),

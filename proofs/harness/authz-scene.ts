@@ -48,6 +48,7 @@ export interface Person {
   transferId: string
   grantId: string
   refundId: string
+  withdrawalId: string
   /** Of an order of the seller's, at the app of this person. */
   deliveryId: string
   appId: string
@@ -206,6 +207,19 @@ export async function openScene({
     await ask({ method: 'POST', path, token: people.admin.token, json: { amount: '0.1', reason } })
   }
 
+  async function withdraw({ uuid, token, password }: Person & { name: Name }): Promise<void> {
+    await sql(
+      `with paid as (update wallets set num = num + 100 where user_id = $1::uuid returning user_id),
+       moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
+       insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+       select moved.id, line.* from moved, lateral (values
+         (1, $1::uuid, null::book, 'NUM'::currency, 100::numeric), (2, null, 'DEPOSITS', 'NUM', -100)) as line`,
+      [uuid],
+    )
+    const json = { amount: '1', to: `0x${'e2'.repeat(20)}`, current_password: password }
+    await ask({ method: 'POST', path: '/api/v3/wallet/withdrawals/', token, json })
+  }
+
   async function equip(person: Person & { name: Name }, seller: Person, sellersApp: string): Promise<void> {
     const { name, uuid } = person
     person.nid = await register(person, false)
@@ -213,6 +227,7 @@ export async function openScene({
     person.paidOrderId = await order(person, sellersApp)
     await pay(person, person.paidOrderId)
     await refund(person)
+    await withdraw(person)
     person.orderId = await order(person, sellersApp)
     await pay(seller, await order(seller, person.appId, [name]))
     person.resetToken = plant(name, 'reset token', [])
@@ -271,6 +286,8 @@ export async function openScene({
     person.grantId = claim('grant', await ids('grant', 'point_grants x where x.wallet_id = $1::uuid'), andAdmin)[0]!
     const refunds = 'refunds x join orders o on o.id = x.order_id where o.buyer_id = $1::uuid'
     person.refundId = claim('refund', await ids('refund', refunds), andAdmin)[0]!
+    const withdrawals = 'withdrawals x where x.wallet_id = $1::uuid'
+    person.withdrawalId = claim('withdrawal', await ids('withdrawal', withdrawals))[0]!
     const commits = 'commits x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid and not a.public_access'
     person.commitId = claim('private commit', await ids('commit', commits))[0]!
     claim('private asset', [person.nid])

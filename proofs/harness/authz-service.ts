@@ -33,7 +33,8 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
   const app = createApp({
     ...installation,
     relay: { wake() {} },
-    coins: noCoins,
+    // Without a chain.
+    coins: { ...noCoins, quote: async (address) => ({ address, fee: '0.001', gasLimit: 21_000 }) },
     publicUrl: url,
     missing: async () => [],
   })

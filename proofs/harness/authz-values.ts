@@ -16,6 +16,8 @@ export interface Asked {
 type ValueOf = (asked: Asked) => unknown
 
 const PASSWORD = 'another password'
+/** An address of nobody here. */
+const ELSEWHERE = `0x${'e1'.repeat(20)}`
 const newFile = ({ serial }: Asked) => new File([`file ${serial} of the matrix`], 'file.txt', { type: 'text/plain' })
 const passwordOf = ({ actor }: Asked) => actor?.password ?? 'a guess at it'
 const ownerNid: ValueOf = ({ owner }) => owner.nid
@@ -38,6 +40,7 @@ export const nodeIds: Record<string, ValueOf> = {
   Transfer: ({ owner }) => owner.transferId,
   User: ({ owner }) => owner.id,
   WebhookDelivery: ownerDelivery,
+  Withdrawal: ({ owner }) => owner.withdrawalId,
 }
 
 /** As the connections of tables write it. */
@@ -79,6 +82,7 @@ export const inputValues: Record<string, ValueOf> = {
   'AssetTreeInput.assetTreeCid': ({ owner }) => owner.treeCid,
   'AssetTreeInput.createdAt': () => '2026-11-21T00:00:00Z',
   'CancelOrderInput.id': ownerOrder,
+  'CancelWithdrawalInput.id': ({ owner }) => owner.withdrawalId,
   'ChangeEmailInput.currentPassword': passwordOf,
   'ChangeEmailInput.newEmail': ({ serial }) => `new${serial}@example.org`,
   'ChangePasswordInput.currentPassword': passwordOf,
@@ -97,6 +101,10 @@ export const inputValues: Record<string, ValueOf> = {
   'CreateOrderInput.networkApp': ({ scene }) => scene.sellersApp,
   'DeactivateNetworkAppInput.id': ownerApp,
   'DeleteAssetInput.id': ownerNid,
+  'WithdrawInput.amount': () => '0.001',
+  'WithdrawInput.currentPassword': passwordOf,
+  'WithdrawInput.maxFee': () => undefined,
+  'WithdrawInput.to': () => ELSEWHERE,
   'GrantPointsInput.amount': () => '1',
   'GrantPointsInput.expiresAt': () => '2100-01-01T00:00:00Z',
   'GrantPointsInput.reason': () => 'because',
@@ -277,6 +285,11 @@ export const restCalls: Record<string, CallOf> = {
   'POST store/users/:id/lock': ({ owner }) => ({ params: { id: owner.id }, json: { reason: 'because' } }),
   'POST store/users/:id/unlock': ({ owner }) => ({ params: { id: owner.id }, json: { reason: 'because' } }),
   'GET wallet/transfers': plain,
+  'POST wallet/withdrawals': (asked) => ({
+    json: { amount: '0.001', to: ELSEWHERE, current_password: passwordOf(asked) },
+  }),
+  'GET wallet/withdrawals': plain,
+  'POST wallet/withdrawals/:id/cancel': ({ owner }) => ({ params: { id: owner.withdrawalId } }),
   'GET /api/v3/app-info': plain,
   'GET /api/v3/services/app-info': plain,
   'GET /api/v3/series': plain,

@@ -67,9 +67,13 @@ async function gatherOne(
   if (balance < lying) return 'the chain has less there than was credited.'
   const nonce = Math.max(nextNonce, count)
   try {
-    const signed = await custody.signCoins(userId, key, spendAll({ chainId, nonce, to: treasury }, lying, prices))
+    const signed = await custody.signCoins(
+      userId,
+      key,
+      spendAll({ chainId, nonce, to: treasury.address }, lying, prices),
+    )
     // Where a deletion or another process was quicker, it has signed for the same coins.
-    await books.store({ userId, sender: address, recipient: treasury, nonce, amount: lying, signed, lying })
+    await books.store({ userId, sender: address, recipient: treasury.address, nonce, amount: lying, signed, lying })
     return ''
   } catch (error) {
     if (isUnavailable(error)) throw error

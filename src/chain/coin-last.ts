@@ -33,7 +33,12 @@ interface Seen {
 }
 
 /** Plans the last moves from addresses whose keys are about to be destroyed. */
-export function createLastCoins({ registry, database, treasury, maxFeePerGas: cap }: LastCoinsOptions): Coins {
+export function createLastCoins({
+  registry,
+  database,
+  treasury,
+  maxFeePerGas: cap,
+}: LastCoinsOptions): Pick<Coins, 'planLast'> {
   const look = async ({ address, open }: BookedCoins): Promise<Seen> => {
     const rpc = registry.rpc.until(AbortSignal.timeout(PATIENCE_MS))
     const view = await readView(rpc, [])

@@ -10,7 +10,9 @@ import { followMoves } from './coin-follow.ts'
 import { gather } from './coin-gather.ts'
 import { createSendMemory, type MoverParts } from './coin-parts.ts'
 import { sendMoves } from './coin-send.ts'
+import { payWithdrawals } from './coin-withdraw.ts'
 import { explain } from './explain.ts'
+import type { RelayAccount } from './keys.ts'
 import { createLease } from './lease.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { createTeller } from './teller.ts'
@@ -25,8 +27,7 @@ export interface CoinMoverOptions {
   databaseUrl: string
   log: Log
   meter: Meter
-  /** The treasury's address. */
-  treasury: string
+  treasury: RelayAccount
   /** Blocks on top of a move's block until it is settled. */
   confirmations: number
   /** Wei; nothing above is ever offered. */
@@ -62,7 +63,7 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
     ...options,
     rpc: registry.rpc.until(stopping.signal),
     memory: createSendMemory(),
-    tellers: { sending: createTeller(), receipts: createTeller(), gathering: createTeller() },
+    tellers: { sending: createTeller(), receipts: createTeller(), gathering: createTeller(), treasury: createTeller() },
     stopping: stopping.signal,
   }
   let looked: { at: number; least: bigint; isSettling: boolean } | undefined
@@ -82,6 +83,8 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
     const youngest = Math.max(view.head.number - Math.max(WATCHED_BLOCKS, 2 * confirmations), 0)
     const moves = await books.findOpen(youngest, PAGE)
     await sendMoves(parts, view, await followMoves(parts, view, moves))
+    await books.endWithdrawals()
+    await payWithdrawals(parts, view)
     const least = await gather(parts, view)
     looked = { at: performance.now(), least, isSettling: moves.length > 0 }
   }

@@ -1,6 +1,7 @@
 /** What the parts of the mover of coins have in common. */
 import type { CoinBooks, Custody, Log } from '../domain/ports.ts'
 import type { Meter } from '../domain/telemetry.ts'
+import type { RelayAccount } from './keys.ts'
 import type { Rpc } from './rpc.ts'
 import type { Teller } from './teller.ts'
 
@@ -22,12 +23,12 @@ export interface MoverParts {
   rpc: Rpc
   log: Log
   meter: Meter
-  treasury: string
+  treasury: RelayAccount
   confirmations: number
   maxFeePerGas: bigint
   memory: SendMemory
   /** By what is in the way. */
-  tellers: Record<'sending' | 'receipts' | 'gathering', Teller>
+  tellers: Record<'sending' | 'receipts' | 'gathering' | 'treasury', Teller>
   stopping: AbortSignal
 }
 

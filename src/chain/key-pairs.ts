@@ -8,14 +8,14 @@ import { signTransaction } from './transaction.ts'
  * Signs transfers of coins. The tip is the whole price, so each costs exactly its gas limit times its price, where a plain transfer costs all
  * of its gas; no remainder is left at the sender that nobody could tell before.
  */
-export const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]): SignedCoins[] => {
-  const key = new SigningKey(privateKey)
-  return plans.map(({ gasPrice, ...plan }) => {
+export const signPlans = (key: SigningKey, plans: readonly CoinPlan[]): SignedCoins[] =>
+  plans.map(({ gasPrice, ...plan }) => {
     const fees = { maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice }
     const { hash, raw } = signTransaction({ key }, { ...plan, ...fees, data: '0x' })
     return { hash, raw, value: plan.value, gasPrice }
   })
-}
+
+const signCoins = (privateKey: Uint8Array, plans: readonly CoinPlan[]) => signPlans(new SigningKey(privateKey), plans)
 
 /** The chain's curve, as the vault uses it. */
 export const keyPairs = { createKeyPair, signText, signCoins }

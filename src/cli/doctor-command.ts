@@ -57,6 +57,7 @@ export const checks = {
   mail: { look: async (parts) => (await outside()).checkMail(parts) },
   jobs: { look: async (parts) => (await work()).checkJobs(parts), patience: START_MS },
   sweeps: { look: async (parts) => (await work()).checkSweeps(parts), patience: START_MS },
+  withdrawals: { look: async (parts) => (await work()).checkWithdrawals(parts), patience: START_MS },
   webhooks: { look: async (parts) => (await work()).checkWebhooks(parts), patience: START_MS },
   server: { look: checkServer },
 } satisfies Record<string, Check>

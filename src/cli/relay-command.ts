@@ -10,6 +10,7 @@ interface RelayFlags {
 }
 
 async function readRelay(retry: boolean) {
+  const { countDueWithdrawals } = await import('../domain/wallet/withdrawal-statements.ts')
   const { countByStatus, findWaiting, retryNow } = await import('../chain/relay-prepare-statements.ts')
   return withDatabase(async (database) => {
     const [due] = retry ? await database.query(retryNow) : []
@@ -17,6 +18,7 @@ async function readRelay(retry: boolean) {
       retried: due?.count ?? 0,
       counts: await database.query(countByStatus),
       waiting: await database.query(findWaiting),
+      withdrawals: await database.query(countDueWithdrawals),
     }
   })
 }
@@ -28,12 +30,17 @@ export function addRelayCommand(program: Command): void {
     'annal relay --retry',
   ])
     .option('--retry', 'tries at once what waits')
-    .option('--json', 'prints {"retried", "counts", "waiting"}')
+    .option('--json', 'prints {"retried", "counts", "waiting", "withdrawals"}')
     .action(async ({ retry = false, json }: RelayFlags) => {
-      const { retried, counts, waiting } = await readRelay(retry)
-      if (json) return printJson({ retried, counts, waiting })
+      const { retried, counts, waiting, withdrawals } = await readRelay(retry)
+      const [due] = withdrawals
+      if (json) return printJson({ retried, counts, waiting, withdrawals: due })
       const rows = counts.map(({ status, count, oldest }) => [status, String(count), oldest.toISOString()])
       print(table([['status', 'commits', 'oldest'], ...rows]))
+      if (due && due.count > 0)
+        say(
+          red(`${counted(due.count, 'withdrawal waits', 'withdrawals wait')} for ${due.amount} coins of the treasury.`),
+        )
       if (retry) say(`${counted(retried, 'commit is', 'commits are')} tried again now.`)
       if (waiting.length === 0) return say(green('No commit waits because it could not be made ready.'))
       const lines = waiting.map(({ commit_id, nid, attempts, next_attempt_at, last_error }) => [

@@ -4,9 +4,10 @@ import { toId } from '../domain/ids.ts'
 import { type Finding, findingOf, MOST_ROWS } from '../domain/invariants.ts'
 import type { Database } from '../domain/ports.ts'
 import { findSetbacks } from '../domain/sweep/setback-statements.ts'
+import { countDueWithdrawals } from '../domain/wallet/withdrawal-statements.ts'
 import { findDead } from '../platform/jobs/job-statements.ts'
 
-/** The findings W1 (commits), W2 (jobs) and W3 (items of sweeps); at most `MOST_ROWS` rows are shown of each. */
+/** The findings W1 (commits), W2 (jobs), W3 (items of sweeps) and W4 (withdrawals); at most `MOST_ROWS` rows are shown of each. */
 export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promise<Finding[]> {
   const commits = (await query(findWaiting)).map(({ commit_id, nid, attempts, next_attempt_at, last_error }) => ({
     subject: toId('commit', commit_id),
@@ -20,9 +21,20 @@ export async function findWaitingWork({ query }: Pick<Database, 'query'>): Promi
       ...{ subject: item, sweep, attempts, since, problem: last_error },
     }),
   )
+  const due = (await query(countDueWithdrawals)).filter(({ count, late }) => count > 0 && late)
+  const withdrawals = due.map(({ count, amount, oldest }) => ({
+    ...{
+      subject: 'withdrawals',
+      count,
+      amount,
+      oldest,
+      problem: 'the treasury is short of coins, or the chain is away',
+    },
+  }))
   return [
     findingOf('W1', 'No commit waits because it could not be made ready for the chain (`annal relay`).', commits),
     findingOf('W2', 'No background job failed for good (`annal jobs`).', jobs),
     findingOf('W3', 'No sweep has an item that it cannot deal with (`annal jobs`).', items),
+    findingOf('W4', 'No withdrawal that is due waits for ten minutes.', withdrawals),
   ]
 }

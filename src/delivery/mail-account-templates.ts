@@ -1,5 +1,5 @@
 /** Mails about accounts: what happened, a link to act on where there is one, and what to do when it was somebody else. */
-import type { AccountMessage } from '../domain/ports.ts'
+import type { AccountMessage, WithdrawalFacts } from '../domain/ports.ts'
 import { type AccountWords, accountWords } from './mail-account-words.ts'
 import { formatDuration, formatTime } from './mail-languages.ts'
 import type { MailBody } from './mail-layout.ts'
@@ -13,12 +13,24 @@ interface Particulars {
   facts?: MailBody['facts']
 }
 
-function particularsOf(message: AccountMessage, words: AccountWords, { language, translate }: Translator): Particulars {
+function particularsOf(
+  message: AccountMessage,
+  words: AccountWords,
+  { language, translate }: Translator,
+  currency: string,
+): Particulars {
   const link = (template: 'password-reset' | 'email-verification', url: string, duration: string): Particulars => ({
     action: { label: words[template].button, url, address: words.address },
     lasts: translate(words[template].lasts, { duration }),
   })
   const happened = (at: Date): [string, string] => [words.facts.time, formatTime(at, language)]
+  const withdrawal = ({ amount, fee, to, withdrawalId, at }: WithdrawalFacts): MailBody['facts'] => [
+    [words.facts.amount, `${amount} ${currency}`],
+    [words.facts.fee, `${fee} ${currency}`],
+    [words.facts.to, to],
+    [words.facts.withdrawal, withdrawalId],
+    happened(at),
+  ]
   switch (message.template) {
     case 'password-reset':
       return link(message.template, message.link, formatDuration(message.minutes, 'minute', language))
@@ -26,6 +38,12 @@ function particularsOf(message: AccountMessage, words: AccountWords, { language,
       return link(message.template, message.link, formatDuration(message.hours, 'hour', language))
     case 'password-changed':
       return { facts: [happened(message.at)] }
+    case 'withdrawal-requested':
+      return { facts: [...withdrawal(message), [words.facts.dueAt, formatTime(message.dueAt, language)]] }
+    case 'withdrawal-confirmed':
+    case 'withdrawal-failed':
+    case 'withdrawal-cancelled':
+      return { facts: withdrawal(message) }
     case 'email-change-requested':
     case 'email-changed':
       return { facts: [[words.facts.newEmail, message.newEmail], happened(message.at)] }
@@ -33,10 +51,10 @@ function particularsOf(message: AccountMessage, words: AccountWords, { language,
 }
 
 /** The parts of a mail about an account. */
-export function writeAccountMail(message: AccountMessage, translator: Translator): MailBody {
+export function writeAccountMail(message: AccountMessage, translator: Translator, currency: string): MailBody {
   const words = accountWords[translator.language]
   const { subject, heading, text, notYou } = words[message.template]
-  const { action, lasts, facts = [] } = particularsOf(message, words, translator)
+  const { action, lasts, facts = [] } = particularsOf(message, words, translator, currency)
   const closing = [...(lasts ? [lasts] : []), translator.translate(notYou)]
   return {
     subject,

@@ -38,12 +38,44 @@ const en = {
     lasts: 'The link works once, for {duration}.',
     notYou: 'If the account is not yours, do nothing: the address stays unconfirmed.',
   },
+  'withdrawal-requested': {
+    subject: 'Coins are withdrawn from your account',
+    heading: 'Coins are withdrawn from your account',
+    text: 'Somebody who knows its password asked to withdraw coins from your account at {url} to the address below. They are sent soon. If it was you, there is nothing to do.',
+    notYou:
+      'If it was not you, cancel the withdrawal at once, as long as nothing is signed for it, and choose a new password: where you sign in, ask to reset it, and give this e-mail address.',
+  },
+  'withdrawal-confirmed': {
+    subject: 'Your withdrawal arrived',
+    heading: 'Your withdrawal arrived',
+    text: 'The coins that were withdrawn from your account at {url} arrived at the address below.',
+    notYou: 'If it was not you, get in touch at {url} at once, and give the account below.',
+  },
+  'withdrawal-failed': {
+    subject: 'Your withdrawal failed',
+    heading: 'Your withdrawal failed',
+    text: 'The address below refused the coins that were to be withdrawn from your account at {url}. The amount is back in your wallet.',
+    notYou:
+      'If it was not you who asked for it, choose a new password: where you sign in, ask to reset it, and give this e-mail address.',
+  },
+  'withdrawal-cancelled': {
+    subject: 'Your withdrawal was cancelled',
+    heading: 'Your withdrawal was cancelled',
+    text: 'The withdrawal from your account at {url} was cancelled. Amount and fee are back in your wallet.',
+    notYou:
+      'If it was not you who asked for it, choose a new password: where you sign in, ask to reset it, and give this e-mail address.',
+  },
   /** Before the link in full, below its button. */
   address: 'If the button does not work, open this address:',
   facts: {
     username: 'Account',
     newEmail: 'New e-mail address',
     time: 'Time',
+    amount: 'Amount',
+    fee: 'Fee',
+    to: 'To the address',
+    withdrawal: 'Withdrawal',
+    dueAt: 'Can be cancelled until',
   },
   footer: 'You get this mail because this address was given for an account at {url}.',
 }
@@ -86,11 +118,40 @@ const zhTw: AccountWords = {
     lasts: '此連結僅能使用一次，有效時間為 {duration}。',
     notYou: '如果這不是您的帳號，請忽略這封信，這個地址不會被確認。',
   },
+  'withdrawal-requested': {
+    subject: '您的帳號正在提領款項',
+    heading: '您的帳號正在提領款項',
+    text: '有人以您的密碼要求從您在 {url} 的帳號提領款項至下列地址，款項即將送出。如果是您本人要求的，則無需進行任何操作。',
+    notYou: '如果不是您本人，請在簽署前立即取消這筆提領，並設定新密碼：在登入處要求重設密碼，並輸入這個電子郵件地址。',
+  },
+  'withdrawal-confirmed': {
+    subject: '您提領的款項已送達',
+    heading: '您提領的款項已送達',
+    text: '從您在 {url} 的帳號提領的款項已送達下列地址。',
+    notYou: '如果不是您本人，請立即透過 {url} 與我們聯絡，並附上下列帳號。',
+  },
+  'withdrawal-failed': {
+    subject: '您的提領失敗',
+    heading: '您的提領失敗',
+    text: '下列地址拒絕接收從您在 {url} 的帳號提領的款項。金額已退回您的錢包。',
+    notYou: '如果不是您本人要求的，請設定新密碼：在登入處要求重設密碼，並輸入這個電子郵件地址。',
+  },
+  'withdrawal-cancelled': {
+    subject: '您的提領已取消',
+    heading: '您的提領已取消',
+    text: '從您在 {url} 的帳號提領款項的要求已取消。金額與手續費已退回您的錢包。',
+    notYou: '如果不是您本人要求的，請設定新密碼：在登入處要求重設密碼，並輸入這個電子郵件地址。',
+  },
   address: '如果按鈕無法使用，請開啟此網址：',
   facts: {
     username: '帳號',
     newEmail: '新的電子郵件地址',
     time: '時間',
+    amount: '金額',
+    fee: '手續費',
+    to: '收款地址',
+    withdrawal: '提領',
+    dueAt: '可取消至',
   },
   footer: '您收到這封信，是因為有人在 {url} 的帳號中填寫了這個地址。',
 }

@@ -23,7 +23,7 @@ export const createMailComposer =
     const language = chooseLanguage([wanted])
     const translator = createTranslator(language, publicUrl)
     const body = isAboutAnAccount(message)
-      ? writeAccountMail(message, translator)
+      ? writeAccountMail(message, translator, currency)
       : writeOrderMail(message, translator, currency)
     return {
       language,

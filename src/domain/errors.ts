@@ -43,6 +43,7 @@ export const errorMeanings = {
   TOO_MANY_OPEN_ORDERS:
     'So many orders wait to be confirmed that no other can be made; one ends by itself after `extensions.retryAfter` seconds.',
   UNABLE_TO_CANCEL_ORDER: 'The order is in a state in which it cannot be cancelled.',
+  UNABLE_TO_CANCEL_WITHDRAWAL: 'The withdrawal is signed for, or over: it cannot be cancelled.',
   UNABLE_TO_CONFIRM_ORDER: 'The order is in a state in which it cannot be confirmed.',
   UNABLE_TO_REFUND_ORDER:
     'The order is in a state in which nothing of it can be given back: it is not paid, all of it came back already, or its buyer is gone.',
@@ -51,6 +52,8 @@ export const errorMeanings = {
   UNTRUSTED_CLIENT: 'The API key is missing, unknown or revoked.',
   VALIDATION_FAILED:
     'Something that was sent is not as it has to be; `extensions.details` tells by field what is wrong.',
+  WITHDRAWALS_PAUSED:
+    'The password or e-mail address was changed lately: nothing is withdrawn before `extensions.retryAfter` seconds have passed.',
 } as const
 
 /** A reason for a refusal. */

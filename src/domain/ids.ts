@@ -17,6 +17,7 @@ const idPrefixes = [
   'grant',
   'audit',
   'refund',
+  'withdrawal',
 ] as const
 /** What an identifier is of. */
 export type IdPrefix = (typeof idPrefixes)[number]

@@ -117,6 +117,7 @@ export const invariants: Invariant[] = [
                 and not exists (select 1 from point_grants g where g.id::text = k.result)
                 and not exists (select 1 from webhook_deliveries d where d.id::text = k.result)
                 and not exists (select 1 from refunds r where r.id::text = k.result)
+                and not exists (select 1 from withdrawals x where x.id::text = k.result)
             end`,
   },
   {
@@ -237,7 +238,10 @@ export const invariants: Invariant[] = [
               where t.reference like 'coins-%' and e.book in ('UNDER_WAY', 'TREASURY')
             ), moved as (
               select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED')), 0) as under_way,
-                coalesce(-sum(arrived) filter (where kind = 'GATHERING' and status = 'FINAL'), 0) as treasury
+                coalesce(sum(case
+                  when kind = 'WITHDRAWAL' and status in ('FINAL', 'FAILED') then arrived + fee
+                  when kind = 'WITHDRAWAL' then amount
+                  when status = 'FINAL' then -arrived end), 0) as treasury
               from coin_moves
             )
             select 'under way' as subject, booked.under_way::text as booked, moved.under_way::text as moved
@@ -245,6 +249,28 @@ export const invariants: Invariant[] = [
             union all
             select 'treasury', booked.treasury::text, moved.treasury::text
               from booked, moved where booked.treasury <> moved.treasury`,
+  },
+  {
+    id: 'C8',
+    sentence:
+      'Every withdrawal was taken from its wallet once, and given back exactly if it failed or was cancelled; what has not arrived stands in WITHDRAWALS.',
+    query: `select coalesce(x.id::text, t.reference) as subject, 'withdrawn without its transfer, or a transfer without its withdrawal' as problem
+              from withdrawals x full join (select reference from transfers where reference like 'withdrawal:%') t on t.reference = 'withdrawal:' || x.id
+              where x.id is null or t.reference is null
+            union all
+            select x.id::text, 'another amount was taken' from withdrawals x join transfers t on t.reference = 'withdrawal:' || x.id
+              left join entries e on e.transfer_id = t.id and e.wallet_id = x.wallet_id
+              group by x.id having coalesce(-sum(e.amount), 0) <> x.amount + x.fee
+            union all
+            select x.id::text, 'given back without being over, or over without being given back' from withdrawals x
+              left join transfers t on t.reference = 'withdrawal-refund:' || x.id
+              where (x.status in ('FAILED', 'CANCELLED')) <> (t.id is not null)
+            union all
+            select 'WITHDRAWALS', 'the book says ' || booked || ' and the withdrawals ' || moved from (
+              select (select coalesce(sum(amount), 0) from entries where book = 'WITHDRAWALS') as booked,
+                (select coalesce(sum(x.amount), 0) from withdrawals x left join coin_moves m on m.id = x.move_id
+                  where x.status in ('WAITING', 'SENDING', 'CONFIRMED') and m.status is distinct from 'FINAL') as moved) sums
+              where booked <> moved`,
   },
   {
     id: 'C5',

@@ -19,6 +19,8 @@ export type AccountMailJob = MailRequest &
     /** `email`: the address that is to be given up, or was. */
     | { template: 'email-change-requested'; userId: string; email: string; newEmail: string }
     | { template: 'email-changed'; userId: string; email: string; newEmail: string }
+    | { template: 'withdrawal-requested'; userId: string; withdrawalId: string }
+    | { template: 'withdrawal-settled'; userId: string; withdrawalId: string }
     | ({ template: 'email-verification' } & ({ userId: string } | { email: string }))
   )
 

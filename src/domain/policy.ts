@@ -31,6 +31,8 @@ export type Action =
   | 'store:administer'
   | 'store:read'
   | 'transfer:read'
+  | 'withdrawal:create'
+  | 'withdrawal:read'
 
 type AssetFacts = Pick<Asset, 'ownerId' | 'publicAccess'>
 

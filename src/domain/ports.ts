@@ -1,5 +1,6 @@
 /** What the rules need from the world. The folders beside `domain` implement these; tests use the real parts. */
 import type { PrismaClient } from '../platform/prisma/client.ts'
+import { unavailable } from './errors.ts'
 import type { Query } from './sql.ts'
 
 /** Prisma's read methods for the models that resolvers load. Implementations may answer faster than Prisma, never differently. */
@@ -268,7 +269,20 @@ export type AccountMessage = AccountFacts &
     | { template: 'email-changed'; newEmail: string; at: Date }
     /** `link`: a URL that carries a secret, good for so many hours. */
     | { template: 'email-verification'; link: string; hours: number }
+    /** Coins that were asked for. `dueAt`: until when it can be cancelled. */
+    | ({ template: 'withdrawal-requested'; dueAt: Date } & WithdrawalFacts)
+    /** What became of them; `amount` of one that is over is what came back, or what arrived. */
+    | ({ template: 'withdrawal-confirmed' | 'withdrawal-failed' | 'withdrawal-cancelled' } & WithdrawalFacts)
   )
+
+/** What every mail about a withdrawal tells. */
+export interface WithdrawalFacts {
+  withdrawalId: string
+  amount: string
+  fee: string
+  to: string
+  at: Date
+}
 
 /** What every mail about an account tells. */
 export interface AccountFacts {
@@ -465,10 +479,39 @@ export interface Coins {
    * address's key is destroyed. Where the node does not answer within two seconds, what the books know of.
    */
   planLast(booked: BookedCoins): Promise<MovePlan[]>
+  /** What it costs to send so many wei from the treasury to an address, as somebody wrote it. Raises UNAVAILABLE. */
+  quote(to: string, value: bigint): Promise<QuotedTransfer>
+}
+
+/** What a withdrawal costs. */
+export interface QuotedTransfer {
+  /** With EIP-55 checksum. */
+  address: string
+  /** Currency units, a decimal string. */
+  fee: string
+  gasLimit: number
+  /** Why nothing goes there, in a sentence; left out when it can. */
+  refusal?: string
+}
+
+/** A withdrawal that may be signed for. Wei. */
+export interface DueWithdrawal {
+  id: string
+  userId: string
+  recipient: string
+  amount: bigint
+  /** What was charged. */
+  fee: bigint
+  gasLimit: bigint
 }
 
 /** Where no chain is asked and nothing can have come in. */
-export const noCoins: Coins = { planLast: async () => [] }
+export const noCoins: Coins = {
+  planLast: async () => [],
+  quote: async () => {
+    throw unavailable('The chain')
+  },
+}
 
 /** A move of coins that was signed, to be stored. */
 export interface SignedMove {
@@ -522,6 +565,16 @@ export interface CoinBooks {
   findLying(least: bigint, after: string, limit: number): Promise<LyingCoins[]>
   /** Stores a move before anything of it is sent. False when somebody was quicker, or the account is deleted. */
   store(move: SignedMove): Promise<boolean>
+  /** The nonce after all that were signed for an address, and what of them is not settled. */
+  readSender(address: string): Promise<Pick<BookedCoins, 'nextNonce' | 'open'>>
+  /** Withdrawals that may be signed for, oldest first. */
+  findDueWithdrawals(limit: number): Promise<DueWithdrawal[]>
+  /** Stores the move of a withdrawal. False when it was cancelled meanwhile, or somebody was quicker. */
+  storeWithdrawal(id: string, move: SignedMove): Promise<boolean>
+  /** Gives a withdrawal back for which nothing was signed. */
+  failWithdrawal(id: string, failure: string): Promise<void>
+  /** Ends withdrawals whose moves are settled: a bounded part of them. */
+  endWithdrawals(): Promise<void>
   /** What is not settled, and what is in a block from `youngest` on, in the order of senders and nonces. */
   findOpen(youngest: number, limit: number): Promise<CoinMove[]>
   /** Whether anything is signed and not settled, or at least `least` wei of somebody's lie where they came in. */

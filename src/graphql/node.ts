@@ -26,6 +26,7 @@ const kinds: Record<IdPrefix, Kind> = {
   refund: { type: 'Refund', find: ({ uuid }, { actor, services }) => services.refunds.find(actor, uuid) },
   session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },
   transfer: { type: 'Transfer', find: ({ uuid }, { actor, services }) => services.statement.find(actor, uuid) },
+  withdrawal: { type: 'Withdrawal', find: ({ uuid }, { actor, services }) => services.withdrawals.find(actor, uuid) },
   user: { type: 'User', find: ({ uuid }, { services }) => services.accounts.find(uuid) },
 }
 

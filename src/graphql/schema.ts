@@ -30,6 +30,7 @@ import './subscriptions.ts'
 import './grant.ts'
 import './user-administration.ts'
 import './transfer.ts'
+import './withdrawal.ts'
 import { builder } from './builder.ts'
 import { guardRootFields } from './stale-token.ts'
 

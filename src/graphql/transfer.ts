@@ -19,6 +19,8 @@ const TransferKind = builder.enumType('TransferKind', {
     DEPOSIT: { description: 'Currency units that came in over the chain.' },
     GRANT: { description: 'Points from an administrator.' },
     GRANT_EXPIRY: { description: 'What was left of such points when their time was over.' },
+    WITHDRAWAL: { description: 'Currency units that were withdrawn, with their fee.' },
+    WITHDRAWAL_REFUND: { description: 'A withdrawal that was cancelled or failed, given back.' },
     OTHER: { description: 'Something else.' },
   } as const,
 })

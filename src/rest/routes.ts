@@ -18,6 +18,7 @@ import { sessionRoutes } from './v3/sessions.ts'
 import { transferRoutes } from './v3/transfers.ts'
 import { userRoutes } from './v3/users.ts'
 import { webhookDeliveryRoutes } from './v3/webhook-deliveries.ts'
+import { withdrawalRoutes } from './v3/withdrawals.ts'
 
 /** Every route that executes an operation. */
 export const routes: Route[] = [
@@ -37,5 +38,6 @@ export const routes: Route[] = [
   ...webhookDeliveryRoutes,
   ...grantRoutes,
   ...transferRoutes,
+  ...withdrawalRoutes,
   ...userRoutes,
 ]

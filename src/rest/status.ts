@@ -37,12 +37,14 @@ export const statuses: Record<ErrorCode, { status: number; type: string }> = {
   THROTTLED: { status: 429, type: 'throttled' },
   TOO_MANY_OPEN_ORDERS: { status: 429, type: 'too_many_open_orders' },
   UNABLE_TO_CANCEL_ORDER: { status: 400, type: 'unable_to_cancel_order' },
+  UNABLE_TO_CANCEL_WITHDRAWAL: { status: 409, type: 'unable_to_cancel_withdrawal' },
   UNABLE_TO_CONFIRM_ORDER: { status: 400, type: 'unable_to_confirm_order' },
   UNABLE_TO_REFUND_ORDER: { status: 400, type: 'unable_to_refund_order' },
   UNAVAILABLE: { status: 503, type: 'service_unavailable' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, type: 'unsupported_media_type' },
   UNTRUSTED_CLIENT: { status: 401, type: 'untrusted_client' },
   VALIDATION_FAILED: { status: 400, type: 'validation_error' },
+  WITHDRAWALS_PAUSED: { status: 429, type: 'withdrawals_paused' },
 }
 
 /** Fields are named as old callers know them. */

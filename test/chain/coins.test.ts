@@ -1,140 +1,33 @@
 /** Coins that came in and where they go, on a chain whose blocks are made by hand. */
 import { Transaction } from 'ethers'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { checkCoins } from '../../src/chain/check-coins.ts'
-import { type CoinMover, createCoinMover } from '../../src/chain/coin-mover.ts'
-import { createDepositWatcher } from '../../src/chain/deposits.ts'
-import { createRegistry } from '../../src/chain/registry.ts'
+import { expect, it } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
-import { checkInvariants } from '../../src/domain/invariants.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
-import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
-import { atEnd } from '../support/at-end.ts'
-import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { createTestApp, type SignedIn } from '../support/test-app.ts'
-import { startChain } from './support/anvil.ts'
+import { COIN, CONFIRMATIONS, createCoinScene } from './support/coin-scene.ts'
 
-const chain = await startChain({ args: ['--no-mining'] })
-const proxy = await startChainProxy(atEnd, chain.url)
-const app = await createTestApp({ rpcUrl: proxy.url })
-atEnd(() => chain.stop())
-const { treasury } = app.chain
-const [sender] = await chain.rpc.call<string[]>('eth_accounts')
-const CONFIRMATIONS = 2
-const COIN = 10n ** 18n
-await chain.rpc.call('anvil_mine', quantity(CONFIRMATIONS + 1))
-
-let parts: CoinMover[]
-beforeEach(() => {
-  parts = []
-  proxy.fault = undefined
-  proxy.ambush = undefined
-  proxy.sent.length = 0
-})
-afterEach(async () => {
-  await Promise.all(parts.map((part) => part.stop()))
-})
-
+const scene = await createCoinScene()
+const {
+  chain,
+  proxy,
+  app,
+  treasuryAddress,
+  moveCoins,
+  mine,
+  balanceOf,
+  pay,
+  rich,
+  movesOf,
+  settled,
+  changed,
+  findings,
+} = scene
 const { installation } = app
-const shared = (rpcUrl: string) => ({
-  ...installation,
-  registry: createRegistry({ rpcUrl, database: installation.database }),
-  confirmations: CONFIRMATIONS,
-  pollEvery: 20,
-})
-const watcher = createDepositWatcher({ ...shared(chain.url), books: createDepositService(installation) })
-watcher.start()
-atEnd(() => watcher.stop())
-const moveCoins = () => {
-  const mover = createCoinMover({
-    ...shared(proxy.url),
-    ...{
-      treasury,
-      maxFeePerGas: 500n * 10n ** 9n,
-      books: createCoinService(installation),
-      meter: installation.telemetry.meter,
-    },
-  })
-  parts.push(mover)
-  mover.start()
-  return mover
-}
-const mine = async (blocks = 1) => {
-  for (let mined = 0; mined < blocks; mined += 1) await chain.rpc.call('evm_mine')
-}
-const balanceOf = async (address: string) => BigInt(await chain.rpc.call<string>('eth_getBalance', address, 'latest'))
-const pay = async (to: string, value: bigint) =>
-  chain.rpc.call<string>('eth_sendTransaction', { from: sender, to, value: quantity(value), gas: '0x186a0' })
-
-/** Somebody to whom so much was credited: it lies on their address. */
-const rich = async (value: bigint): Promise<SignedIn> => {
-  const user = await app.newUser({ points: '0' })
-  await eventually(
-    () => app.sql(`select value from settings where key like 'deposits:%'`),
-    ([row]) => row !== undefined,
-  )
-  await pay(user.address, value)
-  await mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => app.wallet(user),
-    ({ num }) => num === fromUnits(value),
-  )
-  return user
-}
-interface MoveRow {
-  status: string
-  amount: string
-  arrived: string | null
-  fee: string | null
-  sender: string
-}
-const movesOf = (user: SignedIn) =>
-  app.sql<MoveRow>(
-    `select status::text, trim_scale(amount)::text as amount, trim_scale(arrived)::text as arrived, trim_scale(fee)::text as fee, sender
-     from coin_moves where wallet_id = $1::uuid order by nonce`,
-    [user.id],
-  )
-/** Mines until every move of theirs is settled. */
-const settled = (user: SignedIn, count = 1) =>
-  eventually(
-    async () => {
-      await mine()
-      return movesOf(user)
-    },
-    (moves) => moves.length === count && moves.every(({ status }) => status === 'FINAL'),
-  )
-const books = async () => {
-  const rows = await app.sql<{ book: string; sum: string }>(
-    `select book::text, trim_scale(sum(amount))::text as sum from entries where currency = 'NUM' and book is not null group by book`,
-  )
-  return Object.fromEntries(rows.map(({ book, sum }) => [book, toUnits(sum)])) as Record<string, bigint>
-}
-/** What each book gained while `work` was done. */
-const changed = async (work: () => Promise<unknown>) => {
-  const before = await books()
-  await work()
-  const after = await books()
-  const change = (book: string) => (after[book] ?? 0n) - (before[book] ?? 0n)
-  return {
-    deposits: change('DEPOSITS'),
-    underWay: change('UNDER_WAY'),
-    treasury: change('TREASURY'),
-    gas: change('GAS'),
-  }
-}
-const findings = async () => {
-  const found = await checkCoins({
-    ...{ database: installation.database, registry: app.chain.registry, relayAddresses: [], most: 10 },
-  })
-  const broken = (await checkInvariants(installation.database)).filter(({ rows }) => rows.length > 0)
-  return { broken, ...Object.fromEntries(found.map(({ id, rows }) => [id, rows])) }
-}
 
 it('a deposit that was credited goes to the treasury whole, less the fee, and the books say where it lies', async () => {
   const user = await rich((COIN * 3n) / 2n + 7n)
-  const before = await balanceOf(treasury)
+  const before = await balanceOf(treasuryAddress)
   const change = await changed(async () => {
     moveCoins()
     await settled(user)
@@ -143,7 +36,7 @@ it('a deposit that was credited goes to the treasury whole, less the fee, and th
   const [arrived, fee] = [toUnits(move!.arrived!), toUnits(move!.fee!)]
   expect(arrived + fee).toBe((COIN * 3n) / 2n + 7n)
   expect(fee * 100n).toBeLessThanOrEqual(arrived + fee)
-  expect([await balanceOf(user.address), (await balanceOf(treasury)) - before]).toEqual([0n, arrived])
+  expect([await balanceOf(user.address), (await balanceOf(treasuryAddress)) - before]).toEqual([0n, arrived])
   expect(change).toEqual({ deposits: arrived + fee, underWay: 0n, treasury: -arrived, gas: -fee })
   expect(await app.wallet(user)).toMatchObject({ num: '1.500000000000000007' })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
@@ -162,13 +55,13 @@ it('what is sent was stored before, and a node whose answers are lost gets the s
     lost += 1
     return lost <= 2
   }
-  const before = await balanceOf(treasury)
+  const before = await balanceOf(treasuryAddress)
   moveCoins()
   const [move] = await settled(user)
   expect(stored.length).toBeGreaterThan(0)
   expect(stored).not.toContain(false)
   expect(new Set(proxy.sent).size).toBe(1)
-  expect((await balanceOf(treasury)) - before).toBe(toUnits(move!.arrived!))
+  expect((await balanceOf(treasuryAddress)) - before).toBe(toUnits(move!.arrived!))
 })
 
 it('a process that dies between storing and sending is followed by one that sends what it stored', async () => {
@@ -190,18 +83,18 @@ it('a process that dies between storing and sending is followed by one that send
 
 it('of two processes that gather at once, one signs', async () => {
   const users = [await rich(COIN), await rich(2n * COIN), await rich(3n * COIN)]
-  const before = await balanceOf(treasury)
+  const before = await balanceOf(treasuryAddress)
   const [one, other] = [createCoinService(installation), createCoinService(installation)]
   const lying = await one.findLying(COIN, '00000000-0000-0000-0000-000000000000', 10)
   const mine = lying.find(({ userId }) => userId === users[0]!.id)!
-  const key = { chainId: 31337, nonce: 0, to: treasury, gasLimit: 21_000n, gasPrice: 10n ** 10n }
+  const key = { chainId: 31337, nonce: 0, to: treasuryAddress, gasLimit: 21_000n, gasPrice: 10n ** 10n }
   const signed = await installation.custody.signCoins(mine.userId, mine.key, [
     { ...key, value: COIN - 21_000n * 10n ** 10n },
   ])
   const move = {
     userId: mine.userId,
     sender: mine.address,
-    recipient: treasury,
+    recipient: treasuryAddress,
     nonce: 0,
     amount: COIN,
     signed,
@@ -213,7 +106,7 @@ it('of two processes that gather at once, one signs', async () => {
   moveCoins()
   const settledMoves = await Promise.all(users.map((user) => settled(user)))
   const arrived = settledMoves.flat().reduce((sum, each) => sum + toUnits(each.arrived!), 0n)
-  expect((await balanceOf(treasury)) - before).toBe(arrived)
+  expect((await balanceOf(treasuryAddress)) - before).toBe(arrived)
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
@@ -222,7 +115,7 @@ it('1,234 coins at the address of an account that is deleted arrive, though its 
   // In a block, and not deep enough to be credited.
   await pay(user.address, 5n * COIN)
   await mine()
-  const before = await balanceOf(treasury)
+  const before = await balanceOf(treasuryAddress)
   expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
   expect(await app.sql('select from user_keys where user_id = $1::uuid', [user.id])).toEqual([])
   expect(await movesOf(user)).toMatchObject([
@@ -233,7 +126,7 @@ it('1,234 coins at the address of an account that is deleted arrive, though its 
   const moves = await settled(user, 2)
   expect(await balanceOf(user.address)).toBe(0n)
   const arrived = moves.reduce((sum, move) => sum + toUnits(move.arrived!), 0n)
-  expect((await balanceOf(treasury)) - before).toBe(arrived)
+  expect((await balanceOf(treasuryAddress)) - before).toBe(arrived)
   // Credited to the closed wallet, and forfeited: in the books, too.
   await mine(CONFIRMATIONS + 1)
   await eventually(
@@ -309,7 +202,7 @@ it('gas that became dearer is paid by a dearer transaction of the same nonce, al
 
 it('a block that is displaced after it had counted gives the same coins once more, in the chain and in the books', async () => {
   const user = await rich(COIN)
-  const before = await balanceOf(treasury)
+  const before = await balanceOf(treasuryAddress)
   const change = await changed(async () => {
     const mover = moveCoins()
     await eventually(
@@ -334,7 +227,7 @@ it('a block that is displaced after it had counted gives the same coins once mor
     await settled(user)
   })
   const [move] = await movesOf(user)
-  expect((await balanceOf(treasury)) - before).toBe(toUnits(move!.arrived!))
+  expect((await balanceOf(treasuryAddress)) - before).toBe(toUnits(move!.arrived!))
   expect(change).toMatchObject({ underWay: 0n, treasury: -toUnits(move!.arrived!), deposits: COIN })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })

@@ -1,5 +1,7 @@
 /** No column is forgotten by a deletion or an export: each is declared, filled by a person, deleted and exported. */
+
 import { createHash } from 'node:crypto'
+import { Wallet } from 'ethers'
 import { expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { eventually } from '../support/eventually.ts'
@@ -32,6 +34,7 @@ const lists: Record<string, string> = {
     orders: 'orders',
     pictures: 'pictures',
     refunds: 'refunds',
+    withdrawals: 'withdrawals',
   },
   ...{ access_tokens: 'sessions', audit_entries: 'auditEntries', point_grants: 'grants', network_apps: 'networkApps' },
 }
@@ -56,6 +59,16 @@ async function live(name: string, { language, format }: { language: string; form
   const credentials = { json: { email, password: PASSWORD }, headers: { 'User-Agent': `${name} agent` } }
   const { auth_token: token } = expectOk(await app.rest('POST', 'auth/token/login/', credentials))
   const { uuid } = fromId(id, 'user')!
+  await app.sql(
+    `with paid as (update wallets set num = num + 5 where user_id = $1::uuid returning user_id),
+     moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
+     insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+     select moved.id, line.* from moved, lateral (values
+       (1, $1::uuid, null::book, 'NUM'::currency, 5::numeric), (2, null, 'DEPOSITS', 'NUM', -5)) as line`,
+    [uuid],
+  )
+  const withdrawal = { amount: '1', to: Wallet.createRandom().address, current_password: PASSWORD }
+  expectOk(await app.rest('POST', 'wallet/withdrawals/', { json: withdrawal, actor: { token } }))
   const rest = createRest(app.url, { actor: { token } })
   const profile = { display_name: `${name} display`, description: `${name} description` }
   const picture = { ...profile, profile_picture: await newPicture({ width: 40 + name.length, height: 40 }) }

@@ -190,6 +190,15 @@ export const columns: Record<string, Names> = {
     count('event_sequence open_orders'),
     moment('closed_at points_expire_at'),
   ),
+  withdrawals: table(
+    row('id wallet_id move_id'),
+    each({ erased: 'says where coins went, as the chain does', exported: true }, 'recipient'),
+    money('amount fee'),
+    count('gas_limit'),
+    kind('status'),
+    each('what the chain said', 'failure'),
+    moment('created_at due_at settled_at'),
+  ),
   webhook_attempts: table(
     row('delivery_id'),
     count('number duration status_code'),

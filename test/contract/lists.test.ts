@@ -16,6 +16,7 @@ const paths = [
   'store/api-keys',
   'store/webhook-deliveries',
   'wallet/transfers',
+  'wallet/withdrawals',
   'contacts',
   'series',
   'products',

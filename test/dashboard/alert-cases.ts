@@ -180,6 +180,11 @@ export const alertCases: Record<string, AlertCase> = {
     ...{ firesAt: 10, labels: {} },
     calm: { 'annal_deposits_set_aside{instance="a:4001"}': '1x9 0 1x3' },
   },
+  AnnalWithdrawalsWait: {
+    trouble: { 'annal_withdrawals_waiting_seconds{instance="a:4001"}': '700x20' },
+    ...{ firesAt: 5, labels: {} },
+    calm: { 'annal_withdrawals_waiting_seconds{instance="a:4001"}': '700x4 600x10' },
+  },
   AnnalNoRoom: {
     trouble: { 'annal_requests_total{door="rest",operation="registerAsset",code="INSUFFICIENT_STORAGE"}': '_x20 1x30' },
     ...{ firesAt: 20, overAt: 30, labels: { door: 'rest' } },

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { buildSchema, isObjectType } from 'graphql'
 import { expect, it } from 'vitest'
 import { add } from '../../src/domain/money.ts'
+import { storeMove } from '../../src/domain/wallet/coin-service.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createRest } from '../support/rest-client.ts'
 import { startSkewed } from '../support/start-skewed.ts'
@@ -17,7 +18,7 @@ const app = await createTestApp({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } })
 const [{ began }] = (await app.sql<{ began: Date }>('select clock_timestamp() as began')) as [{ began: Date }]
 const TEN_MINUTES = 600_000
 const urls = await Promise.all([startSkewed(app, TEN_MINUTES), startSkewed(app, -TEN_MINUTES)])
-const admin = await app.admin()
+const admin = await app.newUser({ role: 'ADMIN', num: '100' })
 const store = await createStore(app, { price: '0' })
 /** What is made first is made by the gateway that is ahead. */
 const doors = [0, 1, 0, 1].map((gateway) => createRest(urls[gateway]!, { actor: admin }))
@@ -68,6 +69,16 @@ const lists: List[] = [
     graphql: 'transfers(first: 4) { nodes { name: subjectId } }',
     rest: 'wallet/transfers/',
     called: 'subject_id',
+  },
+  {
+    type: 'WithdrawalConnection',
+    make: async (door) => {
+      const json = { amount: '0.001', to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
+      return expectOk(await door('POST', 'wallet/withdrawals/', { json })).id
+    },
+    graphql: 'withdrawals(first: 4) { nodes { name: id } }',
+    rest: 'wallet/withdrawals/',
+    called: 'id',
   },
   {
     type: 'AssetConnection',
@@ -282,7 +293,14 @@ it('a reader who follows a statement by cursors, while both write, sees each lin
 /** Things that need a name before the database writes them: nothing is ordered by it. */
 const NAMED_BEFORE = ['users', 'pictures', 'orders', 'network_apps', 'api_keys', 'refunds']
 /** Deadlines. */
-const LATER = ['expires_at', 'points_expire_at', 'window_end', 'next_attempt_at', 'previous_secret_expires_at']
+const LATER = [
+  'due_at',
+  'expires_at',
+  'points_expire_at',
+  'window_end',
+  'next_attempt_at',
+  'previous_secret_expires_at',
+]
 
 it('nothing that was written tells the time of a gateway, but for names that were needed before', async () => {
   const columns = await app.sql<{ table: string; column: string; type: string }>(
@@ -290,6 +308,9 @@ it('nothing that was written tells the time of a gateway, but for names that wer
      where table_schema = 'public' and table_name <> '_prisma_migrations'
        and (data_type = 'timestamp with time zone' or (data_type = 'uuid' and column_name = 'id'))`,
   )
+  const signed = [{ hash: randomUUID(), raw: Buffer.of(0), value: 1n, gasPrice: 1n }]
+  const move = { userId: admin.id, sender: admin.address, recipient: admin.address, nonce: 0, amount: 2n, signed }
+  await storeMove(app.installation.database.query, move)
   const wrong: string[] = []
   const unseen: string[] = []
   for (const { table, column, type } of columns) {

@@ -11,6 +11,7 @@ import { expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
 
 const app = await createTestApp()
 const { database } = app.installation
@@ -58,6 +59,11 @@ async function deposit({ address }: SignedIn, count: number) {
   })
 }
 
+const withdraw = async (user: SignedIn): Promise<{ id: string }> => {
+  const json = { amount: '0.1', to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
+  return expectOk(await user.rest('POST', 'wallet/withdrawals/', { json }))
+}
+
 /** What moves a wallet: makes everything ready, and returns what then moves it by so many transfers. */
 const movements: Record<string, [count: number, prepare: (user: SignedIn) => Promise<() => Promise<unknown>>]> = {
   'a grant': [1, async (user) => () => give(user)],
@@ -73,6 +79,21 @@ const movements: Record<string, [count: number, prepare: (user: SignedIn) => Pro
   'a sale': [1, async (user) => (await openOrder(await app.newUser(), user)).confirm],
   'a purchase that comes to nothing': [1, async (user) => paidInVain(user, await app.newUser())],
   'a sale that comes to nothing': [1, async (user) => paidInVain(await app.newUser(), user)],
+  'a withdrawal': [
+    1,
+    async (user) => {
+      await deposit(user, 1)
+      return () => withdraw(user)
+    },
+  ],
+  'a withdrawal that is cancelled': [
+    1,
+    async (user) => {
+      await deposit(user, 1)
+      const { id } = await withdraw(user)
+      return async () => expectOk(await user.rest('POST', `wallet/withdrawals/${id}/cancel/`))
+    },
+  ],
   'two deposits in one block': [2, async (user) => () => deposit(user, 2)],
 }
 

@@ -66,6 +66,8 @@ describe('may this actor try this at all', () => {
     'order:pay': in401,
     'order:read': in401,
     'transfer:read': in401,
+    'withdrawal:create': in401,
+    'withdrawal:read': in401,
     'asset:delete': in401,
     'asset:read': open,
     'asset:register': in401,

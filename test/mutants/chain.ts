@@ -37,6 +37,18 @@ export const chain: Mutant[] = [
       `free: 0n, count: 0 }`,
     ],
   ]),
+  ...mutantsOf(
+    'src/chain/coin-withdraw.ts',
+    ['chain/withdrawals.test.ts'],
+    [
+      [
+        'chain.treasury-short',
+        'Nothing is signed for that the treasury cannot pay.',
+        `treasury.free >= needed && treasury.free >= withdrawal.amount + withdrawal.gasLimit * price`,
+        `treasury.free >= 0n * needed && treasury.free >= 0n * (withdrawal.amount + withdrawal.gasLimit * price)`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/chain/coin-follow.ts', COINS, [
     ['chain.coins-displaced', 'A move whose block is gone is sent again.', `: hash !== blockHash`, `: false`],
   ]),

@@ -147,6 +147,48 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/wallet/withdrawal-statements.ts',
+    ['chain/withdrawals.test.ts'],
+    [
+      [
+        'money.withdrawal-race',
+        'A withdrawal is taken from the wallet that was looked at.',
+        `and w.event_sequence = $sequence and w.num >= $amount + $fee`,
+        `and $sequence >= 0 and w.num >= 0 * ($amount + $fee)`,
+      ],
+      [
+        'money.withdrawal-cancelled-late',
+        'What is signed for cannot be cancelled.',
+        `where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING'`,
+        `where x.id = $withdrawal and x.wallet_id = $user and x.status in ('WAITING', 'SENDING')`,
+      ],
+      [
+        'money.withdrawal-foreign',
+        'Withdrawals are their owner’s alone.',
+        `where x.id = $withdrawal and x.wallet_id = $user\``,
+        `where x.id = $withdrawal and $user is not null\``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/withdrawal-service.ts',
+    ['chain/withdrawals.test.ts'],
+    [
+      [
+        'money.withdrawal-cooling',
+        'Nothing is withdrawn right after a change of password.',
+        `facts.cooling > 0 &&`,
+        `facts.cooling < 0 &&`,
+      ],
+      [
+        'money.withdrawal-day',
+        'Only so much is withdrawn in a day.',
+        `toUnits(amount) > toUnits(facts.left) &&`,
+        `toUnits(amount) < 0n &&`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/statement-service.ts',
     ['graphql/transfers.test.ts'],
     [

@@ -183,6 +183,12 @@ it('all are answered', async () => {
   const locked = { params: { id: stranger.publicId }, json: { reason: 'Fraud is looked into.' } }
   await note(admin, 'lockUser', locked)
   await note(admin, 'unlockUser', { ...locked, json: { reason: 'It was a mistake.' } })
+  const rich = await app.newUser({ num: '10' })
+  const withdrawal = { json: { amount: '2.5', to: `0x${'e1'.repeat(20)}`, current_password: 'correct horse battery' } }
+  const { id: withdrawalId } = await note(rich.rest, 'withdrawCoins', withdrawal)
+  await noteRefusal('WITHDRAWALS_PAUSED', ada, 'withdrawCoins', withdrawal)
+  await note(rich.rest, 'cancelWithdrawal', { params: { id: withdrawalId } })
+  await note(rich.rest, 'listWithdrawals')
   await note(ada, 'listTransfers')
   await note(ada, 'listEvents')
 

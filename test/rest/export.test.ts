@@ -58,6 +58,7 @@ it('a person gets everything that is kept of them, as a file', async () => {
     grants: [expect.objectContaining({ amount: '5', reason: 'A gift', id: expect.stringMatching(/^grant_/) })],
     refunds: [],
     deposits: [],
+    withdrawals: [],
     sessions: [expect.objectContaining({ id: expect.stringMatching(/^session_/) })],
     auditEntries: expect.arrayContaining([expect.objectContaining({ action: 'account.exported' })]),
     pictures: [],

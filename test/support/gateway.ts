@@ -14,7 +14,7 @@ const publicUrl = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
 const installation = await openInstallation(config, log, { mayMigrate: false })
 const chain = await connectChain(installation, publicUrl)
 handlers.push(
-  ...createApp({ ...installation, relay: chain.relay, coins: chain.lastCoins, publicUrl, missing: async () => [] })
+  ...createApp({ ...installation, relay: chain.relay, coins: chain.chainCoins, publicUrl, missing: async () => [] })
     .handlers,
 )
 process.stdout.write(`${publicUrl}\n`)

@@ -21,7 +21,7 @@ export async function startAnother({ installation: { config }, chain, log }: Tes
   const app = createApp({
     ...installation,
     relay: chain.relay,
-    coins: chain.lastCoins,
+    coins: chain.chainCoins,
     publicUrl: url,
     missing: async () => [],
   })

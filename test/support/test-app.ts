@@ -129,7 +129,7 @@ export async function createTestApp({
   const app = createApp({
     ...installation,
     relay: chain.relay,
-    coins: chain.lastCoins,
+    coins: chain.chainCoins,
     publicUrl: url,
     missing: async () => ((await database.isReachable()) ? [] : ['database']),
   })

@@ -39,6 +39,18 @@ export async function checkSweeps(parts: Parts): Promise<Diagnosis[]> {
   return [wrong(finding, '`annal jobs` lists them; docs/operations.md tells what each means.')]
 }
 
+/** Whether anybody waits for coins of the treasury. */
+export async function checkWithdrawals(parts: Parts): Promise<Diagnosis[]> {
+  const { database } = await parts.database()
+  const { countDueWithdrawals } = await import('../../domain/wallet/withdrawal-statements.ts')
+  const [due] = await database.query(countDueWithdrawals)
+  if (!due?.late) return [right('No withdrawal waits for the treasury.')]
+  const finding = `${counted(due.count, 'withdrawal waits', 'withdrawals wait')} for ${due.amount} coins, the oldest for ${span(Date.now() - due.oldest!.getTime())}.`
+  return [
+    wrong(finding, 'Send coins to the treasury, whose address is in the log; or look at the checks of the chain.'),
+  ]
+}
+
 /** Webhooks that were given up, and receivers that are gone. */
 export async function checkWebhooks(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()

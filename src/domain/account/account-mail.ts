@@ -2,7 +2,9 @@
 import { dropIfRefused } from '../drop-if-refused.ts'
 import { toId } from '../ids.ts'
 import type { AccountMailJob } from '../jobs.ts'
+import { formatAmount } from '../money.ts'
 import type { AccountMessage, ComposeMail, Database, Log, Mailer } from '../ports.ts'
+import { findWithdrawal } from '../wallet/withdrawal-statements.ts'
 import {
   type AddresseeRow,
   findAddressee,
@@ -15,6 +17,12 @@ import { lifetimes, type OneTimeTokens, type Purpose } from './one-time-token.ts
 
 /** Mails with a link, which somebody asked for. The others tell what was done with an account: none of them is lost without a trace. */
 const asked = new Set<AccountMailJob['template']>(['password-reset', 'email-verification'])
+
+const settledTemplates = {
+  CONFIRMED: 'withdrawal-confirmed',
+  FAILED: 'withdrawal-failed',
+  CANCELLED: 'withdrawal-cancelled',
+} as const
 
 type Job<T extends AccountMailJob['template']> = Extract<AccountMailJob, { template: T }>
 
@@ -82,6 +90,23 @@ export function createAccountMail(deps: Dependencies) {
     return [{ to, address: job.email, message }]
   }
 
+  /** Tells what is, when the mail is written: one that was cancelled by then is told so, whatever the job was about. */
+  async function withdrawalMail({ userId, withdrawalId, at }: Job<'withdrawal-requested' | 'withdrawal-settled'>) {
+    const to = await find(userId)
+    const [found] = await database.query(findWithdrawal, { user: userId, withdrawal: withdrawalId })
+    if (!to || !found || !counts(to)) return []
+    const { amount, fee, recipient, status, dueAt } = found
+    const facts = {
+      ...{ username: to.username, withdrawalId: toId('withdrawal', withdrawalId), to: recipient, at: new Date(at) },
+      ...{ amount: formatAmount(amount), fee: formatAmount(fee) },
+    }
+    const message: AccountMessage =
+      status === 'WAITING' || status === 'SENDING'
+        ? { template: 'withdrawal-requested', dueAt, ...facts }
+        : { template: settledTemplates[status], ...facts }
+    return [{ to, message }]
+  }
+
   const letters: { [T in AccountMailJob['template']]: (job: Job<T>) => Promise<Letter[]> } = {
     async 'password-reset'(job) {
       const to = await findByEmail(job.email)
@@ -100,6 +125,9 @@ export function createAccountMail(deps: Dependencies) {
 
     'email-change-requested': (job) => notice('email-change-requested', job),
     'email-changed': (job) => notice('email-changed', job),
+
+    'withdrawal-requested': (job) => withdrawalMail(job),
+    'withdrawal-settled': (job) => withdrawalMail(job),
 
     // An address may be claimed by several accounts: each has a link of its own, and its mail names it.
     async 'email-verification'(job) {

@@ -103,5 +103,6 @@ export function createAccountServices(deps: Dependencies) {
       users: createLockService(deps),
     },
     jobs: { accountMail: mail.handle, forgetKey: deletions.forget },
+    ownPassword,
   }
 }

@@ -22,6 +22,7 @@ import {
   readRefunds,
   readSessions,
   readTransfers,
+  readWithdrawals,
 } from './export-statements.ts'
 
 type Item = Record<string, unknown>
@@ -85,6 +86,7 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
     },
     { name: 'grants', page: readGrants, ids: { id: 'grant' } },
     { name: 'deposits', page: readDeposits },
+    { name: 'withdrawals', page: readWithdrawals, ids: { id: 'withdrawal' } },
     { name: 'sessions', page: readSessions, ids: { id: 'session' } },
     { name: 'auditEntries', page: readAuditEntries, ids: { id: 'audit' } },
     { name: 'pictures', page: readPictures, present: ({ id, ...item }) => item },

@@ -186,7 +186,15 @@ export const readGrants = listById(
   'from point_grants where wallet_id = $user',
 )
 
-/** Coins that were credited to the user's wallet. */
+/** What the user withdrew over the chain. */
+export const readWithdrawals = listById(
+  'withdrawals',
+  { id: uuid, amount: text, fee: text, recipient: text, status: text, createdAt: timestamp },
+  `id, trim_scale(amount)::text as amount, trim_scale(fee)::text as fee, recipient, status::text as status, created_at as "createdAt"`,
+  'from withdrawals where wallet_id = $user',
+)
+
+/** What came in over the chain. */
 export const readDeposits = list(
   'deposits',
   { transactionHash: text, position: int, amount: text, blockNumber: int, blockHash: text, createdAt: timestamp },

@@ -26,6 +26,8 @@ export const auditActions = [
   'network-app.webhook-tested',
   'points.granted',
   'order.refunded',
+  'withdrawal.requested',
+  'withdrawal.cancelled',
   'webhook-delivery.replayed',
   'keys.rotated',
   'sign-in.locked',

@@ -15,6 +15,10 @@ export const eventTypes = [
   'order.succeeded',
   'points.expired',
   'points.granted',
+  'withdrawal.cancelled',
+  'withdrawal.confirmed',
+  'withdrawal.failed',
+  'withdrawal.requested',
   'webhook.test',
 ] as const
 

@@ -64,6 +64,13 @@ export const findOwnLying = statement(
   `select ${lyingRowSql} where w.user_id = $user`,
 )
 
+/** The nonce after all that were ever signed for an address. */
+export const findNextNonce = statement(
+  'coins_next_nonce',
+  { parameters: { sender: text }, columns: { nonce: int } },
+  'select coalesce(max(nonce) + 1, 0) as nonce from coin_moves where sender = $sender',
+)
+
 /** What is signed for an address and not settled. */
 export const findUnderWay = statement(
   'coins_under_way',
@@ -72,7 +79,7 @@ export const findUnderWay = statement(
 )
 
 /** A move and its transactions, the cheapest first: in step, each with its value. Prices in wei, all else in currency units. */
-const signed = {
+export const signedColumns = {
   sender: text,
   nonce: int,
   recipient: text,
@@ -83,7 +90,8 @@ const signed = {
   prices: arrayOf(numeric),
   values: arrayOf(numeric),
 }
-const storeSql = (kind: 'GATHERING', from: string) => `
+/** Stores a move with its transactions where the part or join `from` has a row: `inserted_move (id, transfer_id)`. */
+export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => `
    inserted_move as (
      insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
      select '${kind}', $sender, $nonce, $recipient, $user, $amount, $hashes[1] from ${from}
@@ -102,11 +110,11 @@ const storeSql = (kind: 'GATHERING', from: string) => `
  */
 export const storeGathering = statement(
   'coins_store_gathering',
-  { parameters: { ...signed, lying: orNull(numeric) }, columns: { id: uuid } },
+  { parameters: { ...signedColumns, lying: orNull(numeric) }, columns: { id: uuid } },
   `with locked_wallet as materialized (
      select user_id, address from wallets where user_id = $user and closed_at is null for no key update
    ),
-   ${storeSql('GATHERING', `locked_wallet where ($lying is null or $lying = ${lyingSql('locked_wallet')})`)},
+   ${storeMoveSql('GATHERING', `locked_wallet where ($lying is null or $lying = ${lyingSql('locked_wallet')})`)},
    gathered_deposits as (
      update deposits d set gathered_by = inserted_move.id from inserted_move
      where $lying is not null and d.wallet_id = $user and d.gathered_by is null and ${isCoinSql}
@@ -151,11 +159,12 @@ export const findMoves = statement(
    order by m.sender, m.nonce limit $limit`,
 )
 
-/** Whether anything is signed and not settled, or at least so much lies where it came in. */
+/** Whether anything is signed and not settled, a withdrawal is due, or at least so much lies where it came in. */
 export const hasCoinWork = statement(
   'coins_has_work',
   { parameters: { least: numeric }, columns: { open: boolean } },
   `select exists (select from coin_moves m where ${isOpenSql})
+     or exists (select from withdrawals where status in ('WAITING', 'SENDING') and due_at <= now())
      or exists (
        select from wallets w join user_keys k on k.user_id = w.user_id
        where w.user_id in (select d.wallet_id from deposits d where d.gathered_by is null and ${isCoinSql}) and ${lyingSql('w')} >= $least) as open`,
@@ -206,7 +215,7 @@ export const settleMoves = statement(
        settlements = m.settlements + 1, updated_at = now()
      from unnest($ids, $blockHashes) as item (id, block_hash)
      where m.id = item.id and m.status = 'INCLUDED' and m.block_hash = item.block_hash
-     returning m.id, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id
+     returning m.id, m.kind, m.amount, m.arrived, m.fee, m.settlements, uuidv7() as transfer_id
    ),
    ${postTransferSql({
      from: 'settled_moves',
@@ -214,9 +223,18 @@ export const settleMoves = statement(
      omitsZeros: true,
      lines: [
        { book: 'UNDER_WAY', currency: 'NUM', amount: 'amount' },
-       { book: 'TREASURY', currency: 'NUM', amount: '-arrived' },
        { book: 'GAS', currency: 'NUM', amount: '-fee' },
-       { book: 'DEPOSITS', currency: 'NUM', amount: 'arrived + fee - amount' },
+       {
+         book: 'TREASURY',
+         currency: 'NUM',
+         amount: `case kind when 'GATHERING' then -arrived else arrived + fee - amount end`,
+       },
+       {
+         book: 'DEPOSITS',
+         currency: 'NUM',
+         amount: `case kind when 'GATHERING' then arrived + fee - amount else 0 end`,
+       },
+       { book: 'WITHDRAWALS', currency: 'NUM', amount: `case kind when 'GATHERING' then 0 else -arrived end` },
      ],
    })}
    select from settled_moves limit 0`,

@@ -1,11 +1,20 @@
 /** The books of the coins that we hold. Only what moves them on the chain calls this; nobody can ask for it. */
 import { fromUnits, toUnits } from '../money.ts'
-import type { BookedCoins, CoinBooks, Database, LyingCoins, SealedKey, SignedMove } from '../ports.ts'
+import type {
+  BookedCoins,
+  CoinBooks,
+  Database,
+  FeedNotifications,
+  LyingCoins,
+  SealedKey,
+  SignedMove,
+} from '../ports.ts'
 import {
   displaceMoves,
   findCoinRaw,
   findLying,
   findMoves,
+  findNextNonce,
   findOwnLying,
   findUnderWay,
   hasCoinWork,
@@ -15,6 +24,7 @@ import {
   settleMoves,
   storeGathering,
 } from './coin-move-statements.ts'
+import { endWithdrawals, failWithdrawal, findDueWithdrawals, storeWithdrawal } from './withdrawal-statements.ts'
 
 /** A row as what plans and signs takes it; `open`: what is under way from the address. */
 export function lyingOf(row: LyingRow, open: BookedCoins['open'] = []): LyingCoins {
@@ -36,22 +46,30 @@ export async function readOwnCoins(query: Database['query'], userId: string): Pr
   )
 }
 
+const columnsOf = ({ userId, sender, recipient, nonce, amount, signed }: SignedMove) => ({
+  ...{ user: userId, sender, recipient, nonce, amount: fromUnits(amount) },
+  hashes: signed.map(({ hash }) => hash),
+  raws: signed.map(({ raw }) => raw),
+  prices: signed.map(({ gasPrice }) => String(gasPrice)),
+  values: signed.map(({ value }) => fromUnits(value)),
+})
+
 /** Stores a move out of an owner's address. False when somebody was quicker, or the account is deleted. */
 export async function storeMove(query: Database['query'], move: SignedMove): Promise<boolean> {
-  const { userId, sender, recipient, nonce, amount, signed, lying } = move
-  const stored = await query(storeGathering, {
-    ...{ user: userId, sender, recipient, nonce, amount: fromUnits(amount) },
-    hashes: signed.map(({ hash }) => hash),
-    raws: signed.map(({ raw }) => raw),
-    prices: signed.map(({ gasPrice }) => String(gasPrice)),
-    values: signed.map(({ value }) => fromUnits(value)),
-    lying: lying === undefined ? null : fromUnits(lying),
-  })
-  return stored.length > 0
+  const lying = move.lying === undefined ? null : fromUnits(move.lying)
+  return (await query(storeGathering, { ...columnsOf(move), lying })).length > 0
+}
+
+/** Withdrawals ended in one statement. */
+const PAGE = 100
+
+interface Dependencies {
+  database: Pick<Database, 'query'>
+  notifications: Pick<FeedNotifications, 'notify'>
 }
 
 /** The books of the coins. Every method is safe to be called again, and in several processes at once. */
-export function createCoinService({ database }: { database: Pick<Database, 'query'> }): CoinBooks {
+export function createCoinService({ database, notifications }: Dependencies): CoinBooks {
   const { query } = database
   return {
     async findLying(least, after, limit) {
@@ -65,6 +83,30 @@ export function createCoinService({ database }: { database: Pick<Database, 'quer
         ...row,
         transactions: hashes.map((hash, index) => ({ hash, gasPrice: BigInt(prices[index]!) })),
       }))
+    },
+    async readSender(address) {
+      const [next] = await query(findNextNonce, { sender: address })
+      const open = await query(findUnderWay, { sender: address })
+      return {
+        nextNonce: next?.nonce ?? 0,
+        open: open.map(({ nonce, amount }) => ({ nonce, amount: toUnits(amount) })),
+      }
+    },
+    async findDueWithdrawals(limit) {
+      const rows = await query(findDueWithdrawals, { limit })
+      return rows.map(({ amount, fee, gasLimit, ...row }) => ({
+        ...{ ...row, amount: toUnits(amount), fee: toUnits(fee), gasLimit: BigInt(gasLimit) },
+      }))
+    },
+    async storeWithdrawal(id, move) {
+      return (await query(storeWithdrawal, { ...columnsOf(move), withdrawal: id })).length > 0
+    },
+    async failWithdrawal(id, failure) {
+      for (const { owner } of await query(failWithdrawal, { withdrawal: id, failure })) notifications.notify(owner)
+    },
+    async endWithdrawals() {
+      const [row] = await query(endWithdrawals, { limit: PAGE })
+      for (const owner of row?.owners ?? []) notifications.notify(owner)
     },
     async hasWork(least) {
       const [row] = await query(hasCoinWork, { least: fromUnits(least) })

@@ -12,6 +12,8 @@ export type TransferKind =
   | 'OTHER'
   | 'REFUND'
   | 'SIGN_UP'
+  | 'WITHDRAWAL'
+  | 'WITHDRAWAL_REFUND'
 
 /** By the first word of a reference. */
 const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
@@ -23,6 +25,8 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   deposit: { kind: 'DEPOSIT' },
   grant: { kind: 'GRANT', subject: 'grant' },
   'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
+  withdrawal: { kind: 'WITHDRAWAL', subject: 'withdrawal' },
+  'withdrawal-refund': { kind: 'WITHDRAWAL_REFUND', subject: 'withdrawal' },
 }
 
 /**

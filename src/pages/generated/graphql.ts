@@ -315,6 +315,7 @@ export type AdminAccountQuery = { node:
     | { __typename: 'Transfer' }
     | { __typename: 'User', address: string, id: string, username: string, displayName: string, createdAt: string, lockedAt: string | null }
     | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Withdrawal' }
    | null };
 
 export type AdminGrantPointsMutationVariables = Exact<{

@@ -162,6 +162,11 @@ export type Deposit = Prisma.DepositModel
  */
 export type CoinMove = Prisma.CoinMoveModel
 /**
+ * Model Withdrawal
+ * Currency units that somebody takes out over the chain.
+ */
+export type Withdrawal = Prisma.WithdrawalModel
+/**
  * Model CoinTransaction
  * A transaction signed for a move of coins, stored before it is sent.
  */

@@ -43,7 +43,8 @@ export const Book = {
   DEPOSITS: 'DEPOSITS',
   FORFEITED: 'FORFEITED',
   UNDER_WAY: 'UNDER_WAY',
-  TREASURY: 'TREASURY'
+  TREASURY: 'TREASURY',
+  WITHDRAWALS: 'WITHDRAWALS'
 } as const
 
 export type Book = (typeof Book)[keyof typeof Book]
@@ -119,6 +120,17 @@ export const CoinMoveStatus = {
 } as const
 
 export type CoinMoveStatus = (typeof CoinMoveStatus)[keyof typeof CoinMoveStatus]
+
+
+export const WithdrawalStatus = {
+  WAITING: 'WAITING',
+  SENDING: 'SENDING',
+  CONFIRMED: 'CONFIRMED',
+  FAILED: 'FAILED',
+  CANCELLED: 'CANCELLED'
+} as const
+
+export type WithdrawalStatus = (typeof WithdrawalStatus)[keyof typeof WithdrawalStatus]
 
 
 export const PinKind = {

@@ -18,13 +18,15 @@ const kinds = [
   'refund',
   'order',
   'order-refund',
+  'withdrawal',
+  'withdrawal-refund',
   'deposit',
   'grant',
   'grant-expiry',
   'forfeit',
 ] as const
 const currencies = ['NUM', 'POINTS'] as const
-const books = ['REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'FORFEITED', 'UNDER_WAY', 'TREASURY'] as const
+const books = ['REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'FORFEITED', 'UNDER_WAY', 'TREASURY', 'WITHDRAWALS'] as const
 
 const known: ReadonlySet<string> = new Set(kinds)
 

@@ -71,6 +71,8 @@ export const readState = statement(
    union all select metric, label, state, value from relay_told
    union all select ${metric('annal_setbacks')}, sweep, null, count(*)::float8 from setbacks group by sweep
    union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from set_aside_deposits
+   union all select ${metric('annal_withdrawals_waiting_seconds')}, null, null,
+     coalesce(extract(epoch from now() - min(due_at)), 0)::float8 from withdrawals where status = 'WAITING' and due_at <= now()
    union all select ${metric('annal_webhooks_disabled')}, null, null, count(*)::float8
      from network_apps where webhook_disabled_at is not null and deactivated_at is null`,
 )

@@ -171,6 +171,12 @@ export const metricTable = {
     labels: ['sweep'],
     help: 'Items that a sweep could not deal with and tries ever more rarely.',
   },
+  annal_withdrawals_waiting_seconds: {
+    type: 'gauge',
+    source: 'database',
+    labels: [],
+    help: 'Seconds that the oldest withdrawal is due and not signed for, because the treasury is short of coins or the chain away; 0 when none is.',
+  },
   annal_deposits_set_aside: {
     type: 'gauge',
     source: 'database',

@@ -81,6 +81,10 @@ type Documents = {
     "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryDetail\n      }\n    }\n  ": typeof types.RestWebhookDeliveryDocument,
     "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": typeof types.RestReplayWebhookDeliveryDocument,
     "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": typeof types.RestSendTestEventDocument,
+    "\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n": typeof types.WithdrawalRecordFragmentDoc,
+    "\n    mutation RestWithdraw($input: WithdrawInput!, $dryRun: Boolean!) {\n      withdraw(input: $input) {\n        withdrawal @skip(if: $dryRun) {\n          ...WithdrawalRecord\n        }\n        quote @include(if: $dryRun) {\n          amount\n          fee\n          total\n          available\n          leftToday\n          problems {\n            code\n            message\n            field\n          }\n        }\n      }\n    }\n  ": typeof types.RestWithdrawDocument,
+    "\n    query RestWithdrawals($limit: Int!, $offset: Int!) {\n      withdrawals(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": typeof types.RestWithdrawalsDocument,
+    "\n    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {\n      cancelWithdrawal(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": typeof types.RestCancelWithdrawalDocument,
 };
 const documents: Documents = {
     "\n    mutation RestSignUp($input: SignUpInput!) {\n      signUp(input: $input) {\n        email\n        user {\n          id\n          username\n        }\n      }\n    }\n  ": types.RestSignUpDocument,
@@ -150,6 +154,10 @@ const documents: Documents = {
     "\n    query RestWebhookDelivery($id: ID!) {\n      webhookDelivery(id: $id) {\n        ...WebhookDeliveryDetail\n      }\n    }\n  ": types.RestWebhookDeliveryDocument,
     "\n    mutation RestReplayWebhookDelivery($input: ReplayWebhookDeliveryInput!) {\n      replayWebhookDelivery(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": types.RestReplayWebhookDeliveryDocument,
     "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  ": types.RestSendTestEventDocument,
+    "\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n": types.WithdrawalRecordFragmentDoc,
+    "\n    mutation RestWithdraw($input: WithdrawInput!, $dryRun: Boolean!) {\n      withdraw(input: $input) {\n        withdrawal @skip(if: $dryRun) {\n          ...WithdrawalRecord\n        }\n        quote @include(if: $dryRun) {\n          amount\n          fee\n          total\n          available\n          leftToday\n          problems {\n            code\n            message\n            field\n          }\n        }\n      }\n    }\n  ": types.RestWithdrawDocument,
+    "\n    query RestWithdrawals($limit: Int!, $offset: Int!) {\n      withdrawals(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": types.RestWithdrawalsDocument,
+    "\n    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {\n      cancelWithdrawal(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  ": types.RestCancelWithdrawalDocument,
 };
 
 /**
@@ -434,6 +442,22 @@ export function graphql(source: "\n    mutation RestReplayWebhookDelivery($input
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestSendTestEvent($input: SendTestEventInput!) {\n      sendTestEvent(input: $input) {\n        webhookDelivery {\n          ...WebhookDeliveryDetail\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n"): (typeof documents)["\n  fragment WithdrawalRecord on Withdrawal {\n    id\n    status\n    amount\n    fee\n    total\n    to\n    transactionHash\n    failure\n    createdAt\n    dueAt\n    settledAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestWithdraw($input: WithdrawInput!, $dryRun: Boolean!) {\n      withdraw(input: $input) {\n        withdrawal @skip(if: $dryRun) {\n          ...WithdrawalRecord\n        }\n        quote @include(if: $dryRun) {\n          amount\n          fee\n          total\n          available\n          leftToday\n          problems {\n            code\n            message\n            field\n          }\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestWithdraw($input: WithdrawInput!, $dryRun: Boolean!) {\n      withdraw(input: $input) {\n        withdrawal @skip(if: $dryRun) {\n          ...WithdrawalRecord\n        }\n        quote @include(if: $dryRun) {\n          amount\n          fee\n          total\n          available\n          leftToday\n          problems {\n            code\n            message\n            field\n          }\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestWithdrawals($limit: Int!, $offset: Int!) {\n      withdrawals(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestWithdrawals($limit: Int!, $offset: Int!) {\n      withdrawals(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {\n      cancelWithdrawal(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {\n      cancelWithdrawal(input: $input) {\n        withdrawal {\n          ...WithdrawalRecord\n        }\n      }\n    }\n  "];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};

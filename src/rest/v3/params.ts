@@ -8,6 +8,8 @@ const idOf = (what: string, prefix: string) =>
 export const nidParam = z.object({ nid: z.string().describe('The nid of the asset: the CIDv1 of the file’s bytes.') })
 /** An order. */
 export const orderParam = idOf('order', 'order')
+/** A withdrawal. */
+export const withdrawalParam = idOf('withdrawal', 'withdrawal')
 /** A network app. */
 export const networkAppParam = idOf('network app', 'app')
 /** An API key. */

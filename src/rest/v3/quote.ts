@@ -11,6 +11,19 @@ const problems = z
   )
   .describe('All that the real call would be refused for now; empty when it would be carried out.')
 
+/** What a dry run of a withdrawal answers. */
+export const withdrawalQuoteRecord = z
+  .object({
+    dry_run: z.literal(true).describe('Nothing was written or charged.'),
+    amount: same('WithdrawalQuote.amount', amount),
+    fee: same('WithdrawalQuote.fee', amount),
+    total: same('WithdrawalQuote.total', amount),
+    available: same('WithdrawalQuote.available', amount),
+    left_today: same('WithdrawalQuote.leftToday', amount),
+    errors: problems,
+  })
+  .meta({ id: 'WithdrawalQuote', description: 'What a withdrawal would take, and what it would be refused for.' })
+
 /** What a dry run answers. */
 export const quoteRecord = z
   .object({

@@ -14,7 +14,19 @@ const transferPage = pageRecord(
       kind: same(
         'Transfer.kind',
         z.enum([
-          ...['sign_up', 'commit', 'refund', 'order', 'order_refund', 'deposit', 'grant', 'grant_expiry', 'other'],
+          ...[
+            'sign_up',
+            'commit',
+            'refund',
+            'order',
+            'order_refund',
+            'deposit',
+            'grant',
+            'grant_expiry',
+            'withdrawal',
+            'withdrawal_refund',
+            'other',
+          ],
         ] as const),
       ),
       subject_id: same('Transfer.subjectId', z.string().nullable()),

@@ -57,7 +57,10 @@ const words: Record<ErrorCode, Words> = {
   TOO_MANY_OPEN_ORDERS: 'Too many orders of yours wait to be paid. Pay or cancel one of them.',
   UNABLE_TO_CANCEL_ORDER: 'This order can no longer be cancelled.',
   UNABLE_TO_CONFIRM_ORDER: 'This order can no longer be paid.',
+  UNABLE_TO_CANCEL_WITHDRAWAL: 'This withdrawal is signed for and cannot be cancelled.',
   UNABLE_TO_REFUND_ORDER: 'This order cannot be given back.',
+  WITHDRAWALS_PAUSED: (extensions) =>
+    `After a change of password or address nothing is withdrawn for a while. Try again ${later(extensions)}.`,
   UNAVAILABLE: (extensions) => `A part of the service is down. Try again ${later(extensions)}.`,
   UNSUPPORTED_MEDIA_TYPE: APP_IS_OLD,
   UNTRUSTED_CLIENT: 'Nothing can be ordered from this site: its server has no valid API key.',

@@ -46,6 +46,8 @@ const kinds: Record<TransferKind, string> = {
   DEPOSIT: 'Deposit over the chain',
   GRANT: 'Points given to you',
   GRANT_EXPIRY: 'Points that ran out',
+  WITHDRAWAL: 'Withdrawal',
+  WITHDRAWAL_REFUND: 'Withdrawal, given back',
   ORDER: 'An order',
   ORDER_REFUND: 'An order, given back',
   OTHER: 'Something else',

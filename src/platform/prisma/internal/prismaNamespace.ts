@@ -420,6 +420,7 @@ export const ModelName = {
   WebhookAttempt: 'WebhookAttempt',
   Deposit: 'Deposit',
   CoinMove: 'CoinMove',
+  Withdrawal: 'Withdrawal',
   CoinTransaction: 'CoinTransaction',
   SetAsideDeposit: 'SetAsideDeposit',
   PointGrant: 'PointGrant',
@@ -445,7 +446,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "coinTransaction" | "setAsideDeposit" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "setAsideDeposit" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2151,6 +2152,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Withdrawal: {
+      payload: Prisma.$WithdrawalPayload<ExtArgs>
+      fields: Prisma.WithdrawalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WithdrawalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WithdrawalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>
+        }
+        findFirst: {
+          args: Prisma.WithdrawalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WithdrawalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>
+        }
+        findMany: {
+          args: Prisma.WithdrawalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>[]
+        }
+        create: {
+          args: Prisma.WithdrawalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>
+        }
+        createMany: {
+          args: Prisma.WithdrawalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WithdrawalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>[]
+        }
+        delete: {
+          args: Prisma.WithdrawalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>
+        }
+        update: {
+          args: Prisma.WithdrawalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>
+        }
+        deleteMany: {
+          args: Prisma.WithdrawalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WithdrawalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WithdrawalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>[]
+        }
+        upsert: {
+          args: Prisma.WithdrawalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WithdrawalPayload>
+        }
+        aggregate: {
+          args: Prisma.WithdrawalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWithdrawal>
+        }
+        groupBy: {
+          args: Prisma.WithdrawalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WithdrawalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WithdrawalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WithdrawalCountAggregateOutputType> | number
+        }
+      }
+    }
     CoinTransaction: {
       payload: Prisma.$CoinTransactionPayload<ExtArgs>
       fields: Prisma.CoinTransactionFieldRefs
@@ -3297,6 +3372,24 @@ export const CoinMoveScalarFieldEnum = {
 export type CoinMoveScalarFieldEnum = (typeof CoinMoveScalarFieldEnum)[keyof typeof CoinMoveScalarFieldEnum]
 
 
+export const WithdrawalScalarFieldEnum = {
+  id: 'id',
+  walletId: 'walletId',
+  recipient: 'recipient',
+  amount: 'amount',
+  fee: 'fee',
+  gasLimit: 'gasLimit',
+  status: 'status',
+  moveId: 'moveId',
+  failure: 'failure',
+  createdAt: 'createdAt',
+  dueAt: 'dueAt',
+  settledAt: 'settledAt'
+} as const
+
+export type WithdrawalScalarFieldEnum = (typeof WithdrawalScalarFieldEnum)[keyof typeof WithdrawalScalarFieldEnum]
+
+
 export const CoinTransactionScalarFieldEnum = {
   hash: 'hash',
   moveId: 'moveId',
@@ -3725,6 +3818,20 @@ export type ListEnumCoinMoveStatusFieldRefInput<$PrismaModel> = FieldRefInputTyp
 
 
 /**
+ * Reference to a field of type 'WithdrawalStatus'
+ */
+export type EnumWithdrawalStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WithdrawalStatus'>
+    
+
+
+/**
+ * Reference to a field of type 'WithdrawalStatus[]'
+ */
+export type ListEnumWithdrawalStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WithdrawalStatus[]'>
+    
+
+
+/**
  * Reference to a field of type 'PinKind'
  */
 export type EnumPinKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'PinKind'>
@@ -3925,6 +4032,7 @@ export type GlobalOmitConfig = {
   webhookAttempt?: Prisma.WebhookAttemptOmit
   deposit?: Prisma.DepositOmit
   coinMove?: Prisma.CoinMoveOmit
+  withdrawal?: Prisma.WithdrawalOmit
   coinTransaction?: Prisma.CoinTransactionOmit
   setAsideDeposit?: Prisma.SetAsideDepositOmit
   pointGrant?: Prisma.PointGrantOmit

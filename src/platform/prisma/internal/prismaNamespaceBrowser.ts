@@ -74,6 +74,7 @@ export const ModelName = {
   WebhookAttempt: 'WebhookAttempt',
   Deposit: 'Deposit',
   CoinMove: 'CoinMove',
+  Withdrawal: 'Withdrawal',
   CoinTransaction: 'CoinTransaction',
   SetAsideDeposit: 'SetAsideDeposit',
   PointGrant: 'PointGrant',
@@ -467,6 +468,24 @@ export const CoinMoveScalarFieldEnum = {
 } as const
 
 export type CoinMoveScalarFieldEnum = (typeof CoinMoveScalarFieldEnum)[keyof typeof CoinMoveScalarFieldEnum]
+
+
+export const WithdrawalScalarFieldEnum = {
+  id: 'id',
+  walletId: 'walletId',
+  recipient: 'recipient',
+  amount: 'amount',
+  fee: 'fee',
+  gasLimit: 'gasLimit',
+  status: 'status',
+  moveId: 'moveId',
+  failure: 'failure',
+  createdAt: 'createdAt',
+  dueAt: 'dueAt',
+  settledAt: 'settledAt'
+} as const
+
+export type WithdrawalScalarFieldEnum = (typeof WithdrawalScalarFieldEnum)[keyof typeof WithdrawalScalarFieldEnum]
 
 
 export const CoinTransactionScalarFieldEnum = {

@@ -328,6 +328,7 @@ export type CoinMoveWhereInput = {
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
   transactions?: Prisma.CoinTransactionListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  withdrawal?: Prisma.XOR<Prisma.WithdrawalNullableScalarRelationFilter, Prisma.WithdrawalWhereInput> | null
 }
 
 export type CoinMoveOrderByWithRelationInput = {
@@ -350,6 +351,7 @@ export type CoinMoveOrderByWithRelationInput = {
   wallet?: Prisma.WalletOrderByWithRelationInput
   transactions?: Prisma.CoinTransactionOrderByRelationAggregateInput
   deposits?: Prisma.DepositOrderByRelationAggregateInput
+  withdrawal?: Prisma.WithdrawalOrderByWithRelationInput
 }
 
 export type CoinMoveWhereUniqueInput = Prisma.AtLeast<{
@@ -376,6 +378,7 @@ export type CoinMoveWhereUniqueInput = Prisma.AtLeast<{
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
   transactions?: Prisma.CoinTransactionListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  withdrawal?: Prisma.XOR<Prisma.WithdrawalNullableScalarRelationFilter, Prisma.WithdrawalWhereInput> | null
 }, "id" | "sender_nonce">
 
 export type CoinMoveOrderByWithAggregationInput = {
@@ -443,6 +446,7 @@ export type CoinMoveCreateInput = {
   wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
   transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
   deposits?: Prisma.DepositCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveUncheckedCreateInput = {
@@ -464,6 +468,7 @@ export type CoinMoveUncheckedCreateInput = {
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalUncheckedCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveUpdateInput = {
@@ -485,6 +490,7 @@ export type CoinMoveUpdateInput = {
   wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
   transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUpdateOneWithoutMoveNestedInput
 }
 
 export type CoinMoveUncheckedUpdateInput = {
@@ -506,6 +512,7 @@ export type CoinMoveUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUncheckedUpdateOneWithoutMoveNestedInput
 }
 
 export type CoinMoveCreateManyInput = {
@@ -738,6 +745,22 @@ export type NullableDecimalFieldUpdateOperationsInput = {
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
+export type CoinMoveCreateNestedOneWithoutWithdrawalInput = {
+  create?: Prisma.XOR<Prisma.CoinMoveCreateWithoutWithdrawalInput, Prisma.CoinMoveUncheckedCreateWithoutWithdrawalInput>
+  connectOrCreate?: Prisma.CoinMoveCreateOrConnectWithoutWithdrawalInput
+  connect?: Prisma.CoinMoveWhereUniqueInput
+}
+
+export type CoinMoveUpdateOneWithoutWithdrawalNestedInput = {
+  create?: Prisma.XOR<Prisma.CoinMoveCreateWithoutWithdrawalInput, Prisma.CoinMoveUncheckedCreateWithoutWithdrawalInput>
+  connectOrCreate?: Prisma.CoinMoveCreateOrConnectWithoutWithdrawalInput
+  upsert?: Prisma.CoinMoveUpsertWithoutWithdrawalInput
+  disconnect?: Prisma.CoinMoveWhereInput | boolean
+  delete?: Prisma.CoinMoveWhereInput | boolean
+  connect?: Prisma.CoinMoveWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CoinMoveUpdateToOneWithWhereWithoutWithdrawalInput, Prisma.CoinMoveUpdateWithoutWithdrawalInput>, Prisma.CoinMoveUncheckedUpdateWithoutWithdrawalInput>
+}
+
 export type CoinMoveCreateNestedOneWithoutTransactionsInput = {
   create?: Prisma.XOR<Prisma.CoinMoveCreateWithoutTransactionsInput, Prisma.CoinMoveUncheckedCreateWithoutTransactionsInput>
   connectOrCreate?: Prisma.CoinMoveCreateOrConnectWithoutTransactionsInput
@@ -770,6 +793,7 @@ export type CoinMoveCreateWithoutWalletInput = {
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
   deposits?: Prisma.DepositCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveUncheckedCreateWithoutWalletInput = {
@@ -790,6 +814,7 @@ export type CoinMoveUncheckedCreateWithoutWalletInput = {
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalUncheckedCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveCreateOrConnectWithoutWalletInput = {
@@ -858,6 +883,7 @@ export type CoinMoveCreateWithoutDepositsInput = {
   updatedAt?: Date | string
   wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
   transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveUncheckedCreateWithoutDepositsInput = {
@@ -878,6 +904,7 @@ export type CoinMoveUncheckedCreateWithoutDepositsInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalUncheckedCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveCreateOrConnectWithoutDepositsInput = {
@@ -914,6 +941,7 @@ export type CoinMoveUpdateWithoutDepositsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
   transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUpdateOneWithoutMoveNestedInput
 }
 
 export type CoinMoveUncheckedUpdateWithoutDepositsInput = {
@@ -934,6 +962,107 @@ export type CoinMoveUncheckedUpdateWithoutDepositsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUncheckedUpdateOneWithoutMoveNestedInput
+}
+
+export type CoinMoveCreateWithoutWithdrawalInput = {
+  id?: string
+  kind: $Enums.CoinMoveKind
+  sender: string
+  nonce: number
+  recipient: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: $Enums.CoinMoveStatus
+  transactionHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
+  arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  settlements?: number
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
+  transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutMoveInput
+}
+
+export type CoinMoveUncheckedCreateWithoutWithdrawalInput = {
+  id?: string
+  kind: $Enums.CoinMoveKind
+  sender: string
+  nonce: number
+  recipient: string
+  walletId: string
+  amount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: $Enums.CoinMoveStatus
+  transactionHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
+  arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  settlements?: number
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutMoveInput
+}
+
+export type CoinMoveCreateOrConnectWithoutWithdrawalInput = {
+  where: Prisma.CoinMoveWhereUniqueInput
+  create: Prisma.XOR<Prisma.CoinMoveCreateWithoutWithdrawalInput, Prisma.CoinMoveUncheckedCreateWithoutWithdrawalInput>
+}
+
+export type CoinMoveUpsertWithoutWithdrawalInput = {
+  update: Prisma.XOR<Prisma.CoinMoveUpdateWithoutWithdrawalInput, Prisma.CoinMoveUncheckedUpdateWithoutWithdrawalInput>
+  create: Prisma.XOR<Prisma.CoinMoveCreateWithoutWithdrawalInput, Prisma.CoinMoveUncheckedCreateWithoutWithdrawalInput>
+  where?: Prisma.CoinMoveWhereInput
+}
+
+export type CoinMoveUpdateToOneWithWhereWithoutWithdrawalInput = {
+  where?: Prisma.CoinMoveWhereInput
+  data: Prisma.XOR<Prisma.CoinMoveUpdateWithoutWithdrawalInput, Prisma.CoinMoveUncheckedUpdateWithoutWithdrawalInput>
+}
+
+export type CoinMoveUpdateWithoutWithdrawalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumCoinMoveKindFieldUpdateOperationsInput | $Enums.CoinMoveKind
+  sender?: Prisma.StringFieldUpdateOperationsInput | string
+  nonce?: Prisma.IntFieldUpdateOperationsInput | number
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.EnumCoinMoveStatusFieldUpdateOperationsInput | $Enums.CoinMoveStatus
+  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
+  transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutMoveNestedInput
+}
+
+export type CoinMoveUncheckedUpdateWithoutWithdrawalInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumCoinMoveKindFieldUpdateOperationsInput | $Enums.CoinMoveKind
+  sender?: Prisma.StringFieldUpdateOperationsInput | string
+  nonce?: Prisma.IntFieldUpdateOperationsInput | number
+  recipient?: Prisma.StringFieldUpdateOperationsInput | string
+  walletId?: Prisma.StringFieldUpdateOperationsInput | string
+  amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.EnumCoinMoveStatusFieldUpdateOperationsInput | $Enums.CoinMoveStatus
+  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutMoveNestedInput
 }
 
 export type CoinMoveCreateWithoutTransactionsInput = {
@@ -954,6 +1083,7 @@ export type CoinMoveCreateWithoutTransactionsInput = {
   updatedAt?: Date | string
   wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
   deposits?: Prisma.DepositCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveUncheckedCreateWithoutTransactionsInput = {
@@ -974,6 +1104,7 @@ export type CoinMoveUncheckedCreateWithoutTransactionsInput = {
   createdAt?: Date | string
   updatedAt?: Date | string
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutMoveInput
+  withdrawal?: Prisma.WithdrawalUncheckedCreateNestedOneWithoutMoveInput
 }
 
 export type CoinMoveCreateOrConnectWithoutTransactionsInput = {
@@ -1010,6 +1141,7 @@ export type CoinMoveUpdateWithoutTransactionsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUpdateOneWithoutMoveNestedInput
 }
 
 export type CoinMoveUncheckedUpdateWithoutTransactionsInput = {
@@ -1030,6 +1162,7 @@ export type CoinMoveUncheckedUpdateWithoutTransactionsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUncheckedUpdateOneWithoutMoveNestedInput
 }
 
 export type CoinMoveCreateManyWalletInput = {
@@ -1068,6 +1201,7 @@ export type CoinMoveUpdateWithoutWalletInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUpdateOneWithoutMoveNestedInput
 }
 
 export type CoinMoveUncheckedUpdateWithoutWalletInput = {
@@ -1088,6 +1222,7 @@ export type CoinMoveUncheckedUpdateWithoutWalletInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutMoveNestedInput
+  withdrawal?: Prisma.WithdrawalUncheckedUpdateOneWithoutMoveNestedInput
 }
 
 export type CoinMoveUncheckedUpdateManyWithoutWalletInput = {
@@ -1168,6 +1303,7 @@ export type CoinMoveSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
   transactions?: boolean | Prisma.CoinMove$transactionsArgs<ExtArgs>
   deposits?: boolean | Prisma.CoinMove$depositsArgs<ExtArgs>
+  withdrawal?: boolean | Prisma.CoinMove$withdrawalArgs<ExtArgs>
   _count?: boolean | Prisma.CoinMoveCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["coinMove"]>
 
@@ -1235,6 +1371,7 @@ export type CoinMoveInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
   transactions?: boolean | Prisma.CoinMove$transactionsArgs<ExtArgs>
   deposits?: boolean | Prisma.CoinMove$depositsArgs<ExtArgs>
+  withdrawal?: boolean | Prisma.CoinMove$withdrawalArgs<ExtArgs>
   _count?: boolean | Prisma.CoinMoveCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CoinMoveIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1250,6 +1387,7 @@ export type $CoinMovePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     wallet: Prisma.$WalletPayload<ExtArgs>
     transactions: Prisma.$CoinTransactionPayload<ExtArgs>[]
     deposits: Prisma.$DepositPayload<ExtArgs>[]
+    withdrawal: Prisma.$WithdrawalPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1683,6 +1821,7 @@ export interface Prisma__CoinMoveClient<T, Null = never, ExtArgs extends runtime
   wallet<T extends Prisma.WalletDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WalletDefaultArgs<ExtArgs>>): Prisma.Prisma__WalletClient<runtime.Types.Result.GetResult<Prisma.$WalletPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   transactions<T extends Prisma.CoinMove$transactionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CoinMove$transactionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CoinTransactionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deposits<T extends Prisma.CoinMove$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CoinMove$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  withdrawal<T extends Prisma.CoinMove$withdrawalArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CoinMove$withdrawalArgs<ExtArgs>>): Prisma.Prisma__WithdrawalClient<runtime.Types.Result.GetResult<Prisma.$WithdrawalPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2174,6 +2313,25 @@ export type CoinMove$depositsArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.DepositScalarFieldEnum | Prisma.DepositScalarFieldEnum[]
+}
+
+/**
+ * CoinMove.withdrawal
+ */
+export type CoinMove$withdrawalArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Withdrawal
+   */
+  select?: Prisma.WithdrawalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Withdrawal
+   */
+  omit?: Prisma.WithdrawalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WithdrawalInclude<ExtArgs> | null
+  where?: Prisma.WithdrawalWhereInput
 }
 
 /**

@@ -257,6 +257,7 @@ export type WalletWhereInput = {
   deposits?: Prisma.DepositListRelationFilter
   grants?: Prisma.PointGrantListRelationFilter
   coinMoves?: Prisma.CoinMoveListRelationFilter
+  withdrawals?: Prisma.WithdrawalListRelationFilter
 }
 
 export type WalletOrderByWithRelationInput = {
@@ -273,6 +274,7 @@ export type WalletOrderByWithRelationInput = {
   deposits?: Prisma.DepositOrderByRelationAggregateInput
   grants?: Prisma.PointGrantOrderByRelationAggregateInput
   coinMoves?: Prisma.CoinMoveOrderByRelationAggregateInput
+  withdrawals?: Prisma.WithdrawalOrderByRelationAggregateInput
 }
 
 export type WalletWhereUniqueInput = Prisma.AtLeast<{
@@ -292,6 +294,7 @@ export type WalletWhereUniqueInput = Prisma.AtLeast<{
   deposits?: Prisma.DepositListRelationFilter
   grants?: Prisma.PointGrantListRelationFilter
   coinMoves?: Prisma.CoinMoveListRelationFilter
+  withdrawals?: Prisma.WithdrawalListRelationFilter
 }, "userId" | "address">
 
 export type WalletOrderByWithAggregationInput = {
@@ -337,6 +340,7 @@ export type WalletCreateInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateInput = {
@@ -352,6 +356,7 @@ export type WalletUncheckedCreateInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUpdateInput = {
@@ -367,6 +372,7 @@ export type WalletUpdateInput = {
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateInput = {
@@ -382,6 +388,7 @@ export type WalletUncheckedUpdateInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateManyInput = {
@@ -557,6 +564,20 @@ export type WalletUpdateOneRequiredWithoutCoinMovesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutCoinMovesInput, Prisma.WalletUpdateWithoutCoinMovesInput>, Prisma.WalletUncheckedUpdateWithoutCoinMovesInput>
 }
 
+export type WalletCreateNestedOneWithoutWithdrawalsInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutWithdrawalsInput, Prisma.WalletUncheckedCreateWithoutWithdrawalsInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutWithdrawalsInput
+  connect?: Prisma.WalletWhereUniqueInput
+}
+
+export type WalletUpdateOneRequiredWithoutWithdrawalsNestedInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutWithdrawalsInput, Prisma.WalletUncheckedCreateWithoutWithdrawalsInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutWithdrawalsInput
+  upsert?: Prisma.WalletUpsertWithoutWithdrawalsInput
+  connect?: Prisma.WalletWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutWithdrawalsInput, Prisma.WalletUpdateWithoutWithdrawalsInput>, Prisma.WalletUncheckedUpdateWithoutWithdrawalsInput>
+}
+
 export type WalletCreateNestedOneWithoutGrantsInput = {
   create?: Prisma.XOR<Prisma.WalletCreateWithoutGrantsInput, Prisma.WalletUncheckedCreateWithoutGrantsInput>
   connectOrCreate?: Prisma.WalletCreateOrConnectWithoutGrantsInput
@@ -583,6 +604,7 @@ export type WalletCreateWithoutUserInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutUserInput = {
@@ -597,6 +619,7 @@ export type WalletUncheckedCreateWithoutUserInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutUserInput = {
@@ -627,6 +650,7 @@ export type WalletUpdateWithoutUserInput = {
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutUserInput = {
@@ -641,6 +665,7 @@ export type WalletUncheckedUpdateWithoutUserInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutEntriesInput = {
@@ -655,6 +680,7 @@ export type WalletCreateWithoutEntriesInput = {
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutEntriesInput = {
@@ -669,6 +695,7 @@ export type WalletUncheckedCreateWithoutEntriesInput = {
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutEntriesInput = {
@@ -699,6 +726,7 @@ export type WalletUpdateWithoutEntriesInput = {
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutEntriesInput = {
@@ -713,6 +741,7 @@ export type WalletUncheckedUpdateWithoutEntriesInput = {
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutDepositsInput = {
@@ -727,6 +756,7 @@ export type WalletCreateWithoutDepositsInput = {
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutDepositsInput = {
@@ -741,6 +771,7 @@ export type WalletUncheckedCreateWithoutDepositsInput = {
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutDepositsInput = {
@@ -771,6 +802,7 @@ export type WalletUpdateWithoutDepositsInput = {
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutDepositsInput = {
@@ -785,6 +817,7 @@ export type WalletUncheckedUpdateWithoutDepositsInput = {
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutCoinMovesInput = {
@@ -799,6 +832,7 @@ export type WalletCreateWithoutCoinMovesInput = {
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutCoinMovesInput = {
@@ -813,6 +847,7 @@ export type WalletUncheckedCreateWithoutCoinMovesInput = {
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutCoinMovesInput = {
@@ -843,6 +878,7 @@ export type WalletUpdateWithoutCoinMovesInput = {
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutCoinMovesInput = {
@@ -857,6 +893,83 @@ export type WalletUncheckedUpdateWithoutCoinMovesInput = {
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletCreateWithoutWithdrawalsInput = {
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  user: Prisma.UserCreateNestedOneWithoutWalletInput
+  entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+}
+
+export type WalletUncheckedCreateWithoutWithdrawalsInput = {
+  userId: string
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+}
+
+export type WalletCreateOrConnectWithoutWithdrawalsInput = {
+  where: Prisma.WalletWhereUniqueInput
+  create: Prisma.XOR<Prisma.WalletCreateWithoutWithdrawalsInput, Prisma.WalletUncheckedCreateWithoutWithdrawalsInput>
+}
+
+export type WalletUpsertWithoutWithdrawalsInput = {
+  update: Prisma.XOR<Prisma.WalletUpdateWithoutWithdrawalsInput, Prisma.WalletUncheckedUpdateWithoutWithdrawalsInput>
+  create: Prisma.XOR<Prisma.WalletCreateWithoutWithdrawalsInput, Prisma.WalletUncheckedCreateWithoutWithdrawalsInput>
+  where?: Prisma.WalletWhereInput
+}
+
+export type WalletUpdateToOneWithWhereWithoutWithdrawalsInput = {
+  where?: Prisma.WalletWhereInput
+  data: Prisma.XOR<Prisma.WalletUpdateWithoutWithdrawalsInput, Prisma.WalletUncheckedUpdateWithoutWithdrawalsInput>
+}
+
+export type WalletUpdateWithoutWithdrawalsInput = {
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
+  entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletUncheckedUpdateWithoutWithdrawalsInput = {
+  userId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutGrantsInput = {
@@ -871,6 +984,7 @@ export type WalletCreateWithoutGrantsInput = {
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
 
 export type WalletUncheckedCreateWithoutGrantsInput = {
@@ -885,6 +999,7 @@ export type WalletUncheckedCreateWithoutGrantsInput = {
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
 
 export type WalletCreateOrConnectWithoutGrantsInput = {
@@ -915,6 +1030,7 @@ export type WalletUpdateWithoutGrantsInput = {
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletUncheckedUpdateWithoutGrantsInput = {
@@ -929,6 +1045,7 @@ export type WalletUncheckedUpdateWithoutGrantsInput = {
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 
@@ -941,6 +1058,7 @@ export type WalletCountOutputType = {
   deposits: number
   grants: number
   coinMoves: number
+  withdrawals: number
 }
 
 export type WalletCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -948,6 +1066,7 @@ export type WalletCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   deposits?: boolean | WalletCountOutputTypeCountDepositsArgs
   grants?: boolean | WalletCountOutputTypeCountGrantsArgs
   coinMoves?: boolean | WalletCountOutputTypeCountCoinMovesArgs
+  withdrawals?: boolean | WalletCountOutputTypeCountWithdrawalsArgs
 }
 
 /**
@@ -988,6 +1107,13 @@ export type WalletCountOutputTypeCountCoinMovesArgs<ExtArgs extends runtime.Type
   where?: Prisma.CoinMoveWhereInput
 }
 
+/**
+ * WalletCountOutputType without action
+ */
+export type WalletCountOutputTypeCountWithdrawalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WithdrawalWhereInput
+}
+
 
 export type WalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   userId?: boolean
@@ -1003,6 +1129,7 @@ export type WalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   deposits?: boolean | Prisma.Wallet$depositsArgs<ExtArgs>
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
   coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
+  withdrawals?: boolean | Prisma.Wallet$withdrawalsArgs<ExtArgs>
   _count?: boolean | Prisma.WalletCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["wallet"]>
 
@@ -1048,6 +1175,7 @@ export type WalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   deposits?: boolean | Prisma.Wallet$depositsArgs<ExtArgs>
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
   coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
+  withdrawals?: boolean | Prisma.Wallet$withdrawalsArgs<ExtArgs>
   _count?: boolean | Prisma.WalletCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WalletIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1065,6 +1193,7 @@ export type $WalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     deposits: Prisma.$DepositPayload<ExtArgs>[]
     grants: Prisma.$PointGrantPayload<ExtArgs>[]
     coinMoves: Prisma.$CoinMovePayload<ExtArgs>[]
+    withdrawals: Prisma.$WithdrawalPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     userId: string
@@ -1496,6 +1625,7 @@ export interface Prisma__WalletClient<T, Null = never, ExtArgs extends runtime.T
   deposits<T extends Prisma.Wallet$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.Wallet$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PointGrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   coinMoves<T extends Prisma.Wallet$coinMovesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$coinMovesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CoinMovePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  withdrawals<T extends Prisma.Wallet$withdrawalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$withdrawalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithdrawalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2027,6 +2157,30 @@ export type Wallet$coinMovesArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.CoinMoveScalarFieldEnum | Prisma.CoinMoveScalarFieldEnum[]
+}
+
+/**
+ * Wallet.withdrawals
+ */
+export type Wallet$withdrawalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Withdrawal
+   */
+  select?: Prisma.WithdrawalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Withdrawal
+   */
+  omit?: Prisma.WithdrawalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WithdrawalInclude<ExtArgs> | null
+  where?: Prisma.WithdrawalWhereInput
+  orderBy?: Prisma.WithdrawalOrderByWithRelationInput | Prisma.WithdrawalOrderByWithRelationInput[]
+  cursor?: Prisma.WithdrawalWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WithdrawalScalarFieldEnum | Prisma.WithdrawalScalarFieldEnum[]
 }
 
 /**

@@ -50,6 +50,7 @@ const createCache = () =>
       Wallet: embedded,
       WalletBalance: embedded,
       WebhookAttempt: embedded,
+      WithdrawalQuote: embedded,
     },
     // All pages that were read are one list.
     resolvers: {

@@ -1,0 +1,95 @@
+/** Signs for withdrawals: out of the treasury, oldest first, as far as its coins go. */
+import { fromUnits } from '../domain/money.ts'
+import type { DueWithdrawal } from '../domain/ports.ts'
+import { type MoverParts, tell } from './coin-parts.ts'
+import { presentPrice, pricesUpTo } from './coin-plan.ts'
+import { signPlans } from './key-pairs.ts'
+import { quantity, RpcError, resultOf } from './rpc.ts'
+import type { ChainView } from './view.ts'
+
+/** Withdrawals of one step. */
+const PAGE = 20
+
+interface Treasury {
+  /** Wei that no signed move takes. */
+  free: bigint
+  nextNonce: number
+}
+
+/** What the treasury has; undefined while the chain counts transactions of it that the database does not know. */
+async function readTreasury({ rpc, books, treasury }: MoverParts, { head }: ChainView): Promise<Treasury | undefined> {
+  const block = quantity(head.number)
+  const { address } = treasury
+  const [balance, counted] = (
+    await rpc.batch([
+      { method: 'eth_getBalance', params: [address, block] },
+      { method: 'eth_getTransactionCount', params: [address, block] },
+    ])
+  ).map((outcome) => BigInt(resultOf<string>(outcome)))
+  const { nextNonce, open } = await books.readSender(address)
+  const count = Number(counted)
+  // One that is used for the first time may have a past; afterwards nobody else may hold its key.
+  if (count > nextNonce && nextNonce > 0) return undefined
+  const taken = open.filter(({ nonce }) => nonce >= count).reduce((sum, { amount }) => sum + amount, 0n)
+  return { free: balance! - taken, nextNonce: Math.max(nextNonce, count) }
+}
+
+/** Signs and stores a move for each withdrawal that is due and that the treasury can pay; what it cannot waits, and is told of. */
+export async function payWithdrawals(parts: MoverParts, view: ChainView): Promise<void> {
+  const due = await parts.books.findDueWithdrawals(PAGE)
+  const price = presentPrice(view, parts.maxFeePerGas)
+  if (due.length === 0 || price === undefined) return
+  const treasury = await readTreasury(parts, view)
+  if (!treasury) {
+    tell(
+      parts,
+      'treasury',
+      `The treasury ${parts.treasury.address} has sent transactions that the database does not know: withdrawals wait. Nobody else may hold its key; after a restore, docs/operations.md tells what to do.`,
+    )
+    return
+  }
+  const prices = pricesUpTo(price, parts.maxFeePerGas)
+  let missing = 0n
+  for (const withdrawal of due) {
+    const needed = withdrawal.amount + withdrawal.fee
+    const isEnough = treasury.free >= needed && treasury.free >= withdrawal.amount + withdrawal.gasLimit * price
+    if (!isEnough) missing += needed
+    else if (await payOne(parts, view, withdrawal, treasury.nextNonce, prices)) {
+      treasury.free -= needed
+      treasury.nextNonce += 1
+    }
+  }
+  tell(
+    parts,
+    'treasury',
+    missing > 0n
+      ? `The treasury ${parts.treasury.address} is short of coins: withdrawals of ${fromUnits(missing)} wait. Send it coins.`
+      : '',
+  )
+}
+
+/** Whether it was signed for. One whose recipient refuses coins is given back. */
+async function payOne(
+  { books, rpc, treasury, log }: MoverParts,
+  { chainId }: ChainView,
+  { id, userId, recipient: to, amount: value, fee, gasLimit }: DueWithdrawal,
+  nonce: number,
+  prices: readonly bigint[],
+): Promise<boolean> {
+  const call = { from: treasury.address, to, value: quantity(value), gas: quantity(gasLimit) }
+  try {
+    await rpc.call('eth_call', call, 'latest')
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    // Whatever else a node says is found out by sending.
+    if (/revert|out ?of ?gas/i.test(error.message)) {
+      log.warn({ withdrawal: id }, 'A withdrawal failed and is given back: its recipient refuses coins')
+      await books.failWithdrawal(id, 'The recipient refuses coins.')
+      return false
+    }
+  }
+  const plans = prices.map((gasPrice) => ({ chainId, nonce, to, value, gasPrice, gasLimit }))
+  const signed = signPlans(treasury.key, plans)
+  const move = { userId, sender: treasury.address, recipient: to, nonce, amount: value + fee, signed }
+  return books.storeWithdrawal(id, move)
+}

@@ -1,0 +1,247 @@
+/** Coins that people take out. Contract: `withdraw`, `POST /api/v3/wallet/withdrawals/` (decision 32). */
+import type { OwnPassword } from '../account/own-password.ts'
+import { wrongPassword } from '../account/own-password.ts'
+import type { Actor } from '../actor.ts'
+import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
+import { fromId } from '../ids.ts'
+import { inspect, parse } from '../input.ts'
+import type { Limit, Limits } from '../limits.ts'
+import { add, formatAmount, fromUnits, toUnits } from '../money.ts'
+import { assertUserMay } from '../policy.ts'
+import type { Coins, Database, FeedNotifications, QuotedTransfer } from '../ports.ts'
+import { type Problem, problemsOf } from './quote.ts'
+import type { StatementPage } from './statement-service.ts'
+import { type WithdrawInput, withdrawInput } from './withdrawal-input.ts'
+import {
+  cancelWithdrawal,
+  countWithdrawals,
+  findWithdrawal,
+  insertWithdrawal,
+  readWithdrawable,
+  readWithdrawals,
+  readWithdrawalsUp,
+  type Withdrawal,
+} from './withdrawal-statements.ts'
+
+interface Dependencies {
+  database: Database
+  coins: Coins
+  ownPassword: OwnPassword
+  notifications: Pick<FeedNotifications, 'notify'>
+  limits: Limits
+  idempotency: Idempotency
+  config: {
+    /** Currency units that one account withdraws in 24 hours. */
+    withdrawalsPerDay: string
+    /** Seconds without withdrawals after a change of password or address. */
+    withdrawalCoolingSeconds: number
+    /** Seconds until a withdrawal is signed for, in which it can be cancelled. */
+    withdrawalHoldSeconds: number
+  }
+}
+
+/** What a withdrawal would take. Decimal strings. */
+export interface WithdrawalQuote {
+  amount: string
+  fee: string
+  total: string
+  /** Currency units in the wallet; points cannot be withdrawn. */
+  available: string
+  /** How much can still be withdrawn in these 24 hours. */
+  leftToday: string
+  problems: Problem[]
+}
+
+/** Each asks the node. */
+const attempts: Limit = { name: 'withdrawal', count: 60, seconds: 3600 }
+const quotes: Limit = { name: 'withdrawal-quote', count: 300, seconds: 3600 }
+/** How often it is decided again when the wallet has changed meanwhile. */
+const TRIES = 10
+
+const lessThanZero = (units: bigint) => (units < 0n ? 0n : units)
+const atMost = (field: string, amount: string, what: string) =>
+  validationFailed({ [field]: [`Ensure this value is at most ${amount}, which is ${what}.`] })
+const short = (total: string, num: string) =>
+  new DomainError('INSUFFICIENT_FUND', 'The wallet has insufficient currency units; points cannot be withdrawn.', {
+    details: `Amount and fee: ${total}`,
+    shortfall: { required: total, available: num, missing: fromUnits(toUnits(total) - toUnits(num)) },
+  })
+
+/** What `createWithdrawalService` makes. */
+export type WithdrawalService = ReturnType<typeof createWithdrawalService>
+
+/** Withdrawals of coins: asked for, told, and cancelled until they are signed for. What signs and sends is the mover of coins. */
+export function createWithdrawalService(deps: Dependencies) {
+  const { database, coins, ownPassword, notifications, limits, idempotency, config } = deps
+
+  async function lookAt(user: string, recipient: string) {
+    const parameters = { user, recipient, coolingSeconds: config.withdrawalCoolingSeconds }
+    const [facts] = await database.query(readWithdrawable, parameters)
+    if (!facts) throw new Error('A user has no wallet.')
+    const left = fromUnits(lessThanZero(toUnits(config.withdrawalsPerDay) - toUnits(facts.withdrawn)))
+    return { ...facts, num: formatAmount(facts.num), left }
+  }
+  type Facts = Awaited<ReturnType<typeof lookAt>>
+
+  /** Everything for which so much is not withdrawn from a wallet of these facts. */
+  function refusalsOf(facts: Facts, amount: string, { fee, refusal }: QuotedTransfer, maxFee?: string): DomainError[] {
+    const total = add(amount, fee)
+    const refusals: (DomainError | false)[] = [
+      refusal !== undefined && validationFailed({ to: [refusal] }),
+      facts.custodial &&
+        validationFailed({
+          to: ['This is the address of an account here; coins are withdrawn to addresses elsewhere.'],
+        }),
+      facts.cooling > 0 &&
+        new DomainError(
+          'WITHDRAWALS_PAUSED',
+          'The password or e-mail address was changed lately: nothing is withdrawn for a while.',
+          { retryAfter: facts.cooling },
+        ),
+      maxFee !== undefined &&
+        toUnits(fee) > toUnits(maxFee) &&
+        new DomainError('PRICE_EXCEEDS_MAX_COST', `The fee is ${fee}, which is more than ${formatAmount(maxFee)}.`),
+      toUnits(amount) > toUnits(facts.left) && atMost('amount', facts.left, 'what can still be withdrawn in 24 hours'),
+      toUnits(total) > toUnits(facts.num) && short(total, facts.num),
+    ]
+    return refusals.filter((each) => each !== false)
+  }
+
+  const busy = () =>
+    new DomainError('CONFLICT', 'Your wallet is being used by other requests. Try again.', { retryAfter: 1 })
+
+  /** Takes the money, deciding again while the wallet changes. Returns the withdrawal's UUID. */
+  async function insist(
+    actor: Extract<Actor, { kind: 'user' }>,
+    {
+      amount,
+      maxFee,
+      quoted,
+      verifiedHash,
+    }: { amount: string; maxFee?: string; quoted: QuotedTransfer; verifiedHash: string },
+    context: IdempotencyContext,
+  ): Promise<string> {
+    const { address: recipient, fee, gasLimit } = quoted
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const facts = await lookAt(actor.id, recipient)
+      const [refusal] = refusalsOf(facts, amount, quoted, maxFee)
+      if (refusal) throw refusal
+      const [made] = await database.query(insertWithdrawal, {
+        ...{ user: actor.id, recipient, amount, fee, gasLimit, sequence: facts.sequence, verifiedHash },
+        ...{ holdSeconds: config.withdrawalHoldSeconds, address: actor.address },
+        ...fingerprintOf(context),
+      })
+      if (made) return made.id
+    }
+    throw busy()
+  }
+
+  /** Raises NOT_FOUND. */
+  async function get(actor: Actor, uuid: string): Promise<Withdrawal> {
+    const found = await service.find(actor, uuid)
+    if (!found) throw notFound('Withdrawal')
+    return found
+  }
+
+  const service = {
+    /** A withdrawal of the actor's by its UUID; null when there is none. */
+    async find(actor: Actor, uuid: string): Promise<Withdrawal | null> {
+      if (actor.kind !== 'user') return null
+      const [found] = await database.query(findWithdrawal, { user: actor.id, withdrawal: uuid })
+      return found ?? null
+    },
+
+    /** The actor's withdrawals, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
+    async list(
+      actor: Actor,
+      { limit, offset = 0, after, before, inverted = false }: StatementPage,
+    ): Promise<Withdrawal[]> {
+      assertUserMay(actor, 'withdrawal:read')
+      const uuidOf = (name: 'after' | 'before', cursor: string | undefined) => {
+        if (cursor === undefined) return null
+        const found = fromId(cursor, 'withdrawal')
+        if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+        return found.uuid
+      }
+      const bounds = { olderThan: uuidOf('after', after), newerThan: uuidOf('before', before) }
+      return database.query(inverted ? readWithdrawalsUp : readWithdrawals, {
+        user: actor.id,
+        ...bounds,
+        limit,
+        offset,
+      })
+    },
+
+    /** How many there are in all. Raises NOT_AUTHENTICATED. */
+    async count(actor: Actor): Promise<number> {
+      assertUserMay(actor, 'withdrawal:read')
+      const [row] = await database.query(countWithdrawals, { user: actor.id })
+      return row?.count ?? 0
+    },
+
+    /**
+     * Takes coins out of the wallet, to be sent to an address on the chain once they may no longer be cancelled. Only currency units, and never more
+     * than the limit of a day. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED,
+     * THROTTLED, CONFLICT, UNAVAILABLE while the node cannot tell what the fee is.
+     */
+    async withdraw(actor: Actor, rawInput: WithdrawInput, context: IdempotencyContext): Promise<Withdrawal> {
+      assertUserMay(actor, 'withdrawal:create')
+      const { currentPassword, amount, to, maxFee } = parse(withdrawInput, rawInput)
+      const id = await idempotency.once(
+        actor,
+        context,
+        'withdraw',
+        { amount, to, maxFee, currentPassword },
+        async () => {
+          if (currentPassword === undefined) throw wrongPassword()
+          const verifiedHash = await ownPassword.verify(actor, currentPassword)
+          await limits.take(attempts, actor.id)
+          const quoted = await coins.quote(to, toUnits(amount))
+          return insist(actor, { amount, quoted, verifiedHash, ...(maxFee !== undefined && { maxFee }) }, context)
+        },
+      )
+      notifications.notify(actor.id)
+      return get(actor, id)
+    },
+
+    /** A dry run of `withdraw`, for which no password is needed. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE. */
+    async quote(actor: Actor, rawInput: WithdrawInput): Promise<WithdrawalQuote> {
+      assertUserMay(actor, 'withdrawal:create')
+      const { data, refusals } = inspect(withdrawInput, rawInput)
+      await limits.take(quotes, actor.id)
+      const { amount = '0', to = '', maxFee } = data
+      const quoted = await coins.quote(to, toUnits(amount))
+      const facts = await lookAt(actor.id, quoted.address)
+      const problems = [...refusals, ...refusalsOf(facts, amount, quoted, maxFee)].flatMap(problemsOf)
+      return {
+        ...{ amount: formatAmount(amount), fee: quoted.fee, total: add(amount, quoted.fee) },
+        ...{ available: facts.num, leftToday: facts.left, problems },
+      }
+    },
+
+    /**
+     * Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Raises NOT_AUTHENTICATED, NOT_FOUND,
+     * UNABLE_TO_CANCEL_WITHDRAWAL.
+     */
+    async cancel(actor: Actor, withdrawalId: string, context: IdempotencyContext): Promise<Withdrawal> {
+      assertUserMay(actor, 'withdrawal:create')
+      const uuid = fromId(withdrawalId, 'withdrawal')?.uuid
+      if (!uuid) throw notFound('Withdrawal')
+      await idempotency.once(actor, context, 'cancelWithdrawal', { withdrawalId }, async () => {
+        await get(actor, uuid)
+        const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...fingerprintOf(context) }
+        const [cancelled] = await database.query(cancelWithdrawal, parameters)
+        if (!cancelled && (await get(actor, uuid)).status !== 'CANCELLED')
+          throw new DomainError(
+            'UNABLE_TO_CANCEL_WITHDRAWAL',
+            'The withdrawal is signed for, or over: it cannot be cancelled.',
+          )
+        return uuid
+      })
+      notifications.notify(actor.id)
+      return get(actor, uuid)
+    },
+  }
+  return service
+}

@@ -1,0 +1,283 @@
+/**
+ * Withdrawals: coins that leave the wallet at once and the treasury once they are signed for. Until then they stand in the book
+ * WITHDRAWALS, which is emptied by what arrives and by what is given back.
+ */
+import { accountMailSql } from '../account/account-mail-sql.ts'
+import { auditSql } from '../audit/audit-sql.ts'
+import { eventSql } from '../event/event-sql.ts'
+import { remembered, rememberSql } from '../idempotency.ts'
+import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../sql.ts'
+import { signedColumns, storeMoveSql } from './coin-move-statements.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
+import { nextTransferSql } from './transfer-sql.ts'
+
+const columns = {
+  id: uuid,
+  amount: numeric,
+  fee: numeric,
+  recipient: text,
+  status: textOf<'WAITING' | 'SENDING' | 'CONFIRMED' | 'FAILED' | 'CANCELLED'>('withdrawal_status'),
+  /** Of the transaction that carries it; null until one was sent. */
+  transactionHash: orNull(text),
+  failure: orNull(text),
+  createdAt: timestamp,
+  dueAt: timestamp,
+  settledAt: orNull(timestamp),
+}
+/** A withdrawal as its owner sees it. */
+export type Withdrawal = RowOf<typeof columns>
+
+const withdrawalSql = `
+   select x.id, x.amount, x.fee, x.recipient, x.status, case when m.status <> 'SIGNED' then m.transaction_hash end as "transactionHash",
+     x.failure, x.created_at as "createdAt", x.due_at as "dueAt", x.settled_at as "settledAt"
+   from withdrawals x left join coin_moves m on m.id = x.move_id`
+
+/** One of a user's withdrawals. */
+export const findWithdrawal = statement(
+  'withdrawal_find',
+  { parameters: { user: uuid, withdrawal: uuid }, columns },
+  `${withdrawalSql} where x.id = $withdrawal and x.wallet_id = $user`,
+)
+
+const page = (name: string, direction: 'asc' | 'desc') =>
+  statement(
+    name,
+    {
+      parameters: { user: uuid, olderThan: orNull(uuid), newerThan: orNull(uuid), limit: int, offset: int },
+      columns,
+      isList: true,
+    },
+    `${withdrawalSql}
+     where x.wallet_id = $user and x.id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+       and x.id > coalesce($newerThan, '00000000-0000-0000-0000-000000000000')
+     order by x.id ${direction} limit $limit offset $offset`,
+  )
+/** A page of a user's withdrawals, newest first. */
+export const readWithdrawals = page('withdrawal_page', 'desc')
+/** The same from the oldest. */
+export const readWithdrawalsUp = page('withdrawal_page_up', 'asc')
+
+/** How many withdrawals a user has made. */
+export const countWithdrawals = statement(
+  'withdrawal_count',
+  { parameters: { user: uuid }, columns: { count: int }, isList: true },
+  'select count(*)::int as count from withdrawals where wallet_id = $user',
+)
+
+/** Parameters of what a withdrawal is held to. */
+const held = { user: uuid, recipient: text }
+/** What a withdrawal is held to, at one moment: `sequence` tells whether anything has changed since. */
+export const readWithdrawable = statement(
+  'withdrawal_facts',
+  {
+    parameters: { ...held, coolingSeconds: int },
+    columns: {
+      num: numeric,
+      sequence: int,
+      closed: boolean,
+      /** Asked for in the last 24 hours, and not given back. */
+      withdrawn: numeric,
+      /** Seconds until withdrawals are possible again after a change of credentials; 0: they are. */
+      cooling: int,
+      /** Whether the recipient is the address of an account. */
+      custodial: boolean,
+    },
+  },
+  `select w.num, w.event_sequence as sequence, w.closed_at is not null as closed,
+     (select coalesce(sum(x.amount), 0) from withdrawals x where x.wallet_id = w.user_id
+       and x.created_at > now() - interval '24 hours' and x.status not in ('FAILED', 'CANCELLED')) as withdrawn,
+     coalesce((select greatest(0, ceil(extract(epoch from max(a.created_at) + make_interval(secs => $coolingSeconds) - now())))::int
+       from audit_entries a where a.user_id = w.user_id
+         and a.action in ('password.changed', 'password.reset', 'email.changed')), 0) as cooling,
+     exists (select from wallets o where o.address = $recipient) as custodial
+   from wallets w where w.user_id = $user`,
+)
+
+/**
+ * Takes amount and fee out of the wallet and writes the withdrawal down, with its mail. No row: the wallet has changed since it was looked at,
+ * or the password since it was verified.
+ */
+export const insertWithdrawal = statement(
+  'withdrawal_insert',
+  {
+    parameters: {
+      ...held,
+      ...{ amount: numeric, fee: numeric, gasLimit: int, holdSeconds: int, sequence: int, verifiedHash: text },
+      address: orNull(text),
+      ...remembered,
+    },
+    columns: { id: uuid },
+  },
+  `with verified_user as materialized (
+     select id from users where id = $user and password_hash = $verifiedHash and deleted_at is null
+   ),
+   charged_wallet as (
+     update wallets w set num = w.num - $amount - $fee, event_sequence = w.event_sequence + 1
+     from verified_user
+     where w.user_id = verified_user.id and w.closed_at is null and w.event_sequence = $sequence and w.num >= $amount + $fee
+     returning w.user_id, new.event_sequence as sequence, ${nextTransferSql('w')} as transfer_id
+   ),
+   inserted_withdrawal as (
+     insert into withdrawals (wallet_id, recipient, amount, fee, gas_limit, due_at)
+     select user_id, $recipient, $amount, $fee, $gasLimit, now() + make_interval(secs => $holdSeconds) from charged_wallet
+     returning id, wallet_id
+   ),
+   ${postTransferSql({
+     from: 'charged_wallet, inserted_withdrawal',
+     reference: `'withdrawal:' || inserted_withdrawal.id`,
+     lines: [
+       { wallet: 'charged_wallet.user_id', currency: 'NUM', amount: '-$amount - $fee' },
+       { book: 'WITHDRAWALS', currency: 'NUM', amount: '$amount' },
+       { book: 'GAS', currency: 'NUM', amount: '$fee' },
+     ],
+   })},
+   ${eventSql({ from: 'charged_wallet', owner: 'user_id', sequence: 'sequence', type: 'withdrawal.requested', transfer: 'transfer_id' })},
+   ${auditSql({
+     from: 'inserted_withdrawal',
+     user: '$user',
+     action: 'withdrawal.requested',
+     subject: `type_id('withdrawal', inserted_withdrawal.id)`,
+     address: '$address',
+   })},
+   ${accountMailSql({
+     from: 'inserted_withdrawal',
+     template: 'withdrawal-requested',
+     facts: { userId: 'inserted_withdrawal.wallet_id', withdrawalId: 'inserted_withdrawal.id' },
+   })},
+   ${rememberSql('inserted_withdrawal.id::text', 'inserted_withdrawal')}
+   select id from inserted_withdrawal, (select count(*) from enqueued_mails) as jobs`,
+)
+
+/** What the part `ended_withdrawals (id, wallet_id, given_back)` gives back: each a transfer, and an event of its owner's feed. */
+const giveBackSql = (type: string) => `
+   returned as (
+     select wallet_id, sum(given_back) as amount, count(*)::int as events from ended_withdrawals group by wallet_id
+   ),
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select wallet_id from returned) order by user_id for update
+   ),
+   credited_wallets as (
+     update wallets w set num = w.num + returned.amount, event_sequence = w.event_sequence + returned.events
+     from locked_wallets join returned on returned.wallet_id = locked_wallets.user_id
+     where w.user_id = locked_wallets.user_id
+     returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, returned.events) as transfers
+   ),
+   told_withdrawals as materialized (
+     select e.*, c.before + e.rank as sequence, case when e.given_back > 0 then c.transfers[e.rank] end as transfer_id
+     from (select *, (row_number() over (partition by wallet_id order by id))::int as rank from ended_withdrawals) e
+       join credited_wallets c on c.user_id = e.wallet_id
+   ),
+   ${postTransferSql({
+     from: 'told_withdrawals',
+     reference: `'withdrawal-refund:' || id`,
+     when: 'given_back > 0',
+     omitsZeros: true,
+     lines: [
+       { wallet: 'told_withdrawals.wallet_id', currency: 'NUM', amount: 'told_withdrawals.given_back' },
+       { book: 'WITHDRAWALS', currency: 'NUM', amount: '-told_withdrawals.amount' },
+       { book: 'GAS', currency: 'NUM', amount: 'told_withdrawals.amount - told_withdrawals.given_back' },
+     ],
+   })},
+   ${eventSql({ from: 'told_withdrawals', owner: 'wallet_id', sequence: 'sequence', type: { sql: type }, transfer: 'transfer_id' })},
+   ${accountMailSql({
+     from: 'told_withdrawals',
+     template: 'withdrawal-settled',
+     facts: { userId: 'told_withdrawals.wallet_id', withdrawalId: 'told_withdrawals.id' },
+   })}`
+
+/** Gives a withdrawal back that nothing was signed for. No row: there is none of the user's, or it waits no more. */
+export const cancelWithdrawal = statement(
+  'withdrawal_cancel',
+  { parameters: { user: uuid, withdrawal: uuid, address: orNull(text), ...remembered }, columns: { id: uuid } },
+  `with ended_withdrawals as (
+     update withdrawals x set status = 'CANCELLED', settled_at = now()
+     where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING'
+     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as given_back
+   ),
+   ${giveBackSql(`'withdrawal.cancelled'`)},
+   ${auditSql({
+     from: 'told_withdrawals',
+     user: '$user',
+     action: 'withdrawal.cancelled',
+     subject: `type_id('withdrawal', told_withdrawals.id)`,
+     address: '$address',
+   })},
+   ${rememberSql('told_withdrawals.id::text', 'told_withdrawals')}
+   select told_withdrawals.id from told_withdrawals, (select count(*) from enqueued_mails) as jobs`,
+)
+
+/** Gives a withdrawal back that can never be signed for: its recipient refuses coins. */
+export const failWithdrawal = statement(
+  'withdrawal_fail',
+  { parameters: { withdrawal: uuid, failure: text }, columns: { owner: uuid } },
+  `with ended_withdrawals as (
+     update withdrawals x set status = 'FAILED', failure = $failure, settled_at = now()
+     where x.id = $withdrawal and x.status = 'WAITING'
+     returning x.id, x.wallet_id, x.amount, x.amount + x.fee as given_back
+   ),
+   ${giveBackSql(`'withdrawal.failed'`)}
+   select wallet_id as owner from told_withdrawals, (select count(*) from enqueued_mails) as jobs`,
+)
+
+/**
+ * Ends the withdrawals whose moves are settled: what arrived is confirmed; of what was refused the amount is given back, and not the fee that the
+ * chain took. Told to their owners, whose feeds have grown.
+ */
+export const endWithdrawals = statement(
+  'withdrawal_end',
+  { parameters: { limit: int }, columns: { owners: arrayOf(uuid) } },
+  `with settled_withdrawals as materialized (
+     select x.id, m.status as moved from withdrawals x join coin_moves m on m.id = x.move_id
+     where x.status = 'SENDING' and m.status in ('FINAL', 'FAILED') order by x.id limit $limit for no key update of x skip locked
+   ),
+   ended_withdrawals as (
+     update withdrawals x set status = case s.moved when 'FINAL' then 'CONFIRMED' else 'FAILED' end::withdrawal_status, settled_at = now(),
+       failure = case s.moved when 'FAILED' then 'The recipient refused the coins.' end
+     from settled_withdrawals s where x.id = s.id
+     returning x.id, x.wallet_id, x.amount, case s.moved when 'FINAL' then 0 else x.amount end as given_back
+   ),
+   ${giveBackSql(`case when given_back > 0 then 'withdrawal.failed' else 'withdrawal.confirmed' end`)}
+   select array(select distinct wallet_id from told_withdrawals) as owners from (select count(*) from enqueued_mails) as jobs`,
+)
+
+/** Withdrawals that may be signed for, oldest first. */
+export const findDueWithdrawals = statement(
+  'withdrawal_due',
+  {
+    parameters: { limit: int },
+    columns: { id: uuid, userId: uuid, recipient: text, amount: numeric, fee: numeric, gasLimit: int },
+  },
+  `select id, wallet_id as "userId", recipient, amount, fee, gas_limit as "gasLimit" from withdrawals
+   where status = 'WAITING' and due_at <= now() order by id limit $limit`,
+)
+
+/** Stores a move out of the treasury with all its transactions, for a withdrawal that waits. No row: it waits no more, or another move has the nonce. */
+export const storeWithdrawal = statement(
+  'withdrawal_store',
+  { parameters: { ...signedColumns, withdrawal: uuid }, columns: { id: uuid } },
+  `with locked_withdrawal as materialized (
+     select id from withdrawals where id = $withdrawal and status = 'WAITING' for no key update
+   ),
+   ${storeMoveSql('WITHDRAWAL', 'locked_withdrawal')},
+   sent_withdrawal as (
+     update withdrawals x set status = 'SENDING', move_id = inserted_move.id from inserted_move where x.id = $withdrawal
+   ),
+   ${postTransferSql({
+     from: 'inserted_move',
+     reference: `'coins-signed:' || inserted_move.id`,
+     lines: [
+       { book: 'TREASURY', currency: 'NUM', amount: '$amount' },
+       { book: 'UNDER_WAY', currency: 'NUM', amount: '-$amount' },
+     ],
+   })}
+   select id from inserted_move`,
+)
+
+/** The withdrawals that wait though they are due: how many, of how much, since when. */
+export const countDueWithdrawals = statement(
+  'withdrawal_waiting',
+  { columns: { count: int, amount: numeric, oldest: orNull(timestamp), late: boolean } },
+  `select count(*)::int as count, coalesce(sum(amount + fee), 0) as amount, min(due_at) as oldest,
+     coalesce(min(due_at) < now() - interval '10 minutes', false) as late
+   from withdrawals where status = 'WAITING' and due_at <= now()`,
+)

@@ -1,0 +1,196 @@
+import { resolveCursorConnection } from '@pothos/plugin-relay'
+import { toId } from '../domain/ids.ts'
+import { add } from '../domain/money.ts'
+import type { WithdrawalQuote } from '../domain/wallet/withdrawal-service.ts'
+import type { Withdrawal } from '../domain/wallet/withdrawal-statements.ts'
+import { builder } from './builder.ts'
+import { Node } from './node.ts'
+import { offsetArg } from './offset.ts'
+import { wantedOf } from './paid-mutation.ts'
+import { QuoteProblem } from './quote.ts'
+import { atMost, characters, pageOf } from './sizes.ts'
+
+const pages = pageOf(1_000)
+
+const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
+  description: 'How far a withdrawal is.',
+  values: {
+    WAITING: {
+      description: 'Nothing is signed for it: it can be cancelled. Also while the treasury is short of coins.',
+    },
+    SENDING: { description: 'It is signed for, and not deep enough in the chain.' },
+    CONFIRMED: { description: 'The coins arrived for good.' },
+    FAILED: { description: 'The recipient refused the coins; the amount is back in the wallet.' },
+    CANCELLED: { description: 'It was cancelled; amount and fee are back in the wallet.' },
+  } as const,
+})
+
+/** `Withdrawal`, for who withdraws alone. */
+export const WithdrawalType = builder.objectRef<Withdrawal>('Withdrawal').implement({
+  description: 'Coins that leave a wallet for an address on the chain.',
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `withdrawal_01h2x…`.', resolve: ({ id }) => toId('withdrawal', id) }),
+    status: t.expose('status', { type: WithdrawalStatus, description: 'How far it is.' }),
+    amount: t.expose('amount', { type: 'Decimal', description: 'What arrives, in currency units.' }),
+    fee: t.expose('fee', { type: 'Decimal', description: 'What was charged for the chain transaction.' }),
+    total: t.field({
+      type: 'Decimal',
+      description: 'What it took from the wallet.',
+      resolve: ({ amount, fee }) => add(amount, fee),
+    }),
+    to: t.expose('recipient', { type: 'Address', description: 'Where it goes.' }),
+    transactionHash: t.exposeString('transactionHash', {
+      ...characters(66),
+      nullable: true,
+      description:
+        'Hash of the chain transaction; null until one was sent. It changes when a dearer one takes its place.',
+    }),
+    failure: t.exposeString('failure', {
+      ...characters(500),
+      nullable: true,
+      description: 'Why it failed, if it did.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
+    dueAt: t.expose('dueAt', {
+      type: 'DateTime',
+      description: 'From when on it may be signed for; until then it can be cancelled.',
+    }),
+    settledAt: t.expose('settledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was confirmed, failed or was cancelled; null until then.',
+    }),
+  }),
+})
+
+const WithdrawalQuoteType = builder.objectRef<WithdrawalQuote>('WithdrawalQuote').implement({
+  description: 'What a withdrawal would take.',
+  fields: (t) => ({
+    amount: t.expose('amount', { type: 'Decimal', description: 'What would arrive.' }),
+    fee: t.expose('fee', { type: 'Decimal', description: 'For the chain transaction, at the present price of gas.' }),
+    total: t.expose('total', { type: 'Decimal', description: 'What it would take from the wallet.' }),
+    available: t.expose('available', {
+      type: 'Decimal',
+      description: 'Currency units in the wallet; points cannot be withdrawn.',
+    }),
+    leftToday: t.expose('leftToday', {
+      type: 'Decimal',
+      description: 'How much can still be withdrawn in these 24 hours.',
+    }),
+    problems: t.field({
+      ...atMost(50),
+      type: [QuoteProblem],
+      description: 'Everything the real call would be refused for; empty when it would be carried out.',
+      resolve: ({ problems }) => problems,
+    }),
+  }),
+})
+
+const WithdrawInput = builder.inputType('WithdrawInput', {
+  description: 'How much to withdraw, and where to.',
+  fields: (t) => ({
+    amount: t.field({
+      type: 'Decimal',
+      required: true,
+      description: 'What is to arrive, more than 0; the fee comes on top.',
+    }),
+    to: t.string({
+      required: true,
+      description:
+        'An address on the chain, which is no account of this service. In mixed case its EIP-55 checksum must be right.',
+    }),
+    currentPassword: t.string({ description: 'The present password; needed unless it is a dry run.' }),
+    maxFee: t.field({ type: 'Decimal', description: 'Refuses a higher fee with PRICE_EXCEEDS_MAX_COST.' }),
+    dryRun: t.boolean({
+      description:
+        'Checks everything but the password and answers the quote; nothing is written, and no key is used up.',
+    }),
+  }),
+})
+
+interface WithdrawPayload {
+  withdrawal: Withdrawal | null
+  quote: WithdrawalQuote | null
+}
+
+const WithdrawPayload = builder.objectRef<WithdrawPayload>('WithdrawPayload').implement({
+  description: 'What is withdrawn.',
+  fields: (t) => ({
+    withdrawal: t.expose('withdrawal', {
+      type: WithdrawalType,
+      nullable: true,
+      description: 'The withdrawal; null on a dry run.',
+    }),
+    quote: t.expose('quote', {
+      type: WithdrawalQuoteType,
+      nullable: true,
+      description: 'What it would take; null unless it is a dry run.',
+    }),
+  }),
+})
+
+const CancelWithdrawalInput = builder.inputType('CancelWithdrawalInput', {
+  description: 'Which withdrawal to cancel.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the withdrawal.' }) }),
+})
+
+const CancelWithdrawalPayload = builder.objectRef<{ withdrawal: Withdrawal }>('CancelWithdrawalPayload').implement({
+  description: 'What was cancelled.',
+  fields: (t) => ({ withdrawal: t.expose('withdrawal', { type: WithdrawalType, description: 'The withdrawal.' }) }),
+})
+
+builder.mutationFields((t) => ({
+  withdraw: t.field({
+    type: WithdrawPayload,
+    description:
+      'Takes currency units out of your wallet and sends them to an address on the chain; points stay. A mail tells you. It can be cancelled until it is ' +
+      'signed for. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
+    args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
+    resolve: async (_root, { input }, { actor, services, idempotency }) =>
+      input.dryRun
+        ? { withdrawal: null, quote: await services.withdrawals.quote(actor, wantedOf(input)) }
+        : { withdrawal: await services.withdrawals.withdraw(actor, wantedOf(input), idempotency), quote: null },
+  }),
+  cancelWithdrawal: t.field({
+    type: CancelWithdrawalPayload,
+    description:
+      'Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
+    args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
+    resolve: async (_root, { input: { id } }, { actor, services, idempotency }) => ({
+      withdrawal: await services.withdrawals.cancel(actor, id, idempotency),
+    }),
+  }),
+}))
+
+const WithdrawalConnection = builder.connectionObject(
+  {
+    type: WithdrawalType,
+    name: 'WithdrawalConnection',
+    description: 'A page of withdrawals.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description: 'How many there are on all pages. Counted when asked for.',
+        resolve: (_connection, _args, { actor, services }) => services.withdrawals.count(actor),
+      }),
+    }),
+  },
+  { name: 'WithdrawalEdge', description: 'A withdrawal with its cursor.' },
+)
+
+builder.queryField('withdrawals', (t) =>
+  t.connection(
+    {
+      type: WithdrawalType,
+      ...pages,
+      description: 'Your withdrawals, newest first. Raises NOT_AUTHENTICATED.',
+      args: { offset: offsetArg(t) },
+      resolve: (_root, { offset, ...args }, { actor, services }) =>
+        resolveCursorConnection<Promise<Withdrawal[]>>(
+          { args, ...pages, toCursor: ({ id }) => toId('withdrawal', id) },
+          (page) => services.withdrawals.list(actor, { ...page, offset: Math.max(offset ?? 0, 0) }),
+        ),
+    },
+    WithdrawalConnection,
+  ),
+)

@@ -1,0 +1,169 @@
+import { z } from 'zod'
+import { defineRoute, type RestRequest } from '../define-route.ts'
+import type { WithdrawalRecordFragment } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import { lowerCase } from '../lower-case.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
+import { pageOf, presentPage } from '../pagination.ts'
+import { amount, givenAmount, moment, neededText, presentPassword, same } from '../values.ts'
+import { withdrawalParam } from './params.ts'
+import { presentProblems } from './present-quote.ts'
+import { withdrawalQuoteRecord } from './quote.ts'
+
+const withdrawalRecord = z
+  .object({
+    id: same('Withdrawal.id', z.string()),
+    status: same('Withdrawal.status', z.enum(['waiting', 'sending', 'confirmed', 'failed', 'cancelled'])),
+    amount: same('Withdrawal.amount', amount),
+    fee: same('Withdrawal.fee', amount),
+    total: same('Withdrawal.total', amount),
+    to: same('Withdrawal.to', z.string()),
+    transaction_hash: same('Withdrawal.transactionHash', z.string().nullable()),
+    failure: same('Withdrawal.failure', z.string().nullable()),
+    created_at: same('Withdrawal.createdAt', moment),
+    due_at: same('Withdrawal.dueAt', moment),
+    settled_at: same('Withdrawal.settledAt', moment.nullable()),
+  })
+  .meta({ id: 'Withdrawal', description: 'Coins that leave a wallet for an address on the chain.' })
+
+/** What is read of a withdrawal. */
+export const WithdrawalRecord = graphql(/* GraphQL */ `
+  fragment WithdrawalRecord on Withdrawal {
+    id
+    status
+    amount
+    fee
+    total
+    to
+    transactionHash
+    failure
+    createdAt
+    dueAt
+    settledAt
+  }
+`)
+
+const presentWithdrawal = (found: WithdrawalRecordFragment): z.output<typeof withdrawalRecord> => ({
+  id: found.id,
+  status: lowerCase(found.status),
+  amount: found.amount,
+  fee: found.fee,
+  total: found.total,
+  to: found.to,
+  transaction_hash: found.transactionHash,
+  failure: found.failure,
+  created_at: found.createdAt,
+  due_at: found.dueAt,
+  settled_at: found.settledAt,
+})
+
+const withdraw = defineRoute({
+  method: 'POST',
+  path: 'wallet/withdrawals',
+  operationId: 'withdrawCoins',
+  tag: 'Wallet',
+  summary: 'Withdraw currency units to an address on the chain',
+  description:
+    'The fee comes on top. It can be cancelled until it is signed for, and a mail tells of it. A dry run needs no password.',
+  errors: ['CONFLICT', 'INSUFFICIENT_FUND', 'PRICE_EXCEEDS_MAX_COST', 'WITHDRAWALS_PAUSED'],
+  body: z
+    .object({
+      amount: same('WithdrawInput.amount', givenAmount),
+      to: same('WithdrawInput.to', neededText(100)),
+      current_password: same('WithdrawInput.currentPassword', presentPassword).optional(),
+      max_fee: same('WithdrawInput.maxFee', givenAmount).optional(),
+    })
+    .meta({ id: 'Withdraw', description: 'How much, and where to.' }),
+  action: 'withdrawal:create',
+  operation: graphql(/* GraphQL */ `
+    mutation RestWithdraw($input: WithdrawInput!, $dryRun: Boolean!) {
+      withdraw(input: $input) {
+        withdrawal @skip(if: $dryRun) {
+          ...WithdrawalRecord
+        }
+        quote @include(if: $dryRun) {
+          amount
+          fee
+          total
+          available
+          leftToday
+          problems {
+            code
+            message
+            field
+          }
+        }
+      }
+    }
+  `),
+  variables: ({ body, dryRun }) => ({
+    input: {
+      // None is told by the service, together with all else.
+      amount: body.amount('amount') ?? '0',
+      to: body.text('to') ?? '',
+      currentPassword: body.text('current_password'),
+      maxFee: body.amount('max_fee'),
+      dryRun,
+    },
+    dryRun,
+  }),
+  status: 201,
+  answer: withdrawalRecord,
+  present: ({ withdraw: { withdrawal } }) => presentWithdrawal(withdrawal!),
+  dryRunAnswer: withdrawalQuoteRecord,
+  presentDryRun: ({ withdraw }, { unread }: RestRequest) => {
+    const { amount, fee, total, available, leftToday, problems } = withdraw.quote!
+    const errors = presentProblems(problems, unread)
+    return { dry_run: true as const, amount, fee, total, available, left_today: leftToday, errors }
+  },
+})
+
+const list = defineRoute({
+  method: 'GET',
+  path: 'wallet/withdrawals',
+  operationId: 'listWithdrawals',
+  tag: 'Wallet',
+  summary: 'Read one’s withdrawals, newest first',
+  query: pageQuery({}),
+  action: 'withdrawal:read',
+  operation: graphql(/* GraphQL */ `
+    query RestWithdrawals($limit: Int!, $offset: Int!) {
+      withdrawals(first: $limit, offset: $offset) {
+        totalCount
+        nodes {
+          ...WithdrawalRecord
+        }
+      }
+    }
+  `),
+  variables: pageOf,
+  answer: pageRecord('Withdrawals', withdrawalRecord),
+  present: ({ withdrawals: { totalCount, nodes } }, request) =>
+    presentPage(request, totalCount, nodes.map(presentWithdrawal)),
+})
+
+const cancel = defineRoute({
+  method: 'POST',
+  path: 'wallet/withdrawals/:id/cancel',
+  operationId: 'cancelWithdrawal',
+  tag: 'Wallet',
+  summary: 'Cancel a withdrawal that nothing is signed for',
+  params: withdrawalParam,
+  errors: ['NOT_FOUND', 'UNABLE_TO_CANCEL_WITHDRAWAL'],
+  action: 'withdrawal:create',
+  operation: graphql(/* GraphQL */ `
+    mutation RestCancelWithdrawal($input: CancelWithdrawalInput!) {
+      cancelWithdrawal(input: $input) {
+        withdrawal {
+          ...WithdrawalRecord
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+  answer: withdrawalRecord,
+  present: ({ cancelWithdrawal }) => presentWithdrawal(cancelWithdrawal.withdrawal),
+})
+
+/** Coins that people take out. */
+export const withdrawalRoutes = [withdraw, list, cancel]

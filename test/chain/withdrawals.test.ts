@@ -1,0 +1,230 @@
+/** Coins that people take out, by both doors, on a chain whose blocks are made by hand. */
+import { readdir, readFile } from 'node:fs/promises'
+import { Wallet } from 'ethers'
+import { beforeEach, expect, it } from 'vitest'
+import { quantity } from '../../src/chain/rpc.ts'
+import { add, fromUnits, toUnits } from '../../src/domain/money.ts'
+import { eventually } from '../support/eventually.ts'
+import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
+import type { SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+import { COIN, createCoinScene } from './support/coin-scene.ts'
+
+const { chain, proxy, app, treasuryAddress, moveCoins, mine, balanceOf, findings } = await createCoinScene({
+  WITHDRAWAL_HOLD_SECONDS: '0',
+  WITHDRAWALS_PER_DAY: '50',
+})
+const address = () => Wallet.createRandom().address
+const fund = (coins: bigint) => chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(coins * COIN))
+beforeEach(async () => {
+  await fund(1_000n)
+  // What other tests left waiting is theirs.
+  await app.sql(`update withdrawals set due_at = now() + interval '1 day' where status = 'WAITING'`)
+})
+
+const fields = 'id status amount fee total to transactionHash failure dueAt settledAt'
+const mutation = `mutation ($input: WithdrawInput!) { withdraw(input: $input) {
+  withdrawal { ${fields} } quote { amount fee total available leftToday problems { code message field } } } }`
+const ask = (user: SignedIn, input: object, key?: string) =>
+  user.graphql(
+    mutation,
+    { input: { currentPassword: PASSWORD, ...input } },
+    key ? { headers: { 'Idempotency-Key': key } } : {},
+  )
+const withdraw = async (user: SignedIn, input: object) => expectOk(await ask(user, input)).withdraw.withdrawal
+const statusOf = async (user: SignedIn) =>
+  expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
+/** Mines until the newest withdrawal has this status. */
+const becomes = (user: SignedIn, status: string) =>
+  eventually(
+    async () => {
+      await mine()
+      return statusOf(user)
+    },
+    ([newest]) => newest === status,
+  )
+const kindsOf = async (user: SignedIn) =>
+  expectOk(await user.rest('GET', 'wallet/transfers/')).results.map(({ kind, num }: { kind: string; num: string }) => [
+    kind,
+    num,
+  ])
+
+it('coins arrive to the wei, the fee is the one that was quoted, and points stay', async () => {
+  const user = await app.newUser({ num: '10', points: '12' })
+  const to = address()
+  const { quote } = expectOk(await ask(user, { amount: '3.5', to, dryRun: true, currentPassword: undefined })).withdraw
+  expect(quote).toMatchObject({ amount: '3.5', available: '10', leftToday: '50', problems: [] })
+  expect(await app.wallet(user)).toEqual({ num: '10', points: '12' })
+
+  const made = await withdraw(user, { amount: '3.5', to, maxFee: '1' })
+  expect(made).toMatchObject({ status: 'WAITING', amount: '3.5', to, transactionHash: null, settledAt: null })
+  expect(made.total).toBe(add(made.amount, made.fee))
+  const left = fromUnits(toUnits('10') - toUnits(made.total))
+  expect(await app.wallet(user)).toEqual({ num: left, points: '12' })
+  moveCoins()
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe((COIN * 7n) / 2n)
+  expect((await kindsOf(user))[0]).toEqual(['withdrawal', `-${made.total}`])
+  const { node } = expectOk(
+    await user.graphql(`query ($id: ID!) { node(id: $id) { ... on Withdrawal { ${fields} } } }`, { id: made.id }),
+  )
+  expect(node).toMatchObject({
+    status: 'CONFIRMED',
+    transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    settledAt: expect.any(String),
+  })
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('its owner gets a mail when it is asked for and when it is over, and nobody else sees it', async () => {
+  const [user, stranger] = [await app.newUser({ num: '2' }), await app.newUser()]
+  const { id } = await withdraw(user, { amount: '1', to: address() })
+  moveCoins()
+  await becomes(user, 'confirmed')
+  const jobs = await app.sql<{ data: never }>(
+    `select data from jobs.job where name = 'account-mail' and data ->> 'userId' = $1 order by created_on`,
+    [user.id],
+  )
+  for (const { data } of jobs) await app.jobs.accountMail(data)
+  const dir = `${app.installation.config.dir}/mail`
+  const mails = await Promise.all((await readdir(dir)).map((name) => readFile(`${dir}/${name}`, 'utf8')))
+  const own = mails.filter((mail) => mail.includes(user.email))
+  expect(own.filter((mail) => mail.includes('Your withdrawal arrived')).length).toBeGreaterThan(0)
+  expect(await statusOf(stranger)).toEqual([])
+  expectError(await stranger.rest('POST', `wallet/withdrawals/${id}/cancel/`), 'NOT_FOUND')
+  expect(expectOk(await stranger.graphql('query ($id: ID!) { node(id: $id) { id } }', { id })).node).toBeNull()
+})
+
+it('is refused for a wrong password, address, amount or day, and takes nothing', async () => {
+  const user = await app.newUser({ num: '100', points: '12' })
+  const [to, other] = [address(), await app.newUser()]
+  const wrongCase = to.replace(/[a-f]/i, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  )
+  const refused = async (code: Parameters<typeof expectError>[1], input: object, said: string) =>
+    expect(expectError(await ask(user, { amount: '1', to, ...input }), code).text).toContain(said)
+  await refused('VALIDATION_FAILED', { currentPassword: 'wrong' }, 'Invalid password')
+  await refused('VALIDATION_FAILED', { currentPassword: undefined }, 'Invalid password')
+  await refused('VALIDATION_FAILED', { to: wrongCase }, 'checksum')
+  await refused('VALIDATION_FAILED', { to: `0x${'0'.repeat(40)}` }, 'zero address')
+  await refused('VALIDATION_FAILED', { to: other.address.toLowerCase() }, 'an account here')
+  await refused('VALIDATION_FAILED', { to: treasuryAddress }, 'the service itself')
+  await refused('VALIDATION_FAILED', { amount: '0' }, 'greater than 0')
+  await refused('VALIDATION_FAILED', { amount: '50.1' }, 'at most 50')
+  await refused('PRICE_EXCEEDS_MAX_COST', { maxFee: '0' }, 'fee')
+  const poor = await app.newUser({ num: '1', points: '12' })
+  expectError(await ask(poor, { amount: '1', to }), 'INSUFFICIENT_FUND')
+  expect(await app.wallet(user)).toEqual({ num: '100', points: '12' })
+
+  await withdraw(user, { amount: '49', to: to.toLowerCase() })
+  await refused('VALIDATION_FAILED', { amount: '2' }, 'at most 1')
+  const { quote } = expectOk(await ask(user, { amount: '2', to: 'nowhere', dryRun: true })).withdraw
+  expect(quote.problems.map(({ field }: { field: string }) => field)).toEqual(['to', 'amount'])
+})
+
+it('rests after the password was changed', async () => {
+  const user = await app.newUser({ num: '5' })
+  await app.sql(`insert into audit_entries (user_id, action) values ($1::uuid, 'password.changed')`, [user.id])
+  const answer = expectError(
+    await user.rest('POST', 'wallet/withdrawals/', {
+      json: { amount: '1', to: address(), current_password: PASSWORD },
+    }),
+    'WITHDRAWALS_PAUSED',
+  )
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(80_000)
+})
+
+it('of many at once no more is taken than there is, and the same request sent again takes nothing', async () => {
+  const user = await app.newUser({ num: '3.5' })
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ask(user, { amount: '1', to: address() })))
+  const codes = answers.map((answer) => codeOf(answer) ?? 'OK')
+  expect(codes.filter((code) => code === 'OK')).toHaveLength(3)
+  expect(new Set(codes)).toEqual(new Set(['OK', 'INSUFFICIENT_FUND']))
+  const again = await app.newUser({ num: '3.5' })
+  const to = address()
+  const same = await Promise.all(Array.from({ length: 4 }, () => ask(again, { amount: '1', to }, 'one-key')))
+  expect(
+    new Set(same.map((answer) => answer.body.data?.withdraw.withdrawal.id ?? codeOf(answer))).size,
+  ).toBeLessThanOrEqual(2)
+  expect(await statusOf(again)).toHaveLength(1)
+})
+
+it('is cancelled as long as nothing is signed for it, and comes back with its fee', async () => {
+  const user = await app.newUser({ num: '3' })
+  const { id } = await withdraw(user, { amount: '1', to: address() })
+  const cancelled = await Promise.all([1, 2, 3].map(() => user.rest('POST', `wallet/withdrawals/${id}/cancel/`)))
+  expect(cancelled.map(({ status }) => status)).toEqual([200, 200, 200])
+  expect(expectOk(cancelled[0]!)).toMatchObject({ id, status: 'cancelled' })
+  expect(await app.wallet(user)).toMatchObject({ num: '3' })
+  expect((await kindsOf(user))[0]).toEqual(['withdrawal_refund', expect.stringMatching(/^1\./)])
+
+  const sent = await withdraw(user, { amount: '1', to: address() })
+  moveCoins()
+  await becomes(user, 'sending')
+  expectError(await user.rest('POST', `wallet/withdrawals/${sent.id}/cancel/`), 'UNABLE_TO_CANCEL_WITHDRAWAL')
+  await becomes(user, 'confirmed')
+})
+
+it('waits while the treasury is short of coins, and tells the operator', async () => {
+  await fund(0n)
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  await withdraw(user, { amount: '4', to })
+  moveCoins()
+  const lines = await eventually(
+    () => app.log.lines.map(({ message }) => message),
+    (told) => told.some((line) => line.includes('is short of coins')),
+  )
+  expect(lines.join()).toContain(treasuryAddress)
+  expect(await statusOf(user)).toEqual(['waiting'])
+  await fund(5n)
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(4n * COIN)
+})
+
+it('arrives once, whatever is lost on the way and however many processes send', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  proxy.ambush = () => true
+  await withdraw(user, { amount: '4', to })
+  const first = moveCoins()
+  await eventually(
+    () => proxy.sent.length,
+    (sent) => sent > 0,
+  )
+  await first.stop()
+  let lost = 0
+  proxy.ambush = (moment) => {
+    if (moment === 'after') lost += 1
+    return moment === 'after' && lost < 3
+  }
+  moveCoins()
+  moveCoins()
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(4n * COIN)
+  expect(new Set(proxy.sent).size).toBe(1)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('is given back when its recipient refuses it, before it is signed for and after', async () => {
+  const user = await app.newUser({ num: '5' })
+  const [before, after] = [address(), address()]
+  await withdraw(user, { amount: '1', to: before })
+  // Code that reverts.
+  await chain.rpc.call('anvil_setCode', before, '0x60006000fd')
+  moveCoins()
+  await becomes(user, 'failed')
+  expect(await app.wallet(user)).toMatchObject({ num: '5' })
+
+  const { total, fee } = await withdraw(user, { amount: '1', to: after })
+  expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
+  await eventually(
+    () => statusOf(user),
+    ([newest]) => newest === 'sending',
+  )
+  await chain.rpc.call('anvil_setCode', after, '0x60006000fd')
+  await becomes(user, 'failed')
+  expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(fee)) })
+  expect(await balanceOf(after)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
