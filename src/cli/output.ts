@@ -7,9 +7,9 @@ export const FAILURE = 1
 /** Exit code: the command was not understood. */
 export const WRONG_USAGE = 2
 
-/** Ends the command with an exit code other than 0, once it is done. */
-export const fail = (): void => {
-  terminal().exitCode = FAILURE
+/** Ends the command with this exit code, once it is done. */
+export const fail = (code = FAILURE): void => {
+  terminal().exitCode = code
 }
 
 /** Writes a line of what was asked for. */

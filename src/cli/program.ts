@@ -15,7 +15,7 @@ import { addServeCommand } from './serve-command.ts'
 import { terminal } from './terminal.ts'
 import { addConfigCommand, addGcCommand } from './upkeep-commands.ts'
 import { addUsersCommands } from './users-commands.ts'
-import { addVerifyCommand } from './verify-command.ts'
+import { addProofCommand, addVerifyCommand } from './verify-command.ts'
 import { addWebhooksCommands } from './webhooks-commands.ts'
 
 /** As wide as help is where nobody says how wide their terminal is. */
@@ -73,6 +73,7 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addJobsCommand,
     addGcCommand,
     addVerifyCommand,
+    addProofCommand,
     addCompletionCommand,
   ]) {
     add(program)

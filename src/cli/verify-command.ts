@@ -1,99 +1,166 @@
-/** `annal verify`. */
+/** `annal verify` and `annal proof`. */
 import { type Command, CommanderError } from 'commander'
-import type { Verification, VerifyOptions } from '../chain/verify.ts'
+import type { ChainNode } from '../verify/chain-node.ts'
+import type { FileSource } from '../verify/file-source.ts'
+import type { Verification } from '../verify/verification.ts'
 import { command } from './command.ts'
-import { fail, green, print, printJson, red, say, table, WRONG_USAGE } from './output.ts'
+import { fail, green, print, printJson, red, say, WRONG_USAGE, yellow } from './output.ts'
 import { publicUrlOf, withInstallation } from './with-installation.ts'
 
-interface VerifyFlags {
-  rpcUrl?: string
+interface SourceFlags {
+  rpc?: string[]
   registry?: string
   gateway?: string
+}
+
+interface VerifyFlags extends SourceFlags {
   recorder?: string[]
+  blockHash?: string[]
+  file?: string
   json?: true
 }
 
+/** Where a history is read. */
+interface Sources {
+  nodes: [ChainNode, ...ChainNode[]]
+  registry: string
+  files: FileSource
+  /** Accounts whose commits count; undefined: the caller knows, or nobody does. */
+  recorders?: string[]
+}
+
 /** Three flags name the chain, the contract and the file network: then nothing of Annal is asked or trusted. */
-async function verify(nid: string, { rpcUrl, registry: address, gateway, recorder: recorders }: VerifyFlags) {
-  const given = [rpcUrl, address, gateway].filter((flag) => flag !== undefined)
-  const { verifyHistory } = await import('../chain/verify.ts')
-  if (rpcUrl && address && gateway) {
-    const { createRegistry } = await import('../chain/registry.ts')
-    const { createGatewayClient } = await import('../files/gateway-client.ts')
-    const files = createGatewayClient({ url: gateway })
-    return verifyHistory({ nid, registry: createRegistry({ rpcUrl, address }), files, recorders })
+async function withSources<T>(
+  { rpc = [], registry, gateway }: SourceFlags,
+  work: (sources: Sources) => Promise<T>,
+): Promise<T> {
+  const { connectNode } = await import('../verify/chain-node.ts')
+  const [node, ...others] = rpc.map(connectNode)
+  if (node && registry && gateway) {
+    const { connectGateway } = await import('../verify/gateway.ts')
+    return work({ nodes: [node, ...others], registry, files: connectGateway(gateway) })
   }
-  if (given.length) {
-    throw new CommanderError(
-      WRONG_USAGE,
-      'annal.verify',
-      'Give --rpc-url, --registry and --gateway together, or none of them.',
-    )
+  if (node || registry || gateway) {
+    const message = 'Give --rpc, --registry and --gateway together, or none of them.'
+    throw new CommanderError(WRONG_USAGE, 'annal.verify', message)
   }
-  return withInstallation(async (installation) => {
-    const { config, contentStore } = installation
+  return withOwnSources(work)
+}
+
+const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =>
+  withInstallation(async (installation) => {
     const { connectChain, relayAddresses } = await import('../installation.ts')
+    const { filesOf, nodeOf } = await import('../own-history.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
-    const ours = await relayAddresses(config)
-    const options: VerifyOptions = { nid, registry: chain.registry, files: contentStore, recorders: recorders ?? ours }
     try {
-      return await verifyHistory(options)
+      const registry = await chain.registry.findAddress(await chain.registry.readChainId())
+      if (!registry) throw new Error('This installation has no registry yet: nothing was ever committed.')
+      const recorders = await relayAddresses(installation.config)
+      return await work({
+        nodes: [nodeOf(chain.registry.rpc)],
+        registry,
+        files: filesOf(installation.contentStore),
+        recorders,
+      })
     } finally {
       await chain.close()
     }
   })
+
+async function assertNid(text: string): Promise<void> {
+  const { isNid } = await import('../domain/ids.ts')
+  if (!isNid(text)) throw new CommanderError(WRONG_USAGE, 'annal.verify', 'A nid is a CID, such as bafkrei….')
 }
 
-function printVerification({ nid, agrees, file, commits, foreign }: Verification) {
-  const rows = commits.map(({ life, blockNumber, transactionHash, commitData, checks }) => {
-    const bad = checks.filter(({ result }) => result !== 'right')
-    const time = commitData ? new Date(commitData.timestampCreated * 1000).toISOString() : '-'
-    const findings = bad.map(({ name, result, finding }) => `${name} ${result}: ${finding}`).join(' ')
-    return [
-      String(life),
-      String(blockNumber),
-      transactionHash,
-      time,
-      commitData?.actionName ?? '-',
-      findings || 'right',
-    ]
-  })
-  print(table([['life', 'block', 'transaction', 'time', 'action', 'checks'], ...rows]))
-  print(`file: ${file.finding ?? file.result}`)
-  if (foreign) say(`${foreign} commits of other accounts about this asset were left out.`)
-  const lives = commits.at(-1)?.life ?? 0
-  if (lives > 1) say(`The file was registered ${lives} times; the newest registration and what followed it count.`)
-  if (!commits.length) say(red(`The chain holds no commit of ${nid}.`))
-  else if (agrees)
-    say(
-      green(
-        `${commits.filter(({ life }) => life === lives).length} commits: chain, trees, hashes, signatures and order agree.`,
-      ),
-    )
-  else say(red('The history does not hold, or a part of it could not be read.'))
+async function verify(subject: string, flags: VerifyFlags): Promise<Verification> {
+  const { recorder, blockHash: hashes, file, ...sources } = flags
+  const { isProofPath } = await import('../verify/proof-path.ts')
+  const { verifyOnline, verifyProof } = await import('../verify/verify.ts')
+  if (await isProofPath(subject)) {
+    const { createReadStream } = await import('node:fs')
+    const { connectNode } = await import('../verify/chain-node.ts')
+    const nodes = sources.rpc?.map(connectNode)
+    const { registry } = sources
+    return verifyProof({ proof: createReadStream(subject), file, registry, recorders: recorder, hashes, nodes })
+  }
+  await assertNid(subject)
+  return withSources(sources, ({ recorders, ...given }) =>
+    verifyOnline({ nid: subject, ...given, recorders: recorder ?? recorders, hashes }),
+  )
 }
+
+async function printVerification(verification: Verification): Promise<void> {
+  const { describe } = await import('../verify/print.ts')
+  const { lines, verdict } = describe(verification)
+  const colours = { holds: green, unsettled: yellow, broken: red, unknown: red }
+  print(lines.join('\n'))
+  say(colours[verification.verdict](verdict))
+}
+
+async function prove(
+  nid: string,
+  { out = `${nid}.car`, json, ...sources }: SourceFlags & { out?: string; json?: true },
+) {
+  await assertNid(nid)
+  const { createWriteStream } = await import('node:fs')
+  const { pipeline } = await import('node:stream/promises')
+  const { writeProof } = await import('../verify/write-proof.ts')
+  const file = createWriteStream(out, { flags: 'wx' })
+  await withSources(sources, ({ nodes, registry, files }) =>
+    pipeline(writeProof({ nid, node: nodes[0], registry, readTree: files.block }), file),
+  )
+  if (json) printJson({ nid, path: out, bytes: file.bytesWritten })
+  else say(green(`${out}: ${file.bytesWritten} bytes. Check it anywhere: annal verify ${out}`))
+}
+
+/** Flags that name strangers' sources. */
+const addSourceOptions = (made: Command) =>
+  made
+    .option('--rpc <url...>', 'chain nodes; all must have the same blocks, the first one gives the evidence')
+    .option('--registry <address>', 'the ERC-7053 registry there')
+    .option('--gateway <url>', "somebody's IPFS gateway, or Annal's own address")
 
 /** Adds `annal verify`. */
 export function addVerifyCommand(program: Command): void {
-  command(program, 'verify', "Checks an asset's history with nothing but the chain and the file network.", [
-    'annal verify bafkrei…',
-    'annal verify bafkrei… --rpc-url https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
-  ])
-    .argument('<nid>', "the asset's identifier")
-    .option('--rpc-url <url>', "somebody's chain node")
-    .option('--registry <address>', 'the ERC-7053 registry there')
-    .option('--gateway <url>', "somebody's IPFS gateway, or Annal's own address")
+  const made = command(
+    program,
+    'verify',
+    "Checks an asset's history with nothing but the chain and the file network.",
+    [
+      'annal verify bafkrei…',
+      'annal verify bafkrei… --rpc https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
+      'annal verify proof.car --block-hash 0x1f2e… --file photo.jpg',
+    ],
+  ).argument('<subject>', "the asset's identifier, or the path of a proof")
+  addSourceOptions(made)
     .option(
       '--recorder <address...>',
-      "accounts whose commits count; default: this installation's, or all with --rpc-url",
+      "accounts whose commits count; default: this installation's, or with --rpc whose the first one is",
     )
+    .option('--block-hash <hash...>', 'hashes of blocks that you believe')
+    .option('--file <path>', 'the file itself, beside a proof')
     .option('--json', 'prints the commits with every check')
-    .action(async (nid: string, flags: VerifyFlags) => {
-      const { isNid } = await import('../domain/ids.ts')
-      if (!isNid(nid)) throw new CommanderError(WRONG_USAGE, 'annal.verify', 'A nid is a CID, such as bafkrei….')
-      const verification = await verify(nid, flags)
-      if (!verification.agrees) fail()
+    .addHelpText(
+      'after',
+      '\nExits with 0 when the history holds, 1 when it does not or there is none, 3 when nothing is wrong and not everything could be looked at.',
+    )
+    .action(async (subject: string, flags: VerifyFlags) => {
+      const verification = await verify(subject, flags)
+      const { exitCodes } = await import('../verify/print.ts')
+      fail(exitCodes[verification.verdict])
       if (flags.json) printJson(verification)
-      else printVerification(verification)
+      else await printVerification(verification)
     })
+}
+
+/** Adds `annal proof`. */
+export function addProofCommand(program: Command): void {
+  const made = command(program, 'proof', "Writes an asset's history into one file that anybody can check without us.", [
+    'annal proof bafkrei… --out proof.car',
+    'annal proof bafkrei… --rpc https://rpc.example.org --registry 0x5FbD… --gateway https://ipfs.io --json',
+  ]).argument('<nid>', "the asset's identifier")
+  addSourceOptions(made)
+    .option('--out <path>', 'where it is written, where nothing is yet; default: <nid>.car')
+    .option('--json', 'prints {"nid", "path", "bytes"}')
+    .action(prove)
 }

@@ -109,6 +109,16 @@ const rules: Record<string, Rule> = {
     packages: /^(hono\/.+|find-my-way|@graphql-typed-document-node\/core|node:.+)$/,
     instead: 'Execute an operation, or call a service through the context.',
   },
+  // A stranger reads it to the end: it knows nothing of the service, and has a package of its own (verify/package.json).
+  verify: {
+    local: /^verify\//,
+    packages: /^(@ethereumjs\/mpt|@ipld\/car\/.+|@ipld\/dag-pb|ethers|multiformats(\/.+)?|node:.+)$/,
+    instead: 'The verifier reads bytes itself, and trusts nothing of the service: hand in what it asks for.',
+  },
+  'own-history.ts': {
+    local: /^(chain\/rpc\.ts|domain\/|verify\/)/,
+    instead: 'It hands the verifier what it asks for, and judges nothing.',
+  },
   'context.ts': { local: /^domain\//, instead: 'The context is types of the domain and nothing else.' },
   // How an amount is written is one rule.
   'config.ts': {
@@ -122,7 +132,7 @@ const rules: Record<string, Rule> = {
     instead: 'app.ts joins parts that it is given: put the work into the part.',
   },
   'services.ts': {
-    local: /^(chain|files|delivery|platform|domain|config\.ts|context\.ts)/,
+    local: /^(chain|files|delivery|platform|domain|verify|config\.ts|context\.ts|own-history\.ts)/,
     packages: /^node:/,
     instead: 'services.ts joins what works without the doors; what serves requests belongs into app.ts.',
   },
@@ -221,9 +231,9 @@ describe('every import', () => {
 
   it('of ethers stands in the chain', () => {
     const others = files.filter(
-      (file) => !file.startsWith('chain/') && importsOf(file).some(({ target }) => target === 'ethers'),
+      (file) => !/^(chain|verify)\//.test(file) && importsOf(file).some(({ target }) => target === 'ethers'),
     )
-    expect(others, 'chain/ is the only importer of ethers: ask it through domain/ports.ts').toEqual([])
+    expect(others, 'chain/ and verify/ are the only importers of ethers: ask them through domain/ports.ts').toEqual([])
   })
 
   it('of nodemailer stands in the delivery', () => {

@@ -170,42 +170,6 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/verify.ts',
-    ['processes/cli.processes.ts'],
-    [
-      [
-        'chain.verify-tree',
-        'Bytes that are not those of their identifier are found.',
-        'holds(cid === commitData.assetTreeCid,',
-        'holds(cid !== "",',
-      ],
-      [
-        'chain.verify-sha256',
-        'A tree that is not the signed one is found.',
-        'holds(sha256 === commitData.assetTreeSha256,',
-        'holds(sha256 !== "",',
-      ],
-      [
-        'chain.verify-signer',
-        'A tree that somebody else signed is found.',
-        `holds(sameAddress(signer, committer), `,
-        `holds(signer !== '', `,
-      ],
-      [
-        'chain.verify-time',
-        'Time that runs back is found.',
-        `timestampCreated >= previous.timestampCreated`,
-        `timestampCreated > 0`,
-      ],
-      [
-        'chain.verify-strangers',
-        'What strangers wrote counts for nothing.',
-        `all.filter(({ recorder }) => recorders.some((known) => sameAddress(known, recorder)))`,
-        `all.filter(({ recorder }) => recorders.some((known) => known !== '' && recorder !== ''))`,
-      ],
-    ],
-  ),
-  ...mutantsOf(
     'src/domain/asset/fail-commit.ts',
     ['chain/relay.test.ts', 'chain/relay-faults.test.ts'],
     [

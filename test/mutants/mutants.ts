@@ -12,6 +12,7 @@ import type { Mutant } from './mutant.ts'
 import { order } from './order.ts'
 import { permission } from './permission.ts'
 import { telemetry } from './telemetry.ts'
+import { verify } from './verify.ts'
 
 /** What keeps a rule that no test is to notice the loss of: another keeper of the same rule stands behind it. */
 const otherKeepers: Record<string, string> = {
@@ -36,6 +37,7 @@ const all: Mutant[] = [
   ...keys,
   ...order,
   ...telemetry,
+  ...verify,
 ]
 
 /** Every mutant, by area. A new rule comes with its mutant. */

@@ -3,12 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.ts'
-import { createKeyPair, signText } from '../../src/chain/keys.ts'
-import type { ChainCommit } from '../../src/chain/registry.ts'
-import { verifyHistory } from '../../src/chain/verify.ts'
-import type { CommitData } from '../../src/domain/asset/commit-data.ts'
-import { createContentStore } from '../../src/files/content-store.ts'
 import { annalHere, type HereOptions, runAnnal } from '../support/annal-command.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
@@ -51,7 +45,7 @@ describe('annal', () => {
     [['verify', 'bafkrei'], /A nid is a CID/],
     [
       ['verify', 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy', '--gateway', 'http://127.0.0.1:1'],
-      /--rpc-url, --registry and --gateway/,
+      /--rpc, --registry and --gateway/,
     ],
   ])('answers wrong usage %j with 2, on stderr', async (args, message) => {
     expect(await annal(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
@@ -241,131 +235,5 @@ describe('annal', () => {
       code: 0,
       stdout: expect.stringContaining('"removedBlocks": 0'),
     })
-  })
-})
-
-describe('verifyHistory', () => {
-  const { address, privateKey } = createKeyPair()
-  let nid: string
-  let fileSha256: string
-  let files: ReturnType<typeof createContentStore>
-
-  beforeAll(async () => {
-    files = createContentStore({ dir: join(dir, 'verify') })
-    const file = await files.importFile(
-      (async function* () {
-        yield Buffer.from('a picture')
-      })(),
-    )
-    nid = file.cid
-    fileSha256 = file.sha256
-  })
-
-  /** A commit as an honest service writes it, with what `forge` makes of it. */
-  async function commit(
-    sequence: number,
-    forge: (data: CommitData) => Partial<CommitData> = () => ({}),
-  ): Promise<ChainCommit> {
-    const tree = {
-      assetCid: nid,
-      assetSha256: fileSha256,
-      assetTimestampCreated: 1,
-      // Its owner may write what they like here.
-      creatorWallet: sequence === 1 ? address : 'a wallet elsewhere',
-      serial: sequence,
-    }
-    const bytes = Buffer.from(JSON.stringify(tree))
-    const { sha256 } = files.identify(bytes)
-    const honest: CommitData = {
-      assetTreeCid: await files.putDocument(bytes),
-      assetTreeSha256: sha256,
-      assetTreeSignature: signText(privateKey, sha256),
-      author: address,
-      committer: address,
-      provider: 'test',
-      timestampCreated: 100 + sequence,
-      action: 'bafkreiaction',
-      actionResult: 'http://annal.test',
-      actionName: sequence === 1 ? 'action-initial-registration' : 'action-commit',
-      abstract: '',
-    }
-    const text = encodeCommitData({ ...honest, ...forge(honest) })
-    const place = { transactionHash: `0x${sequence}`, blockNumber: sequence, blockHash: '0x', logIndex: 0 }
-    return { recorder: address, text, commitData: parseCommitData(text), ...place }
-  }
-
-  const verify = (commits: ChainCommit[], recorders?: string[]) =>
-    verifyHistory({ nid, registry: { readCommits: async () => commits }, files, recorders })
-
-  it('agrees with an honest history', async () => {
-    expect(await verify([await commit(1), await commit(2)])).toMatchObject({
-      agrees: true,
-      file: { result: 'right' },
-      foreign: 0,
-    })
-  })
-
-  it('does not agree with no history at all', async () => {
-    expect(await verify([])).toMatchObject({ agrees: false, commits: [] })
-  })
-
-  it.each<[string, string, (data: CommitData) => Partial<CommitData>]>([
-    ['sha256', 'wrong', () => ({ assetTreeSha256: '0'.repeat(64) })],
-    ['signature', 'wrong', () => ({ assetTreeSignature: signText(createKeyPair().privateKey, 'another') })],
-    ['signature', 'wrong', () => ({ assetTreeSignature: null })],
-    ['author', 'wrong', () => ({ author: createKeyPair().address })],
-    ['order', 'wrong', () => ({ timestampCreated: 1 })],
-    ['order', 'wrong', () => ({ actionName: 'action-initial-registration', timestampCreated: 1 })],
-    ['tree', 'unknown', () => ({ assetTreeCid: files.identify(Buffer.from('nobody has this')).cid })],
-  ])('finds a forged %s: %s', async (name, result, forge) => {
-    const { agrees, commits } = await verify([await commit(1), await commit(2, forge)])
-    expect(agrees).toBe(false)
-    expect(commits[1]?.checks).toContainEqual(expect.objectContaining({ name, result }))
-  })
-
-  it('takes each registration as a life of its own, and judges the newest', async () => {
-    const elsewhere = createKeyPair()
-    const erased = files.identify(Buffer.from('erased with the first life')).cid
-    const first = [await commit(1, () => ({ assetTreeCid: erased })), await commit(2, () => ({ assetTreeCid: erased }))]
-    // By another person, from the same file.
-    const registration = await commit(3, ({ assetTreeSha256 }) => ({
-      actionName: 'action-initial-registration',
-      author: elsewhere.address,
-      committer: elsewhere.address,
-      assetTreeSignature: signText(elsewhere.privateKey, assetTreeSha256),
-    }))
-    const change = await commit(4, ({ assetTreeSha256 }) => ({
-      author: elsewhere.address,
-      committer: elsewhere.address,
-      assetTreeSignature: signText(elsewhere.privateKey, assetTreeSha256),
-    }))
-    const { agrees, commits } = await verify([...first, registration, change])
-    expect([agrees, commits.map(({ life }) => life)]).toEqual([true, [1, 1, 2, 2]])
-    expect((await verify([...first, registration, await commit(4)])).agrees).toBe(false)
-    expect((await verify([...first, change])).agrees).toBe(false)
-  })
-
-  it('finds a registration whose author is not who signed it', async () => {
-    const { agrees, commits } = await verify([await commit(1, () => ({ author: createKeyPair().address }))])
-    expect(agrees).toBe(false)
-    expect(commits[0]?.checks).toContainEqual(expect.objectContaining({ name: 'author', result: 'wrong' }))
-  })
-
-  it('finds bytes that were swapped on the file network', async () => {
-    const liar = { ...files, readBlock: async () => Buffer.from('{}') }
-    const found = await verifyHistory({ nid, registry: { readCommits: async () => [await commit(1)] }, files: liar })
-    expect(found.commits[0]?.checks.map(({ result }) => result)).toEqual([
-      'wrong',
-      'wrong',
-      'wrong',
-      'right',
-      'right',
-      'right',
-    ])
-  })
-
-  it('leaves out what strangers wrote', async () => {
-    const stranger = { ...(await commit(2)), recorder: createKeyPair().address }
-    expect(await verify([await commit(1), stranger], [address])).toMatchObject({ agrees: true, foreign: 1 })
   })
 })

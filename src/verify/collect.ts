@@ -1,0 +1,159 @@
+/** Collects the evidence of an asset's history from a chain node. Whether it is true is judged by others. */
+import { getBytes, Interface, keccak256, toQuantity } from 'ethers'
+import { type ChainNode, type Question, resultOf } from './chain-node.ts'
+import type { BlockEvidence, Evidence } from './evidence.ts'
+import { type BlockReply, encodeHeader } from './header.ts'
+import { encodeReceipt, type ReceiptReply, readCommit } from './receipt.ts'
+import { entrySlot, lengthSlot } from './registry-list.ts'
+import { SourceError } from './source-error.ts'
+import { encodeTransaction, type TransactionReply } from './transaction.ts'
+import { buildTrie } from './trie.ts'
+
+/** Whose history is collected, and where. */
+export interface CollectOptions {
+  node: ChainNode
+  /** Address of the ERC-7053 contract. */
+  registry: string
+  nid: string
+}
+
+const registryCalls = new Interface(['function getCommits(string assetCid) view returns (uint256[])'])
+/** Blocks asked for at once: each comes with all its receipts. */
+const PAGE = 8
+/** Slots asked for at once; nodes allow some thousand. */
+const SLOTS = 500
+/** Blocks with commits of one asset. */
+const LONGEST_HISTORY = 20_000
+
+/**
+ * What a node says about an asset's history, up to its newest block. Blocks are asked for while they are read, some at a time. Raises
+ * SourceError when the node does not answer, or knows no such registry.
+ */
+export async function collect({ node, registry, nid }: CollectOptions): Promise<Evidence> {
+  const [chainId, latest] = await node.ask([
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  ])
+  const head = resultOf<BlockReply>(node, latest)
+  const proven = await proveList({ node, registry, nid }, head.number)
+  // A registry of another maker keeps its list elsewhere, and some nodes prove nothing.
+  const blocks = proven?.blocks.length ? proven.blocks : await askForList({ node, registry, nid }, head.number)
+  if (blocks.length > LONGEST_HISTORY) {
+    throw new SourceError(`The history is longer than ${LONGEST_HISTORY} blocks, which is more than is read.`)
+  }
+  return {
+    nid,
+    registry,
+    chainId: Number(resultOf<string>(node, chainId)),
+    head: readable(node, head.number, () => encodeHeader(head)),
+    state: proven?.nodes ?? new Map(),
+    // Begins anew each time that it is read.
+    blocks: { [Symbol.asyncIterator]: () => collectBlocks({ node, registry, nid }, [...new Set(blocks)]) },
+  }
+}
+
+/** As the registry answers: registries of other makers name a block once for each commit. */
+async function askForList({ node, registry, nid }: CollectOptions, at: string): Promise<number[]> {
+  const data = registryCalls.encodeFunctionData('getCommits', [nid])
+  const [answer] = await node.ask([{ method: 'eth_call', params: [{ to: registry, data }, at] }])
+  const text = resultOf<string>(node, answer)
+  if (text === '0x') throw new SourceError(`The node ${node.name} knows no registry at ${registry}.`)
+  return readable(node, at, () => (registryCalls.decodeFunctionResult('getCommits', text)[0] as bigint[]).map(Number))
+}
+
+interface ProofReply {
+  accountProof: string[]
+  storageProof: { value: string; proof: string[] }[]
+}
+
+/** The registry's list as it lies in the state, with what proves it; undefined where the node does not prove its state. */
+async function proveList({ node, registry, nid }: CollectOptions, at: string) {
+  const nodes = new Map<string, Uint8Array>()
+  const prove = async (slots: readonly string[]): Promise<number[] | undefined> => {
+    const [answer] = await node.ask([{ method: 'eth_getProof', params: [registry, slots, at] }])
+    if (answer?.refusal !== undefined) return undefined
+    const { accountProof, storageProof } = resultOf<ProofReply>(node, answer)
+    return readable(node, at, () => {
+      const paths = [accountProof, ...storageProof.map(({ proof }) => proof)]
+      for (const bytes of paths.flat().map((hex) => getBytes(hex))) nodes.set(keccak256(bytes).slice(2), bytes)
+      return storageProof.map(({ value }) => Number(value))
+    })
+  }
+  const [length = 0] = (await prove([lengthSlot(nid)])) ?? []
+  const slots = Array.from({ length: Math.min(length, LONGEST_HISTORY + 1) }, (_, index) => entrySlot(nid, index))
+  const blocks: number[] = []
+  for (let from = 0; from < slots.length; from += SLOTS) {
+    const page = await prove(slots.slice(from, from + SLOTS))
+    if (!page) return undefined
+    blocks.push(...page)
+  }
+  return { nodes, blocks }
+}
+
+async function* collectBlocks(
+  { node, ...asset }: CollectOptions,
+  blocks: readonly number[],
+): AsyncGenerator<BlockEvidence> {
+  for (let from = 0; from < blocks.length; from += PAGE) {
+    const page = blocks.slice(from, from + PAGE)
+    const answers = await node.ask(page.map((block) => toQuantity(block)).flatMap(questionsAbout))
+    for (const [index, block] of page.entries()) {
+      const reply = resultOf<BlockReply>(node, answers[2 * index])
+      const receipts = resultOf<ReceiptReply[]>(node, answers[2 * index + 1])
+      yield await encodeBlock(node, String(block), asset, reply, receipts)
+    }
+  }
+}
+
+const questionsAbout = (block: string): Question[] => [
+  { method: 'eth_getBlockByNumber', params: [block, true] },
+  { method: 'eth_getBlockReceipts', params: [block] },
+]
+
+async function encodeBlock(
+  node: ChainNode,
+  block: string,
+  { registry, nid }: Omit<CollectOptions, 'node'>,
+  reply: BlockReply,
+  receipts: ReceiptReply[],
+): Promise<BlockEvidence> {
+  const encoded = readable(node, block, () => ({
+    header: encodeHeader(reply),
+    receipts: receipts.map(encodeReceipt),
+    positions: receipts.flatMap(({ logs }, position) =>
+      logs.some((log) => readCommit(log, registry, nid)) ? [position] : [],
+    ),
+  }))
+  const transactions = await encodeTransactions(node, reply.transactions as TransactionReply[])
+  const [table, signed] = await Promise.all([buildTrie(encoded.receipts), transactions && buildTrie(transactions)])
+  return {
+    header: encoded.header,
+    positions: encoded.positions,
+    receipts: table.nodes,
+    transactions: signed?.nodes,
+  }
+}
+
+/** Undefined where the node cannot give the bytes of one: a table is whole or nothing. */
+async function encodeTransactions(
+  node: ChainNode,
+  replies: readonly TransactionReply[],
+): Promise<Uint8Array[] | undefined> {
+  const encoded = replies.map(encodeTransaction)
+  const missing = replies.filter((_, position) => !encoded[position])
+  const answers = await node.ask(missing.map(({ hash }) => ({ method: 'eth_getRawTransactionByHash', params: [hash] })))
+  if (answers.some(({ refusal }) => refusal !== undefined)) return undefined
+  const asked = answers.map(({ result }) => getBytes(String(result)))
+  return encoded.map((bytes) => bytes ?? asked.shift()!)
+}
+
+/** Raises SourceError where a node's answer is not what it should look like. */
+function readable<T>(node: ChainNode, block: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new SourceError(`What the node ${node.name} tells of block ${Number(block)} cannot be read.`, {
+      cause: error,
+    })
+  }
+}

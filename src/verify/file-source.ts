@@ -1,0 +1,124 @@
+/** The file network, as much as a verifier needs of it. Nothing that it gives is believed. */
+import { createHash } from 'node:crypto'
+import { CarBlockIterator } from '@ipld/car/iterator'
+import { decode, type PBNode } from '@ipld/dag-pb'
+import { type CID, varint } from 'multiformats'
+import { isBlock, parseName } from './block-name.ts'
+import { type Finding, unknown, wrong } from './finding.ts'
+
+/** Where trees and files are read. */
+export interface FileSource {
+  /** Bytes that are said to be the block; undefined when it is not there. Raises SourceError. */
+  block(cid: string): Promise<Uint8Array | undefined>
+  /** A CAR that is said to hold the file, depth first; undefined when it is not there. Raises SourceError. */
+  car(cid: string): Promise<AsyncIterable<Uint8Array> | undefined>
+}
+
+/** The SHA-256 of a file, 64 lowercase hexadecimal digits, or why there is none. */
+export type FileHash = { sha256: string } | Finding
+
+const RAW = 0x55
+const DAG_PB = 0x70
+/** Some 250 GB; a file of few blocks that name each other often has more, and no end. */
+const MOST_PARTS = 1_000_000
+
+/** Reads the whole file through `source`, proves each block of it, and hashes what it is made of. Raises SourceError. */
+export async function hashFile(nid: string, source: FileSource): Promise<FileHash> {
+  const root = parseName(nid)
+  if (!root) return wrong('The identifier is not one of a file.')
+  const hash = createHash('sha256')
+  try {
+    // A file of one block has no parts.
+    const car = root.code === RAW ? none() : await source.car(nid)
+    if (!car) return absent
+    await readPart(root, await openBlocks(car, source), (bytes) => void hash.update(bytes))
+  } catch (error) {
+    if (error instanceof Unproven) return error.finding
+    throw error
+  }
+  return { sha256: hash.digest('hex') }
+}
+
+const absent = unknown('The file is not on the file network, or not public.')
+async function* none(): AsyncGenerator<Uint8Array> {}
+
+/** The SHA-256 that an identifier itself tells, of a file of one block; undefined of a larger one. */
+export function sha256InName(nid: string): string | undefined {
+  const cid = parseName(nid)
+  return cid?.code === RAW ? Buffer.from(cid.multihash.digest).toString('hex') : undefined
+}
+
+/** A part of the file is not what its identifier says, or is not there. */
+class Unproven extends Error {
+  readonly finding: Finding
+  constructor(finding: Finding) {
+    super(finding.finding)
+    this.finding = finding
+  }
+}
+
+type ReadBlock = (cid: CID) => Promise<Uint8Array>
+
+/** Blocks in the order of a CAR; one that stands there once and is needed twice is asked for by itself. */
+async function openBlocks(car: AsyncIterable<Uint8Array>, source: FileSource): Promise<ReadBlock> {
+  const blocks = (await CarBlockIterator.fromIterable(car).catch(() => undefined))?.[Symbol.asyncIterator]()
+  const take = async () => (await blocks?.next().catch(() => undefined))?.value
+  let next = await take()
+  let read = 0
+  return async (cid) => {
+    read += 1
+    if (read > MOST_PARTS) throw new Unproven(unknown('The file has more parts than are read.'))
+    let bytes: Uint8Array | undefined
+    if (next?.cid.equals(cid)) {
+      bytes = next.bytes
+      next = await take()
+    } else bytes = await source.block(cid.toString())
+    if (!bytes) throw new Unproven(read === 1 ? absent : unknown(`The part ${cid} of the file is not there.`))
+    if (!isBlock(cid, bytes)) throw new Unproven(wrong(`The bytes of the part ${cid} of the file are others.`))
+    return bytes
+  }
+}
+
+/** Reads a part of a file, and returns how many bytes it has. */
+async function readPart(cid: CID, read: ReadBlock, use: (bytes: Uint8Array) => void): Promise<bigint> {
+  const bytes = await read(cid)
+  if (cid.code === RAW) {
+    use(bytes)
+    return BigInt(bytes.length)
+  }
+  const node = decodeNode(cid, bytes)
+  const sizes: bigint[] = []
+  for (const { Hash } of node.Links) sizes.push(await readPart(Hash, read, use))
+  // Whatever else an inner node could hold, readers of other makers might take for a part of the file.
+  if (!node.Data || !describeParts(sizes).equals(node.Data))
+    throw new Unproven(unknown(`The part ${cid} is laid out in a way that is not known.`))
+  return sizes.reduce((sum, size) => sum + size, 0n)
+}
+
+function decodeNode(cid: CID, bytes: Uint8Array): PBNode {
+  try {
+    if (cid.code === DAG_PB) return decode(bytes)
+  } catch {
+    // Told below.
+  }
+  throw new Unproven(wrong(`The part ${cid} of the file is none.`))
+}
+
+/** UnixFS of a file whose bytes lie in its parts: type (2), size of the file, size of each part. */
+const describeParts = (sizes: readonly bigint[]): Buffer =>
+  Buffer.concat([
+    Uint8Array.of(0x08, 2),
+    numberField(
+      0x18,
+      sizes.reduce((sum, size) => sum + size, 0n),
+    ),
+    ...sizes.map((size) => numberField(0x20, size)),
+  ])
+
+function numberField(tag: number, size: bigint): Uint8Array {
+  const value = Number(size)
+  const field = new Uint8Array(1 + varint.encodingLength(value))
+  field[0] = tag
+  varint.encodeTo(value, field, 1)
+  return field
+}

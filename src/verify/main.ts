@@ -1,0 +1,84 @@
+/** `annal-verify`: the verifier as a program of its own. Reads no configuration and no environment. */
+import { createReadStream } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { connectNode } from './chain-node.ts'
+import { connectGateway } from './gateway.ts'
+import { describe, exitCodes } from './print.ts'
+import { isProofPath } from './proof-path.ts'
+import { SourceError } from './source-error.ts'
+import type { Verification } from './verification.ts'
+import { verifyOnline, verifyProof } from './verify.ts'
+
+const HELP = `Checks an asset's history with nothing but the chain and the file network, or with a proof alone.
+
+Usage:
+  annal-verify <nid> --rpc <url> --registry <address> --gateway <url>
+  annal-verify <proof.car> [--block-hash <hash>] [--file <path>]
+
+  --rpc <url>             a chain node; given again, the others must have the same blocks
+  --registry <address>    the ERC-7053 contract
+  --gateway <url>         an IPFS gateway, or the address of an Annal
+  --recorder <address>    an account whose commits count; may be given again. Left out: whoever wrote the first one
+  --block-hash <hash>     the hash of a block that you believe; may be given again
+  --file <path>           the file itself, beside a proof
+  --json                  prints everything that was found
+
+Ends with 0 when the history holds, 1 when it does not or there is none, 2 when it was called wrongly, 3 when nothing is wrong and not
+everything could be looked at.
+`
+const WRONG_USAGE = 2
+const FAILURE = 1
+
+const text = { type: 'string' } as const
+const texts = { type: 'string', multiple: true } as const
+const flag = { type: 'boolean' } as const
+const options = {
+  ...{ rpc: texts, recorder: texts, 'block-hash': texts },
+  ...{ registry: text, gateway: text, file: text, json: flag, help: flag },
+}
+
+const read = (args: readonly string[]) => parseArgs({ args: [...args], options, allowPositionals: true })
+type Flags = ReturnType<typeof read>['values']
+
+/** Carries out a call, and returns the exit code. Raises nothing: what goes wrong is said. */
+export async function main(
+  args: readonly string[],
+  out: { write(text: string): unknown },
+  err: { write(text: string): unknown },
+): Promise<number> {
+  try {
+    const { values, positionals } = read(args)
+    if (values.help) {
+      out.write(HELP)
+      return 0
+    }
+    const verification = await verify(positionals, values)
+    const { lines, verdict } = describe(verification)
+    if (values.json) out.write(`${JSON.stringify(verification, null, 2)}\n`)
+    else out.write(`${lines.join('\n')}\n`)
+    err.write(`${verdict}\n`)
+    return exitCodes[verification.verdict]
+  } catch (error) {
+    err.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return error instanceof SourceError ? FAILURE : WRONG_USAGE
+  }
+}
+
+async function verify([subject, ...rest]: string[], flags: Flags): Promise<Verification> {
+  if (subject === undefined || rest.length) throw new Error('Say which asset, or which proof: annal-verify --help')
+  const { rpc = [], registry, gateway, recorder: recorders, 'block-hash': hashes, file } = flags
+  const [node, ...others] = rpc.map(connectNode)
+  if (await isProofPath(subject)) {
+    const nodes = node ? [node, ...others] : []
+    return verifyProof({ proof: createReadStream(subject), file, registry, recorders, hashes, nodes })
+  }
+  if (!node || !registry || !gateway) throw new Error('Without a proof, --rpc, --registry and --gateway are needed.')
+  return verifyOnline({
+    nid: subject,
+    nodes: [node, ...others],
+    registry,
+    files: connectGateway(gateway),
+    recorders,
+    hashes,
+  })
+}

@@ -1,0 +1,63 @@
+/** A verification in words, for whoever reads it at a terminal. */
+import type { Finding } from './finding.ts'
+import type { Verdict, Verification, VerifiedCommit } from './verification.ts'
+
+/** What a process ends with, by its verdict. */
+export const exitCodes: Record<Verdict, number> = { holds: 0, broken: 1, unknown: 1, unsettled: 3 }
+
+/** A verification as lines of a table and what is said below it, the verdict last. */
+export function describe(verification: Verification): { lines: string[]; verdict: string } {
+  const { commits, file, complete, settled, recorder, recorders, foreign, foreignRecorders } = verification
+  const lines = [
+    `asset     ${verification.nid}`,
+    `registry  ${verification.registry} on chain ${verification.chainId}`,
+    `as of     block ${verification.asOf.number}, ${verification.asOf.time}`,
+    ...recorders.map((address) => `recorder  ${address}`),
+    '',
+    ...table([['life', 'block', 'written', 'action', 'changed', 'checks'], ...commits.map(rowOf)]),
+    '',
+    `file      ${file ? tell(file) : 'not looked at; give it by --file'}`,
+    `complete  ${tell(complete)}`,
+    `settled   ${tell(settled)}`,
+  ]
+  if (recorder.result !== 'right') lines.push(`recorder  ${tell(recorder)}`)
+  if (foreign)
+    lines.push(`foreign   ${foreign} commits of other accounts count for nothing: ${foreignRecorders.join(', ')}`)
+  return { lines, verdict: sentenceOf(verification) }
+}
+
+const tell = ({ result, finding }: Finding) => (finding ? `${result}: ${finding}` : result)
+
+function rowOf({ life, blockNumber, blockTime, commitData, changes, checks }: VerifiedCommit): string[] {
+  const findings = checks.filter(({ result }) => result !== 'right').map((check) => `${check.name} ${tell(check)}`)
+  const changed = Object.keys(changes ?? {}).join(' ') || '-'
+  const action = commitData?.actionName ?? '-'
+  return [String(life), String(blockNumber), blockTime, action, changed, findings.join(' ') || 'right']
+}
+
+function sentenceOf({ verdict, nid, commits }: Verification): string {
+  const life = commits.at(-1)?.life
+  const lives =
+    life && life > 1
+      ? ` The file was registered ${life} times; the newest registration and what followed it count.`
+      : ''
+  const count = commits.filter((commit) => commit.life === life).length
+  const sentences: Record<Verdict, string> = {
+    holds: `${count} commits: chain, trees, hashes, signatures, order and time agree, and none is left out.${lives}`,
+    broken: 'The history does not hold.',
+    unsettled: `Nothing is wrong with ${count} commits, and not everything could be looked at.${lives}`,
+    unknown: `The chain holds no commit of ${nid} that counts, which proves nothing about the file.`,
+  }
+  return sentences[verdict]
+}
+
+/** Columns as wide as their widest cell; the last one as it comes. */
+function table(rows: string[][]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,49 @@
+/**
+ * The registry's own list of the blocks that hold an asset's commits, as it lies in the chain's state: the first variable of the
+ * contract, `mapping(string => uint256[])`. It is what shows that no commit was left out.
+ */
+import { concat, decodeRlp, getBytes, keccak256, toBeHex, toUtf8Bytes } from 'ethers'
+import type { Evidence } from './evidence.ts'
+import type { Header } from './header.ts'
+import { openTrie, type ProvenTrie } from './trie.ts'
+
+/** Where the list's length lies, 32 bytes, 0x-prefixed. */
+export const lengthSlot = (nid: string): string => keccak256(concat([toUtf8Bytes(nid), toBeHex(0, 32)]))
+
+/** Where an entry of the list lies. */
+export const entrySlot = (nid: string, index: number): string =>
+  toBeHex(BigInt(keccak256(lengthSlot(nid))) + BigInt(index), 32)
+
+/** More than a person can pay for is no list of ours. */
+const LONGEST_LIST = 1_000_000
+
+/**
+ * The numbers of the blocks, each once, oldest first, as they follow from the state's root. Undefined where the nodes do not lead
+ * there; `cutOff` where they lead to how long the list is, and not to all of it.
+ */
+export async function readList(
+  { stateRoot }: Header,
+  { nid, registry, state }: Evidence,
+): Promise<number[] | 'cutOff' | undefined> {
+  const accounts = await openTrie(stateRoot, state)
+  const account = await accounts.get(getBytes(keccak256(registry)))
+  if (!account) return undefined
+  const [, , storageRoot] = decodeRlp(account) as string[]
+  const storage = await openTrie(storageRoot!, state)
+  const length = await readNumber(storage, lengthSlot(nid))
+  if (length === undefined || length > LONGEST_LIST) return undefined
+  const blocks = new Set<number>()
+  for (let index = 0; index < length; index += 1) {
+    const block = await readNumber(storage, entrySlot(nid, index))
+    if (block === undefined) return 'cutOff'
+    blocks.add(block)
+  }
+  return [...blocks]
+}
+
+/** What lies in a slot; 0 where nothing does, undefined where the nodes do not lead there. */
+async function readNumber(storage: ProvenTrie, slot: string): Promise<number | undefined> {
+  const value = await storage.get(getBytes(keccak256(slot)))
+  if (value === undefined) return undefined
+  return value === null ? 0 : Number(BigInt(decodeRlp(value) as string))
+}

@@ -1,0 +1,77 @@
+/** Merkle-Patricia tries: the tables of a block, whose roots its header holds. */
+import { createMPT, type MerklePatriciaTrie } from '@ethereumjs/mpt'
+import { encodeRlp, getBytes, toBeHex } from 'ethers'
+
+/** Nodes by their hash, 64 hexadecimal digits. What gives them has hashed them: a node that has another hash is not there. */
+export type Nodes = Pick<ReadonlyMap<string, Uint8Array>, 'get'>
+
+/** A table of which some nodes are known. */
+export interface ProvenTrie {
+  /** The value under a key, null where the nodes prove that there is none, undefined where nodes are missing. */
+  get(key: Uint8Array): Promise<Uint8Array | null | undefined>
+}
+
+type Store = NonNullable<NonNullable<Parameters<typeof createMPT>[0]>['db']>
+const VALUES_ARE_BYTES = 'view'
+
+/** The table with this root. What is read of it follows from the root alone. */
+export async function openTrie(root: string, nodes: Nodes): Promise<ProvenTrie> {
+  const trie = await createMPT({ db: readOnly(nodes), root: getBytes(root), valueEncoding: VALUES_ARE_BYTES })
+  return {
+    get: async (key) => {
+      try {
+        return await trie.get(key, true)
+      } catch {
+        // The library raises when a node is missing, or is none.
+        return undefined
+      }
+    },
+  }
+}
+
+const refuse = async () => {
+  throw new Error('A table that is proven is not written to.')
+}
+const readOnly = (nodes: Nodes): Store => {
+  const store: Store = {
+    get: async (hash) => nodes.get(hash),
+    put: refuse,
+    del: refuse,
+    batch: refuse,
+    shallowCopy: () => store,
+    open: async () => undefined,
+  }
+  return store
+}
+
+/** The key of what stands at a position of a block's table. */
+export const positionKey = (position: number): Uint8Array =>
+  getBytes(encodeRlp(position === 0 ? '0x' : toBeHex(position)))
+
+/** The table of a block's receipts or transactions, and its nodes by their hashes. */
+export async function buildTrie(
+  values: readonly Uint8Array[],
+): Promise<{ root: string; nodes: Map<string, Uint8Array> }> {
+  const nodes = new Map<string, Uint8Array>()
+  const trie = await createMPT({ db: writable(nodes), useNodePruning: true, valueEncoding: VALUES_ARE_BYTES })
+  for (const [position, value] of values.entries()) await trie.put(positionKey(position), value)
+  return { root: rootOf(trie), nodes }
+}
+
+const rootOf = (trie: MerklePatriciaTrie) => `0x${Buffer.from(trie.root()).toString('hex')}`
+
+const writable = (nodes: Map<string, Uint8Array>): Store => {
+  const store: Store = {
+    ...readOnly(nodes),
+    put: async (hash, node) => void nodes.set(hash, node as Uint8Array),
+    del: async (hash) => void nodes.delete(hash),
+    batch: async (steps) => {
+      for (const step of steps) {
+        if (step.type === 'put') nodes.set(step.key, step.value as Uint8Array)
+        else nodes.delete(step.key)
+      }
+    },
+    shallowCopy: () => store,
+  }
+  return store
+}

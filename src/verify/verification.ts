@@ -1,0 +1,87 @@
+/** What a history is worth, and why. */
+import type { Changes, CommitData } from './commit-data.ts'
+import type { Anchor } from './evidence.ts'
+import type { Finding } from './finding.ts'
+
+/** One look at a commit. */
+export interface Check extends Finding {
+  name: CheckName
+}
+
+/**
+ * `event`: it stands in the block. `transaction`: which transaction carries it. `layout`: its text is in the known layout. `tree`: the
+ * bytes are those of the tree's CID. `sha256`: they have the hash that the commit says. `asset`: the tree is about this asset, and tells
+ * the same of its file as the first one. `signature`: the committer signed the tree. `author`: the registrant is the author. `order`: a
+ * registration comes first and time never runs back. `time`: the block is not older than what it holds. `record`: the service's own
+ * database says the same.
+ */
+export type CheckName =
+  | 'event'
+  | 'transaction'
+  | 'layout'
+  | 'tree'
+  | 'sha256'
+  | 'asset'
+  | 'signature'
+  | 'author'
+  | 'order'
+  | 'time'
+  | 'record'
+
+/** A commit of the chain, with everything that was looked at. */
+export interface VerifiedCommit {
+  /** Which life of the file it belongs to, from 1: a file may be deleted and registered again, and each time begins anew. */
+  life: number
+  blockNumber: number
+  blockHash: string
+  /** Of the block, ISO 8601: by then it had been written. */
+  blockTime: string
+  /** Undefined when it could not be read. */
+  transactionHash: string | undefined
+  /** Position of the transaction in its block, and of the event among those of its transaction. */
+  transactionIndex: number | undefined
+  eventIndex: number | undefined
+  /** Who wrote it onto the chain. */
+  recorder: string | undefined
+  /** Undefined when the text in the log is not in the known layout. */
+  commitData: CommitData | undefined
+  /** What it changed of the tree before it; undefined for a registration, and where one of both trees is not there. */
+  changes: Changes | undefined
+  checks: Check[]
+}
+
+/**
+ * `holds`: everything was looked at and is right. `broken`: something is wrong. `unsettled`: nothing is wrong, and not everything could be
+ * looked at. `unknown`: nothing is registered under this identifier.
+ */
+export type Verdict = 'holds' | 'broken' | 'unsettled' | 'unknown'
+
+/** What a history is worth. */
+export interface Verification {
+  nid: string
+  chainId: number
+  registry: string
+  verdict: Verdict
+  /** True only when the verdict is `holds`. */
+  agrees: boolean
+  /** The newest block that was looked at: the history is judged as it was then. */
+  asOf: Anchor & { time: string }
+  /** Whether no commit is left out. */
+  complete: Finding
+  /** Whether the blocks are those of the chain. */
+  settled: Finding
+  /** The hashes that settle it: a block stands here unless it follows from a later one. */
+  anchors: Anchor[]
+  /** Whether it is clear whose commits count. */
+  recorder: Finding
+  /** Accounts whose commits count. */
+  recorders: string[]
+  /** The file's own bytes against the SHA-256 that the trees tell; null when nobody gave them. */
+  file: Finding | null
+  /** Oldest first. */
+  commits: VerifiedCommit[]
+  /** How many commits others wrote about this asset; they count for nothing. */
+  foreign: number
+  /** Who wrote them, twenty at most. */
+  foreignRecorders: string[]
+}

@@ -1,0 +1,185 @@
+/** Writes a proof: one file that holds all that a verdict is made from. */
+import { createHash } from 'node:crypto'
+import { CarWriter } from '@ipld/car/writer'
+import { getBytes, toQuantity } from 'ethers'
+import { CID } from 'multiformats/cid'
+import { create } from 'multiformats/hashes/digest'
+import { chainBlock, KECCAK_256, parseName, SHA2_256 } from './block-name.ts'
+import { type ChainNode, resultOf } from './chain-node.ts'
+import { collect } from './collect.ts'
+import { parseCommitData } from './commit-data.ts'
+import type { BlockEvidence, Evidence } from './evidence.ts'
+import { type BlockReply, decodeHeader, encodeHeader, type Header } from './header.ts'
+import { CODES, type Link, type Manifest } from './proof-layout.ts'
+import { decodeLogs, readCommit } from './receipt.ts'
+import { readList } from './registry-list.ts'
+import { SourceError } from './source-error.ts'
+import { type Nodes, openTrie, positionKey } from './trie.ts'
+
+/** Whose history goes into a proof, and where it is read. */
+export interface ProofSources {
+  nid: string
+  node: ChainNode
+  /** Address of the ERC-7053 contract. */
+  registry: string
+  /** Bytes of a tree; undefined when it is not there, or not for whoever gets the proof. Raises SourceError. */
+  readTree(cid: string): Promise<Uint8Array | undefined>
+}
+
+interface Block {
+  cid: CID
+  bytes: Uint8Array
+}
+
+/** Of receipts of others, which stand in the same blocks and show that no commit of the asset is among them. */
+const MOST_FOREIGN_BYTES = 64 * 1024 * 1024
+/** Headers between the blocks, so that one hash settles them all: some 600 bytes each. */
+const MOST_LINKING_HEADERS = 2_000
+const HEADERS_AT_ONCE = 20
+
+/**
+ * A proof as the bytes of a CAR, made while it is read. Raises SourceError before the first byte when the node does not answer or the chain
+ * holds no commit of the asset, and later when the chain changes meanwhile: a stream that breaks off is no proof.
+ */
+export async function* writeProof(sources: ProofSources): AsyncGenerator<Uint8Array> {
+  const { nid, node, registry } = sources
+  const evidence = await collect({ node, registry, nid })
+  const head = headerOf(evidence.head)
+  const blocks: Manifest['blocks'] = []
+  for await (const { header, positions } of evidence.blocks) {
+    blocks.push({ header: linkTo(headerOf(header)), transactions: [...positions] })
+  }
+  if (!blocks.length) throw new SourceError(`The chain holds no commit of ${nid}.`)
+  const { chainId } = evidence
+  const manifest: Manifest = { format: 'annal-proof', version: 1, nid, chainId, registry, head: linkTo(head), blocks }
+  yield* carOf(nameDocument(manifest), listBlocks(sources, evidence, manifest))
+}
+
+const headerOf = (bytes: Uint8Array): Header => {
+  const header = decodeHeader(bytes)
+  if (!header) throw new SourceError('The node gave a header that cannot be read.')
+  return header
+}
+
+const linkTo = ({ hash }: Header): Link => ({
+  '/': CID.createV1(CODES.header, create(KECCAK_256, getBytes(hash))).toString(),
+})
+
+function nameDocument(manifest: Manifest): Block {
+  const bytes = Buffer.from(JSON.stringify(manifest))
+  return { bytes, cid: CID.createV1(CODES.dagJson, create(SHA2_256, createHash('sha256').update(bytes).digest())) }
+}
+
+async function* carOf(root: Block, blocks: AsyncIterable<Block>): AsyncGenerator<Uint8Array> {
+  const { writer, out } = CarWriter.create([root.cid])
+  // A put settles only when its bytes were read from `out`, so writing runs beside the reading below.
+  const writing = (async () => {
+    const written = new Set<string>()
+    try {
+      await writer.put(root)
+      for await (const block of blocks) {
+        if (written.has(block.cid.toString())) continue
+        written.add(block.cid.toString())
+        await writer.put(block)
+      }
+    } finally {
+      await writer.close()
+    }
+  })()
+  // It is awaited after `out` ended; until then a failure must not count as unhandled.
+  writing.catch(() => undefined)
+  yield* out
+  await writing
+}
+
+/** In the order in which a reader needs them: the newest block with the registry's list, each block with its commits, and what links the blocks. */
+async function* listBlocks(sources: ProofSources, evidence: Evidence, manifest: Manifest): AsyncGenerator<Block> {
+  const head = headerOf(evidence.head)
+  yield chainBlock(CODES.header, evidence.head)
+  const state = recording(evidence.state)
+  await readList(head, { ...evidence, state })
+  for (const bytes of state.read.values()) yield chainBlock(CODES.stateNode, bytes)
+  const headers: Header[] = []
+  let foreignBytes = 0
+  for await (const block of evidence.blocks) {
+    const header = headerOf(block.header)
+    if (linkTo(header)['/'] !== manifest.blocks[headers.length]?.header['/']) {
+      throw new SourceError('The chain changed while the proof was made. Try again.')
+    }
+    headers.push(header)
+    yield chainBlock(CODES.header, block.header)
+    const receipts = await pickReceipts(header, block, foreignBytes < MOST_FOREIGN_BYTES)
+    foreignBytes += receipts.foreignBytes
+    for (const bytes of receipts.nodes) yield chainBlock(CODES.receiptNode, bytes)
+    for (const bytes of await pickTransactions(header, block)) yield chainBlock(CODES.transactionNode, bytes)
+    for (const cid of treesOf(receipts.own, evidence)) {
+      const bytes = await sources.readTree(cid.toString())
+      if (bytes) yield { cid, bytes }
+    }
+  }
+  yield* linkHeaders(sources.node, [...headers, head])
+}
+
+/** Nodes, and those of them that were read. */
+function recording(nodes: Nodes): Nodes & { read: Map<string, Uint8Array> } {
+  const read = new Map<string, Uint8Array>()
+  return {
+    read,
+    get(hash) {
+      const bytes = nodes.get(hash)
+      if (bytes) read.set(hash, bytes)
+      return bytes
+    },
+  }
+}
+
+/** The receipts with commits, and all others where there is room: they show that these are all. */
+async function pickReceipts({ receiptsRoot }: Header, { receipts, positions }: BlockEvidence, isRoom: boolean) {
+  const nodes = recording(receipts)
+  const table = await openTrie(receiptsRoot, nodes)
+  const own: Uint8Array[] = []
+  for (const position of positions) {
+    const bytes = await table.get(positionKey(position))
+    if (bytes) own.push(bytes)
+  }
+  const before = sizeOf(nodes.read)
+  if (isRoom) for (let position = 0; await table.get(positionKey(position)); ) position += 1
+  return { nodes: nodes.read.values(), own, foreignBytes: sizeOf(nodes.read) - before }
+}
+
+const sizeOf = (nodes: ReadonlyMap<string, Uint8Array>) =>
+  [...nodes.values()].reduce((size, bytes) => size + bytes.length, 0)
+
+async function pickTransactions({ transactionsRoot }: Header, { transactions, positions }: BlockEvidence) {
+  if (!transactions) return []
+  const nodes = recording(transactions)
+  const table = await openTrie(transactionsRoot, nodes)
+  for (const position of positions) await table.get(positionKey(position))
+  return nodes.read.values()
+}
+
+/** The trees that the commits in these receipts name. */
+const treesOf = (receipts: readonly Uint8Array[], { registry, nid }: Evidence): CID[] =>
+  receipts
+    .flatMap((bytes) => decodeLogs(bytes) ?? [])
+    .flatMap((log) => parseCommitData(readCommit(log, registry, nid)?.text ?? '') ?? [])
+    .flatMap(({ assetTreeCid }) => parseName(assetTreeCid) ?? [])
+
+/** The headers between blocks, from the newest gap on, as long as they are few: each vouches for the one before it. */
+async function* linkHeaders(node: ChainNode, headers: readonly Header[]): AsyncGenerator<Block> {
+  let room = MOST_LINKING_HEADERS
+  for (const [index, older] of [...headers.entries()].toReversed()) {
+    const newer = headers[index + 1]
+    if (!newer) continue
+    const gap = newer.number - older.number - 1
+    if (gap > room) return
+    room -= Math.max(gap, 0)
+    for (let from = older.number + 1; from < newer.number; from += HEADERS_AT_ONCE) {
+      const numbers = Array.from({ length: Math.min(HEADERS_AT_ONCE, newer.number - from) }, (_, at) => from + at)
+      const answers = await node.ask(
+        numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] })),
+      )
+      for (const answer of answers) yield chainBlock(CODES.header, encodeHeader(resultOf<BlockReply>(node, answer)))
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** Rules of the verifier. */
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+const tampering = ['verify/tampering.test.ts']
+
+/** What a stranger would not find any more. */
+export const verify: Mutant[] = [
+  ...mutantsOf('src/verify/judge-commit.ts', tampering, [
+    [
+      'verify.tree',
+      'Bytes that are not those of their identifier are found.',
+      'holds(isNamed, ',
+      'holds(isNamed || true, ',
+    ],
+    [
+      'verify.sha256',
+      'A tree that is not the signed one is found.',
+      'holds(sha256 === data.assetTreeSha256,',
+      'holds(sha256 !== "",',
+    ],
+    [
+      'verify.signer',
+      'A tree that somebody else signed is found.',
+      'signer === getAddress(committer.toLowerCase())',
+      'signer.length === getAddress(committer.toLowerCase()).length',
+    ],
+    [
+      'verify.time',
+      'Time that runs back is found.',
+      'timestampCreated >= previous.timestampCreated',
+      'timestampCreated > 0',
+    ],
+    [
+      'verify.later-than-block',
+      'A commit that says it was made after its block is found.',
+      'timestampCreated <= blockTime + CLOCKS_DIFFER_SECONDS',
+      'timestampCreated > 0 || blockTime > CLOCKS_DIFFER_SECONDS',
+    ],
+  ]),
+  ...mutantsOf('src/verify/judge.ts', tampering, [
+    [
+      'verify.strangers',
+      'What strangers wrote counts for nothing.',
+      'whose.some((known) => sameAddress(known, recorder))',
+      'whose.length > 0 && sameAddress(recorder, recorder)',
+    ],
+    [
+      'verify.unsettled',
+      'What could not be looked at is no yes.',
+      "results.includes('unknown') ? 'unsettled' : 'holds'",
+      "results.length === 0 ? 'unsettled' : 'holds'",
+    ],
+  ]),
+  ...mutantsOf('src/verify/read-events.ts', tampering, [
+    [
+      'verify.cut-list',
+      'A list that the node cut off is found.',
+      "if (list === 'cutOff') return wrong(",
+      "if (list === 'cutOff') return unknown(",
+    ],
+    ['verify.chain-id', 'A transaction of another chain is found.', 'signed.chainId === chainId', 'signed.chainId > 0'],
+  ]),
+  ...mutantsOf('src/verify/settle.ts', tampering, [
+    [
+      'verify.settle',
+      'A block that a node does not have is found.',
+      'if (block.hash !== hash) {',
+      'if (!block.hash) {',
+    ],
+  ]),
+]

@@ -1,0 +1,14 @@
+import { main } from '../../src/verify/main.ts'
+import type { Said } from './annal-command.ts'
+
+/** Carries out `annal-verify <args>` in this process, and returns what it said. */
+export async function annalVerify(...args: string[]): Promise<Said> {
+  const said = { stdout: '', stderr: '' }
+  const writer = (name: keyof typeof said) => ({
+    write(text: string) {
+      said[name] += text
+    },
+  })
+  const code = await main(args, writer('stdout'), writer('stderr'))
+  return { code, ...said }
+}

@@ -1,0 +1,60 @@
+/** A chain node and a gateway as strangers reach them, by HTTP, which say what the test has them say. */
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { createRpc } from '../../src/chain/rpc.ts'
+import { type AtEnd, listen } from './listen.ts'
+
+/** What the node answers to a question instead of the truth, which may be changed in place. */
+export type Lie = (method: string, params: readonly unknown[], truth: unknown) => unknown
+
+export interface ToldNode {
+  url: string
+  /** Undefined: it tells the truth. */
+  lie: Lie | undefined
+}
+
+interface Call {
+  id: number
+  method: string
+  params: unknown[]
+}
+
+/** Stands before the node at `rpcUrl`, which may be a socket. */
+export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldNode> {
+  const rpc = createRpc({ url: rpcUrl, timeout: 60_000 })
+  const server = createServer(async (request, response) => {
+    const calls = JSON.parse(await text(request)) as Call[]
+    const outcomes = await rpc.batch(calls)
+    const replies = calls.map(({ id, method, params }, index) => {
+      const { result, error } = outcomes[index]!
+      if (error) return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } }
+      const said = node.lie?.(method, params, result)
+      return { jsonrpc: '2.0', id, result: said === undefined ? result : said }
+    })
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(replies))
+  })
+  const node: ToldNode = { url: `http://127.0.0.1:${await listen(server, atEnd)}`, lie: undefined }
+  return node
+}
+
+/** Bytes that the gateway gives instead of those that it was asked for; null: it does not have them. */
+export type Swap = (cid: string, format: string | null) => Uint8Array | null | undefined
+
+export interface ToldGateway {
+  url: string
+  /** Undefined, or one that returns undefined: it passes on what `behind` has. */
+  swap: Swap | undefined
+}
+
+/** Stands before the gateway at `behind`. */
+export async function startToldGateway(atEnd: AtEnd, behind: string): Promise<ToldGateway> {
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', behind)
+    const swapped = gateway.swap?.(url.pathname.split('/').at(-1)!, url.searchParams.get('format'))
+    if (swapped !== undefined) return void response.writeHead(swapped ? 200 : 404).end(swapped ?? undefined)
+    const answer = await fetch(url)
+    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()))
+  })
+  const gateway: ToldGateway = { url: `http://127.0.0.1:${await listen(server, atEnd)}`, swap: undefined }
+  return gateway
+}

@@ -1,0 +1,338 @@
+/** Whatever is changed of a chain, a node, a gateway or a proof, the verifier names it in its place, and never says that it holds. */
+import { Wallet } from 'ethers'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { CommitData } from '../../src/domain/asset/commit-data.ts'
+import type { Verification } from '../../src/verify/verification.ts'
+import { relayKeys, startChain, type TestChain } from '../chain/support/anvil.ts'
+import { annalVerify } from '../support/annal-verify.ts'
+import { atEnd } from '../support/at-end.ts'
+import { type Lie, startToldGateway, startToldNode, type ToldGateway, type ToldNode } from '../support/told-node.ts'
+import { createForger, type Forge, type Forger } from './forger.ts'
+
+let chain: TestChain
+let forger: Forger & { author: Wallet }
+let node: ToldNode
+let gateway: ToldGateway
+/** The honest history: a registration, a change, and two changes in one block. */
+let nid: string
+let honest: Verification
+
+afterEach(() => {
+  node.lie = undefined
+  gateway.swap = everything
+})
+
+const everything = (cid: string) => forger.blocks.get(cid) ?? null
+
+async function verify(asset: string, ...args: string[]): Promise<Verification & { code: number }> {
+  const sources = ['--rpc', node.url, '--registry', forger.registry, '--gateway', gateway.url]
+  const { code, stdout, stderr } = await annalVerify(asset, '--json', ...sources, ...args)
+  if (!stdout) throw new Error(stderr)
+  return { code, ...JSON.parse(stdout) }
+}
+
+/** What is not right, each by its name: `2 tree wrong` is of the second commit. */
+const namesOf = ({ commits, complete, settled, recorder, file }: Verification) => [
+  ...Object.entries({ complete, settled, recorder, file }).flatMap(([name, finding]) =>
+    finding && finding.result !== 'right' ? [`${name} ${finding.result}`] : [],
+  ),
+  ...commits.flatMap(({ checks }, index) =>
+    checks.flatMap(({ name, result }) => (result === 'right' ? [] : [`${index + 1} ${name} ${result}`])),
+  ),
+]
+
+let files = 0
+/** A file that nobody registered. */
+const newNid = () => {
+  files += 1
+  return forger.hold(`file ${files} of ${performance.timeOrigin} ${process.pid}`)
+}
+
+const another = Wallet.createRandom()
+
+/** What is forged of a change, what that is named, and fields of its tree that are others. */
+const forgeries: [string, string[], Forge, object?][] = [
+  [
+    'a hash that is not the tree’s',
+    ['2 sha256 wrong', '2 signature wrong'],
+    () => ({ assetTreeSha256: '0'.repeat(64) }),
+  ],
+  ['no signature', ['2 signature wrong'], () => ({ assetTreeSignature: null })],
+  ['a signature that is none', ['2 signature wrong'], () => ({ assetTreeSignature: '0x1234' })],
+  [
+    'a signature cut off at its end',
+    ['2 signature wrong'],
+    (data) => ({ assetTreeSignature: data.assetTreeSignature!.slice(0, -2) }),
+  ],
+  ['another committer', ['2 signature wrong'], () => ({ committer: another.address })],
+  ['a committer that is no address', ['2 signature wrong'], () => ({ committer: 'somebody' })],
+  ['another author', ['2 author wrong'], () => ({ author: another.address })],
+  ['a time before the registration', ['2 order wrong'], () => ({ timestampCreated: 1 })],
+  ['a time after its block', ['2 time wrong'], () => ({ timestampCreated: 4_000_000_000 })],
+  [
+    'a registration that is older than the one before',
+    ['2 order wrong'],
+    () => ({ actionName: 'action-initial-registration', timestampCreated: 1 }),
+  ],
+  [
+    'a tree that nobody has',
+    ['2 tree unknown', '2 sha256 unknown', '2 asset unknown'],
+    () => ({ assetTreeCid: 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku' }),
+  ],
+  ['a tree without a name', ['2 tree wrong', '2 sha256 wrong', '2 asset wrong'], () => ({ assetTreeCid: 'nowhere' })],
+  [
+    'a tree of another asset',
+    ['2 asset wrong'],
+    () => ({}),
+    { assetCid: 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku' },
+  ],
+  ['a tree that tells of another file', ['2 asset wrong'], () => ({}), { assetSha256: '0'.repeat(64) }],
+  ['a text that is no commit', ['2 layout wrong'], () => 'I was here'],
+  [
+    'a text with an action that nobody knows',
+    ['2 layout wrong'],
+    (data) => JSON.stringify({ ...data, actionName: 'action-steal' }),
+  ],
+  ['a time that is no number', ['2 layout wrong'], (data) => JSON.stringify({ ...data, timestampCreated: '1' })],
+]
+/** Their assets, by what is forged. */
+const forged = new Map<string, string>()
+
+beforeAll(async () => {
+  chain = await startChain({ args: ['--no-mining'] })
+  forger = await createForger(chain.url, relayKeys[0]!)
+  node = await startToldNode(atEnd, chain.url)
+  gateway = await startToldGateway(atEnd, 'http://127.0.0.1:1')
+  gateway.swap = everything
+  nid = newNid()
+  const texts: [string, string][] = [[nid, await forger.write(nid, 1)]]
+  for (const [name, , forge, tree] of forgeries) {
+    const asset = newNid()
+    forged.set(name, asset)
+    texts.push([asset, await forger.write(asset, 1)], [asset, await forger.write(asset, 2, forge, tree)])
+  }
+  await forger.commit(...texts)
+  await forger.commit([nid, await forger.write(nid, 2)])
+  await forger.commit([nid, await forger.write(nid, 3)], [nid, await forger.write(nid, 4)])
+  honest = await verify(nid)
+})
+
+afterAll(() => chain?.stop())
+
+it('an honest history holds', async () => {
+  expect([honest.verdict, namesOf(honest)]).toEqual(['holds', []])
+  expect(honest.commits).toHaveLength(4)
+})
+
+describe('on the chain', () => {
+  it.each(forgeries)('%s', async (name, names) => {
+    const found = await verify(forged.get(name)!)
+    expect([found.agrees, namesOf(found)]).toEqual([false, names])
+  })
+
+  it('an older tree with the signature of the newer one', async () => {
+    const asset = newNid()
+    let first: CommitData | undefined
+    const remember: Forge = (data) => {
+      first = data
+      return {}
+    }
+    const registration = await forger.write(asset, 1, remember)
+    const change = await forger.write(asset, 2, () => ({ assetTreeCid: first!.assetTreeCid }))
+    await forger.commit([asset, registration], [asset, change])
+    expect(namesOf(await verify(asset))).toEqual(['2 sha256 wrong'])
+  })
+
+  it('a registration whose author is not who signed it, and a change that nothing was registered before', async () => {
+    const [one, other] = [newNid(), newNid()]
+    const registration = await forger.write(one, 1, () => ({ author: another.address }))
+    await forger.commit([one, registration], [other, await forger.write(other, 2)])
+    expect(namesOf(await verify(one))).toEqual(['1 author wrong'])
+    expect(namesOf(await verify(other))).toEqual(['1 order wrong'])
+  })
+
+  it('what others write counts for nothing, and spoils nothing once it is said whose commits count', async () => {
+    const asset = newNid()
+    await forger.commit([asset, await forger.write(asset, 1)])
+    const stranger = await createForger(chain.url, relayKeys[1]!, {
+      registry: forger.registry,
+      author: new Wallet(another.privateKey),
+    })
+    stranger.blocks.set(asset, forger.blocks.get(asset)!)
+    // A life of its own, in which everything is right.
+    await stranger.commit([asset, await stranger.write(asset, 1, () => ({ timestampCreated: 1_700_000_100 }))])
+    const found = await verify(asset)
+    expect(found).toMatchObject({ code: 3, verdict: 'unsettled', foreign: 1, foreignRecorders: [stranger.recorder] })
+    expect(namesOf(found)).toEqual(['recorder unknown'])
+    expect(await verify(asset, '--recorder', forger.recorder)).toMatchObject({ verdict: 'holds', foreign: 1 })
+    const theirs = await verify(asset, '--recorder', stranger.recorder)
+    expect(theirs.commits.map(({ commitData }) => commitData?.author)).toEqual([another.address])
+  })
+})
+
+describe('at the gateway', () => {
+  it.each<[string, string[], (bytes: Uint8Array, tree: number) => Uint8Array | null]>([
+    [
+      'one bit of a tree',
+      ['2 tree wrong', '2 sha256 wrong'],
+      (bytes) => bytes.with(bytes.length - 2, bytes.at(-2)! ^ 1),
+    ],
+    ['the tree of the commit before', ['2 tree wrong', '2 sha256 wrong'], () => forger.blocks.get(treeOf(1))!],
+    [
+      'the tree of another asset',
+      ['2 tree wrong', '2 sha256 wrong', '2 asset wrong'],
+      () => Buffer.from(JSON.stringify({ assetCid: 'x', assetSha256: 'y', assetTimestampCreated: 1 })),
+    ],
+    ['something that is no tree', ['2 tree wrong', '2 sha256 wrong', '2 asset wrong'], () => Buffer.from('{}')],
+    ['nothing', ['2 tree unknown', '2 sha256 unknown', '2 asset unknown'], () => null],
+  ])('instead of a tree %s', async (_, names, swap) => {
+    const named = treeOf(2)
+    gateway.swap = (cid) => (cid === named ? swap(forger.blocks.get(cid)!, 2) : everything(cid))
+    const found = await verify(nid)
+    expect([found.agrees, namesOf(found)]).toEqual([false, names])
+  })
+
+  it.each<[string, string, Uint8Array | null]>([
+    ['another file', 'file wrong', Buffer.from('another')],
+    ['no file', 'file unknown', null],
+  ])('%s', async (_, name, bytes) => {
+    gateway.swap = (cid) => (cid === nid ? bytes : everything(cid))
+    expect(namesOf(await verify(nid))).toEqual([name])
+  })
+})
+
+const treeOf = (commit: number) => honest.commits[commit - 1]!.commitData!.assetTreeCid
+
+type Block = { transactions: Record<string, unknown>[]; hash: string; number: string; [field: string]: unknown }
+type Receipts = { logs: { topics: string[]; data: string }[] }[]
+
+/** Changes what the node says of the block of the second commit. */
+const inBlock =
+  (method: string, change: (truth: never) => void): Lie =>
+  (asked, params, truth) => {
+    if (asked !== method || Number(params[0]) !== honest.commits[1]!.blockNumber) return undefined
+    const said = structuredClone(truth)
+    change(said as never)
+    return said
+  }
+
+/** Says that the registry's list is these entries of it. */
+const listOnly =
+  (...entries: number[]): Lie =>
+  (method, _, truth) => {
+    if (method !== 'eth_getProof') return undefined
+    const blocks = [...new Set(honest.commits.map(({ blockNumber }) => blockNumber))]
+    const { storageProof, ...rest } = truth as { storageProof: { key: string; value: string }[] }
+    const isLength = storageProof.length === 1 && Number(storageProof[0]!.value) === blocks.length
+    const values = isLength ? [entries.length] : entries.map((index) => blocks[index]!)
+    return {
+      ...rest,
+      storageProof: storageProof.map((each, index) => ({ ...each, value: `0x${values[index]!.toString(16)}` })),
+    }
+  }
+
+describe('at the node', () => {
+  it.each<[string, string[], Lie]>([
+    [
+      'another text of a commit',
+      ['2 event wrong'],
+      inBlock('eth_getBlockReceipts', (receipts: Receipts) => {
+        const log = receipts.flatMap(({ logs }) => logs)[0]!
+        log.data = log.data.replace(/7b/, '7c')
+      }),
+    ],
+    [
+      'another recorder of a commit',
+      ['2 event wrong'],
+      inBlock('eth_getBlockReceipts', (receipts: Receipts) => {
+        receipts.flatMap(({ logs }) => logs)[0]!.topics[1] =
+          `0x${another.address.slice(2).toLowerCase().padStart(64, '0')}`
+      }),
+    ],
+    [
+      'a receipt without its events',
+      ['2 event wrong'],
+      inBlock('eth_getBlockReceipts', (receipts: Receipts) => {
+        for (const receipt of receipts) receipt.logs = []
+      }),
+    ],
+    [
+      'no receipts',
+      ['2 event wrong'],
+      inBlock('eth_getBlockReceipts', (receipts: Receipts) => void receipts.splice(0)),
+    ],
+    [
+      'another transaction',
+      ['2 transaction wrong'],
+      inBlock('eth_getBlockByNumber', (block: Block) => {
+        for (const each of block.transactions)
+          if (typeof each === 'object') each.hash = honest.commits[0]!.transactionHash
+      }),
+    ],
+    [
+      'no transactions',
+      ['2 transaction wrong'],
+      inBlock('eth_getBlockByNumber', (block: Block) => void block.transactions.splice(0)),
+    ],
+    [
+      'another time of a block',
+      ['settled wrong'],
+      inBlock('eth_getBlockByNumber', (block: Block) => {
+        block.timestamp = '0x1'
+      }),
+    ],
+    [
+      'another hash of a block',
+      ['settled wrong'],
+      inBlock('eth_getBlockByNumber', (block: Block) => {
+        block.hash = `0x${'1'.repeat(64)}`
+      }),
+    ],
+    [
+      'another chain',
+      ['1 transaction wrong', '2 transaction wrong', '3 transaction wrong', '4 transaction wrong'],
+      (method) => (method === 'eth_chainId' ? '0x5' : undefined),
+    ],
+    ['a list without the first block', ['complete wrong'], listOnly(1, 2)],
+    ['a list without a block in the middle', ['complete wrong'], listOnly(0, 2)],
+    ['a list without the last block', ['complete wrong'], listOnly(0, 1)],
+    ['a list of one block alone', ['complete wrong'], listOnly(2)],
+    [
+      'a state that is not the block’s',
+      ['complete unknown'],
+      (method, _, truth) => {
+        if (method !== 'eth_getProof') return undefined
+        return {
+          ...(truth as object),
+          accountProof: (truth as { accountProof: string[] }).accountProof.map((each) => each.replace(/..$/, '00')),
+        }
+      },
+    ],
+    [
+      'no proof of the state',
+      ['complete unknown'],
+      (method) => (method === 'eth_getProof' ? { accountProof: [], storageProof: [] } : undefined),
+    ],
+  ])('%s', async (_, names, lie) => {
+    node.lie = lie
+    const found = await verify(nid)
+    expect(found.agrees).toBe(false)
+    expect(namesOf(found)).toEqual(expect.arrayContaining(names))
+  })
+
+  it('a chain that was made up from the first block to the last, once a second node is asked, or a hash is known', async () => {
+    const second = await startToldNode(atEnd, chain.url)
+    second.lie = (method, params, truth) =>
+      method === 'eth_getBlockByNumber' && params[0] !== 'latest'
+        ? { ...(truth as object), hash: `0x${'2'.repeat(64)}` }
+        : undefined
+    expect(namesOf(await verify(nid, '--rpc', second.url))).toEqual(['settled wrong'])
+    expect(namesOf(await verify(nid, '--block-hash', `0x${'2'.repeat(64)}`))).toEqual(['settled wrong'])
+  })
+
+  it('another registry, or none', async () => {
+    const other = await createForger(chain.url, relayKeys[1]!)
+    expect(await verify(nid, '--registry', other.registry)).toMatchObject({ code: 1, verdict: 'unknown' })
+    await expect(verify(nid, '--registry', other.recorder)).rejects.toThrow(/knows no registry/)
+  })
+})

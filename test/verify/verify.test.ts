@@ -1,0 +1,115 @@
+/** The verifier of strangers: by its own command line, over HTTP, on a real chain. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Verification } from '../../src/verify/verification.ts'
+import reader from '../../verify/package.json' with { type: 'json' }
+import { annalVerify as run } from '../support/annal-verify.ts'
+import { atEnd } from '../support/at-end.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestApp, type SignedIn, type TestApp } from '../support/test-app.ts'
+import { startToldGateway, startToldNode, type ToldGateway, type ToldNode } from '../support/told-node.ts'
+
+let app: TestApp
+let owner: SignedIn
+let node: ToldNode
+let gateway: ToldGateway
+let registry: string
+
+const verify = (nid: string, ...args: string[]) =>
+  run(nid, '--rpc', node.url, '--registry', registry, '--gateway', gateway.url, ...args)
+
+async function judge(nid: string, ...args: string[]): Promise<Verification & { code: number }> {
+  const { code, stdout: out, stderr: err } = await verify(nid, '--json', ...args)
+  if (!out) throw new Error(err)
+  return { code, ...JSON.parse(out) }
+}
+
+/**
+ * Until the state can be proven: other tests share the chain, and put coins onto it between two blocks, which no block knows of.
+ */
+const proven = (nid: string) =>
+  eventually(
+    async () => {
+      await app.chain.registry.rpc.call('evm_mine')
+      return judge(nid)
+    },
+    ({ complete }) => complete.result === 'right',
+  )
+
+/** Waits until the chain has all commits of an asset. */
+const settled = (nid: string) =>
+  eventually(
+    () =>
+      app.sql<{ status: string }>(
+        'select r.status::text from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id where a.nid = $1',
+        [nid],
+      ),
+    (rows) => rows.length > 0 && rows.every(({ status }) => status === 'FINAL'),
+  )
+
+beforeAll(async () => {
+  app = await createTestApp({ withChain: true })
+  owner = await app.newUser()
+  node = await startToldNode(atEnd, app.env.CHAIN_RPC_URL!)
+  gateway = await startToldGateway(atEnd, app.url)
+  registry = (await eventually(
+    async () => app.chain.registry.findAddress(await app.chain.registry.readChainId()),
+    (address) => address !== undefined,
+  ))!
+})
+
+describe('annal-verify', () => {
+  it('finds an honest history whole, with what each commit changed', async () => {
+    const { id } = await owner.register({ public_access: 'true', caption: 'One' })
+    for (const caption of ['Two', 'Three']) await owner.rest('PATCH', `assets/${id}/`, { json: { caption } })
+    await settled(id)
+    const found = await proven(id)
+    expect(found).toMatchObject({
+      ...{ code: 0, verdict: 'holds', agrees: true, foreign: 0, complete: { result: 'right' } },
+      ...{ settled: { result: 'right' }, file: { result: 'right' } },
+    })
+    expect(found.commits.map(({ changes }) => changes?.abstract)).toEqual([undefined, ['One', 'Two'], ['Two', 'Three']])
+    const { stdout } = await verify(id)
+    expect(stdout).toMatch(/action-initial-registration[\s\S]*action-commit +abstract +right/)
+  })
+
+  it('reads a file of several blocks part by part', async () => {
+    const large = new File(
+      [new Uint8Array(600_000).map((_, at) => at % 251), String(performance.timeOrigin)],
+      'large.bin',
+    )
+    const { id } = await owner.register({ public_access: 'true', asset_file: large })
+    await settled(id)
+    expect(id).toMatch(/^bafybei/)
+    expect(await judge(id)).toMatchObject({ file: { result: 'right' } })
+  })
+
+  it('says of what nobody registered that it proves nothing', async () => {
+    const nid = 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku'
+    expect(await judge(nid)).toMatchObject({ code: 1, verdict: 'unknown', commits: [] })
+  })
+
+  it.each([
+    [[], 2],
+    [['bafkrei'], 2],
+    [['bafkrei', '--rpc', 'http://127.0.0.1:1', '--registry', '0x1', '--gateway', 'http://127.0.0.1:1'], 1],
+    [['no-such.car'], 1],
+  ])('ends a call %j that cannot be answered with %i, and a sentence', async (args, code) => {
+    expect(await run(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(/\w/) })
+  })
+})
+
+describe('the package for strangers', () => {
+  it('depends on five others, at the versions that are tried here, and on nothing of the service', () => {
+    const folder = join(import.meta.dirname, '../../src/verify')
+    const imported = readdirSync(folder).flatMap((file) =>
+      [...readFileSync(join(folder, file), 'utf8').matchAll(/from '([^']+)'/g)].map(([, name]) => name!),
+    )
+    expect(imported.filter((name) => name.startsWith('../'))).toEqual([])
+    const packages = imported.filter((name) => !/^(\.|node:)/.test(name))
+    const names = packages.map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/'))
+    expect([...new Set(names)].sort()).toEqual(Object.keys(reader.dependencies).sort())
+    expect(names.length && Object.keys(reader.dependencies).length).toBeLessThanOrEqual(5)
+  })
+})
