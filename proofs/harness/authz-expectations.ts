@@ -16,7 +16,9 @@ import {
   ownerReads,
   signedIn,
   signedInFinds,
+  staleToo,
 } from './authz-kinds.ts'
+import { pageExpectations } from './authz-pages.ts'
 
 export interface Expectations {
   /** `Type.field` of the root types, with the variant of its arguments: by what is given, or by what is found. */
@@ -41,8 +43,8 @@ export interface TypeRule {
 }
 
 const guess = { ...nobody('INVALID_TOKEN'), owner: 'allow' } satisfies Expected
-const deadLink = { ...nobody('HTTP 410'), owner: 'allow' } satisfies Expected
-const wrongPassword = { ...nobody('INCORRECT_LOGIN_CREDENTIALS'), owner: 'allow' } satisfies Expected
+const deadLink = staleToo({ ...nobody('HTTP 410'), owner: 'allow' })
+const wrongPassword = staleToo({ ...nobody('INCORRECT_LOGIN_CREDENTIALS'), owner: 'allow' })
 const foreignPlace = {
   ...nobody('VALIDATION_FAILED'),
   anonymous: 'NOT_AUTHENTICATED',
@@ -92,11 +94,13 @@ export const expectations: Expectations = {
     'Query.orders': signedIn,
     'Query.orders(after)': signedIn,
     'Query.orders(status)': signedIn,
-    'Query.pricing': everybody,
+    'Query.pricing': staleToo(everybody),
     'Query.quote(confirmOrder)': ownerAlone,
     'Query.quote(createOrder)': signedIn,
     'Query.quote(registerAsset)': signedIn,
     'Query.quote(updateAssetMetadata)': ownerAlone,
+    'Query.refunds': { ...ownerAlone, admin: 'allow' },
+    'Query.refunds(after)': { ...ownerAlone, admin: 'allow' },
     'Query.sale': admins,
     'Query.sales': admins,
     'Query.sales(after)': admins,
@@ -133,8 +137,8 @@ export const expectations: Expectations = {
     'Mutation.registerAsset(dryRun)': signedIn,
     'Mutation.replayWebhookDelivery': admins,
     'Mutation.requestEmailVerification': everybody,
-    'Mutation.requestPasswordReset': everybody,
-    'Mutation.resetPassword': guess,
+    'Mutation.requestPasswordReset': staleToo(everybody),
+    'Mutation.resetPassword': staleToo(guess),
     'Mutation.revokeApiKey': admins,
     'Mutation.revokeOtherSessions': signedIn,
     'Mutation.revokeSession': ownerAlone,
@@ -142,7 +146,7 @@ export const expectations: Expectations = {
     'Mutation.sendTestEvent': admins,
     'Mutation.signIn': wrongPassword,
     'Mutation.signOut': signedIn,
-    'Mutation.signUp': everybody,
+    'Mutation.signUp': staleToo(everybody),
     'Mutation.unlockUser': admins,
     'Mutation.withdraw': signedIn,
     'Mutation.withdraw(dryRun)': signedIn,
@@ -155,14 +159,14 @@ export const expectations: Expectations = {
     'Subscription.orderUpdated': ownerAlone,
   },
   routes: {
-    'POST auth/users': everybody,
+    'POST auth/users': staleToo(everybody),
     'POST auth/token/login': wrongPassword,
     'POST auth/token/logout': signedIn,
     'GET auth/users/me': signedIn,
     'DELETE auth/users/me': signedIn,
     'GET auth/users': signedIn,
-    'POST auth/users/reset_password': everybody,
-    'POST auth/users/reset_password_confirm': guess,
+    'POST auth/users/reset_password': staleToo(everybody),
+    'POST auth/users/reset_password_confirm': staleToo(guess),
     'POST auth/users/set_password': signedIn,
     'POST auth/users/set_email': signedIn,
     'POST auth/users/set_username': signedIn,
@@ -205,6 +209,7 @@ export const expectations: Expectations = {
     'POST store/network-app-orders/:id/cancel': ownerAlone,
     'GET store/network-app-orders/:id': ownerAlone,
     'GET store/network-app-orders': signedIn,
+    'GET store/network-app-orders/:id/refunds': { ...ownerAlone, admin: 'allow' },
     'POST store/network-app-orders/:id/refunds': admins,
     'POST store/network-app-orders/:id/refunds?dry_run=true': admins,
     'GET store/webhook-deliveries': admins,
@@ -233,14 +238,14 @@ export const expectations: Expectations = {
     'GET /healthz': everybody,
     'GET /readyz': everybody,
     'GET /version': everybody,
-    'GET /api/v3/openapi.json': everybody,
-    'GET /api/v3/docs': everybody,
-    'GET /api/v3/docs/page.css': everybody,
-    'GET /api/v3/docs/page.js': everybody,
-    'GET /api/v3/docs/swagger-ui.css': everybody,
-    'GET /api/v3/docs/swagger-ui-bundle.js': everybody,
+    'GET /api/v3/openapi.json': staleToo(everybody),
+    'GET /api/v3/docs': staleToo(everybody),
+    'GET /api/v3/docs/page.css': staleToo(everybody),
+    'GET /api/v3/docs/page.js': staleToo(everybody),
+    'GET /api/v3/docs/swagger-ui.css': staleToo(everybody),
+    'GET /api/v3/docs/swagger-ui-bundle.js': staleToo(everybody),
     'GET /schema.graphql': everybody,
-    'GET /': everybody,
+    'GET /': staleToo(everybody),
     'GET /api/v3/events/stream': foreignPlace,
     'GET /api/v3/auth/users/me/export': signedIn,
     'GET /auth/users/me/export': signedIn,
@@ -249,6 +254,7 @@ export const expectations: Expectations = {
     'POST /account/password-reset/:uid/:token': deadLink,
     'GET /account/email-verification/:uid/:token': deadLink,
     'POST /account/email-verification/:uid/:token': deadLink,
+    ...pageExpectations,
   },
   administration: [
     'Mutation.deactivateNetworkApp',
@@ -269,6 +275,7 @@ export const expectations: Expectations = {
     'Mutation.unlockUser',
     'POST store/users/:id/lock',
     'POST store/users/:id/unlock',
+    ...Object.keys(pageExpectations).filter((key) => key.startsWith('POST ')),
   ],
   types: {
     ApiKey: { who: 'admin', fields: 'createdAt id name prefix revokedAt' },
@@ -344,12 +351,12 @@ export const expectations: Expectations = {
     WebhookAttempt: payload('duration failure number response startedAt statusCode'),
     ...alike(
       'edges nodes pageInfo totalCount',
-      'ApiKeyConnection AssetConnection AuditEntryConnection NetworkAppConnection OrderConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
+      'ApiKeyConnection AssetConnection AuditEntryConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
     ),
     ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
     ...alike(
       'cursor node',
-      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge EventEdge NetworkAppEdge OrderEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
+      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge EventEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
     ),
     ...alike('order', 'CancelOrderPayload'),
     ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),

@@ -50,6 +50,7 @@ const rowCursor = (id: string) => Buffer.from(`GPC:S:${fromId(id)!.uuid}`).toStr
 export const cursors: Record<string, ValueOf> = {
   'Query.auditEntries': ({ owner }) => rowCursor(owner.auditId),
   'Query.orders': ({ owner }) => rowCursor(owner.orderId),
+  'Query.refunds': ({ owner }) => rowCursor(owner.refundId),
   'Query.sales': ({ owner }) => rowCursor(owner.orderId),
   'Query.webhookDeliveries': ({ owner }) => rowCursor(owner.deliveryId),
   'Query.events': ({ owner }) => owner.eventId,
@@ -68,6 +69,7 @@ export const inputValues: Record<string, ValueOf> = {
   'Query.networkApps.filter': () => ({}),
   'Query.order.id': ownerOrder,
   'Query.orders.status': () => 'CREATED',
+  'Query.refunds.orderId': ({ owner }) => owner.paidOrderId,
   'Query.sale.orderId': ownerOrder,
   'Query.sales.filter': () => ({}),
   'Query.users.search': ({ owner }) => owner.email,
@@ -190,7 +192,7 @@ export interface RestCall {
 }
 
 /** Several, when there is more than one way to ask. */
-type CallOf = (asked: Asked) => RestCall | RestCall[]
+export type CallOf = (asked: Asked) => RestCall | RestCall[]
 
 const nid = ({ owner }: Asked): RestCall => ({ params: { nid: owner.nid } })
 const app = ({ owner }: Asked): RestCall => ({ params: { id: owner.appId } })
@@ -273,6 +275,7 @@ export const restCalls: Record<string, CallOf> = {
   'POST store/network-app-orders/:id/cancel': order,
   'GET store/network-app-orders/:id': order,
   'GET store/network-app-orders': plain,
+  'GET store/network-app-orders/:id/refunds': ({ owner }) => ({ params: { id: owner.paidOrderId } }),
   'POST store/network-app-orders/:id/refunds': ({ owner }) => ({
     params: { id: owner.paidOrderId },
     json: { amount: '0.001', reason: 'because' },

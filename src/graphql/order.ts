@@ -9,8 +9,8 @@ import { offsetArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
 import { type PaidMutation, resolvePaid } from './paid-mutation.ts'
 import { costFields, type Quoted, quoteField } from './quote.ts'
-import { RefundType } from './refund.ts'
-import { atMost, characters, jsonBytes, pageOf } from './sizes.ts'
+import { shownRefunds } from './refund.ts'
+import { characters, jsonBytes, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
@@ -27,9 +27,6 @@ export const OrderStatus = builder.enumType('OrderStatus', {
     REFUNDED: { description: 'Paid, and all of the money given back.' },
   } as const,
 })
-
-/** Refunds of an order that are shown: one is usual, and parts are given back by hand. */
-export const SHOWN_REFUNDS = 20
 
 /** `Order`, for its buyer alone. */
 export const OrderType = builder.prismaObject('Order', {
@@ -121,12 +118,7 @@ export const OrderType = builder.prismaObject('Order', {
       description: 'Given back in all; never more than was paid.',
       resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
     }),
-    refunds: t.relation('refunds', {
-      type: RefundType,
-      ...atMost(SHOWN_REFUNDS),
-      description: `Its refunds, the oldest first; the last ${SHOWN_REFUNDS} of them.`,
-      query: { orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }], take: -SHOWN_REFUNDS },
-    }),
+    refunds: t.relation('refunds', shownRefunds),
     transferId: t.id({
       nullable: true,
       description: 'Identifier of the charge, as it stands in your transfers; null until it is paid.',

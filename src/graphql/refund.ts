@@ -2,15 +2,18 @@ import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import type { RefundQuote } from '../domain/store/refund-service.ts'
-import type { Refund } from '../platform/prisma/client.ts'
+import type { Prisma, Refund } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
 import { wantedOf } from './paid-mutation.ts'
 import { QuoteProblem } from './quote.ts'
-import { atMost, characters } from './sizes.ts'
+import { atMost, characters, pageOf } from './sizes.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 /** `Refund`, for the order's buyer and administrators. */
-export const RefundType = builder.prismaObject('Refund', {
+const RefundType = builder.prismaObject('Refund', {
   description:
     'Money of an order that was given back: by an administrator, or because its webhook was given up. The buyer and administrators see it.',
   interfaces: [Node],
@@ -46,6 +49,49 @@ export const RefundType = builder.prismaObject('Refund', {
     createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
   }),
 })
+
+/** One is usual, and parts are given back by hand. */
+const SHOWN = 20
+
+/** The refunds of an order, as its buyer and administrators see them beside it. */
+export const shownRefunds = {
+  type: RefundType,
+  ...atMost(SHOWN),
+  description: `Its refunds, the oldest first; the last ${SHOWN} of them. \`refunds\` lists all.`,
+  query: { orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }], take: -SHOWN } satisfies Prisma.Order$refundsArgs,
+}
+
+const RefundConnection = builder.connectionObject(
+  {
+    type: RefundType,
+    name: 'RefundConnection',
+    description: 'A page of refunds.',
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'RefundEdge', description: 'A refund with its cursor.' },
+)
+
+builder.queryField('refunds', (t) =>
+  t.prismaConnection(
+    {
+      type: RefundType,
+      cursor: 'id',
+      ...pageOf(1000),
+      description:
+        'What was given back of an order, the oldest first; for its buyer and administrators. Raises NOT_AUTHENTICATED, NOT_FOUND.',
+      args: {
+        orderId: t.arg.id({ required: true, description: 'Identifier of the order.' }),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { orderId }, { actor, services }) => services.refunds.count(actor, orderId),
+      resolve: (query, _root, { orderId, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        return services.refunds.list(actor, orderId, withOffset(query, offset))
+      },
+    },
+    RefundConnection,
+  ),
+)
 
 const RefundQuoteType = builder.objectRef<RefundQuote>('RefundQuote').implement({
   description: 'What a refund gives back. What was spent last comes back first: currency units, then points.',

@@ -4,9 +4,9 @@ import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { offsetArg, withOffset } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
-import { OrderStatus, SHOWN_REFUNDS } from './order.ts'
-import { RefundType } from './refund.ts'
-import { atMost, characters, pageOf } from './sizes.ts'
+import { OrderStatus } from './order.ts'
+import { shownRefunds } from './refund.ts'
+import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 import { UserType } from './user.ts'
 
@@ -55,12 +55,7 @@ const SaleType = builder.prismaObject('Order', {
       description: 'Given back in all.',
       resolve: ({ pointsRefunded, numRefunded }) => add(pointsRefunded, numRefunded),
     }),
-    refunds: t.relation('refunds', {
-      type: RefundType,
-      ...atMost(SHOWN_REFUNDS),
-      description: `Its refunds, the oldest first; the last ${SHOWN_REFUNDS} of them.`,
-      query: { orderBy: [{ numBefore: 'asc' }, { pointsBefore: 'asc' }], take: -SHOWN_REFUNDS },
-    }),
+    refunds: t.relation('refunds', shownRefunds),
     createdAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ createdAt }) => createdAt }),
     expiresAt: t.field({
       type: 'DateTime',

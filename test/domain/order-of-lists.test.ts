@@ -48,6 +48,7 @@ const give = async (door: Door, user = admin): Promise<string> => {
 await give(doors[0]!)
 const changing = await register(doors[0]!)
 const calling = await makeApp(doors[0]!, { webhook_url: 'http://127.0.0.1:9/' })
+const refunded = await buy(doors[0]!, await makeApp(doors[0]!, { price: '1' }))
 
 interface List {
   /** The connection's type in the schema. */
@@ -110,6 +111,17 @@ const lists: List[] = [
     type: 'SaleConnection',
     make: (door) => buy(door),
     graphql: 'sales(first: 4) { nodes { name: orderId } }',
+  },
+  {
+    type: 'RefundConnection',
+    make: async (door) => {
+      const json = { amount: '0.1', reason: 'Test' }
+      return expectOk(await door('POST', `store/network-app-orders/${refunded}/refunds/`, { json })).id
+    },
+    graphql: `refunds(orderId: "${refunded}", last: 4) { nodes { name: id } }`,
+    rest: `store/network-app-orders/${refunded}/refunds/`,
+    called: 'id',
+    isOldestFirst: true,
   },
   {
     type: 'EventConnection',
@@ -183,7 +195,7 @@ it.each(lists)('$type: what happened last stands last, at both doors', async (li
   else expect(items.slice(0, 4)).toEqual(newestFirst)
 })
 
-it('refunds of an order stand in the order in which they were made', async () => {
+it('refunds beside an order stand in the order in which they were made', async () => {
   const id = await buy(doors[0]!, await makeApp(doors[0]!, { price: '1' }))
   const reasons = doors.map((_, serial) => `refund ${serial}`)
   for (const [serial, door] of doors.entries()) {

@@ -186,6 +186,18 @@ export const permission: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/store/refund-service.ts',
+    ['rest/refunds.test.ts'],
+    [
+      [
+        'permission.refunds-of-an-order',
+        'What was given back of an order is listed for its buyer and for administrators.',
+        `const seen = canAdminister(actor) ? {} : visibleOrders(actor)`,
+        `const seen = {}`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/graphql/session.ts',
     ['contract/authorization.test.ts'],
     [

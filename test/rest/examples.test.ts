@@ -177,6 +177,7 @@ it('all are answered', async () => {
   const deliveries = await note(admin, 'listWebhookDeliveries')
   await note(admin, 'getWebhookDelivery', { params: { id: deliveries.results[0].id } })
   await note(admin, 'refundOrder', { ...order, json: { amount: '0.5', reason: 'The picture came late.' } })
+  await note(ada, 'listRefunds', order)
   await noteRefusal('UNABLE_TO_REFUND_ORDER', admin, 'refundOrder', { ...another, json: { reason: 'Why not.' } })
   await note(admin, 'grantPoints', { json: { user_id: 'ada', amount: '5', reason: 'Welcome' } })
   await note(admin, 'findUsers', { query: { search: 'ada' } })

@@ -89,6 +89,28 @@ describe('a refund', () => {
     expect(await app.wallet(seller)).toEqual({ num: '0', points: '0' })
   })
 
+  it('is listed for the buyer and for administrators, page by page, and for nobody else', async () => {
+    const sale = await buy()
+    const made = []
+    for (const amount of ['0.1', '0.2', '0.3']) made.push(expectOk(await giveBack(sale.id, { amount })))
+    const path = `store/network-app-orders/${sale.id}/refunds/`
+    for (const actor of [sale.buyer, admin])
+      expect(expectOk(await actor.rest('GET', path))).toMatchObject({ count: 3, results: made, next: null })
+    const { results, next } = expectOk(await sale.buyer.rest('GET', `${path}?limit=1&offset=1`))
+    expect([results, next]).toEqual([[made[1]], expect.stringContaining(`${path}?limit=1&offset=2`)])
+    const query = 'query ($id: ID!) { refunds(orderId: $id, last: 2) { totalCount nodes { id } } }'
+    const { refunds } = expectOk(await sale.buyer.graphql(query, { id: sale.id }))
+    expect(refunds).toEqual({ totalCount: 3, nodes: made.slice(1).map(({ id }) => ({ id })) })
+    const stranger = await app.newUser()
+    expectError(await stranger.rest('GET', path), 'NOT_FOUND')
+    expectError(await stranger.graphql(query, { id: sale.id }), 'NOT_FOUND')
+    expectError(await app.graphql(query, { id: sale.id }), 'NOT_AUTHENTICATED')
+    expectError(
+      await admin.rest('GET', `store/network-app-orders/${toId('order', randomUUID())}/refunds/`),
+      'NOT_FOUND',
+    )
+  })
+
   it('is never more than was paid, also when many ask at once', async () => {
     const sale = await buy()
     const answers = await Promise.all(Array.from({ length: 12 }, () => giveBack(sale.id, { amount: '0.4' })))

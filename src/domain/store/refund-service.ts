@@ -1,4 +1,4 @@
-/** What administrators give back of paid orders. Contract: `refundOrder`, `POST /api/v3/store/network-app-orders/{id}/refunds/`. */
+/** What administrators give back of paid orders. Contract: `refundOrder`, `refunds`, `/api/v3/store/network-app-orders/{id}/refunds/`. */
 import type { Prisma, Refund } from '../../platform/prisma/client.ts'
 import type { Actor } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
@@ -8,7 +8,7 @@ import { fromId } from '../ids.ts'
 import { inspect, parse } from '../input.ts'
 import { add, fromUnits, least, toUnits } from '../money.ts'
 import { newUuid } from '../new-uuid.ts'
-import { assertMay, visibleRefunds } from '../policy.ts'
+import { assertMay, canAdminister, visibleOrders, visibleRefunds } from '../policy.ts'
 import type { Database, FeedNotifications } from '../ports.ts'
 import { type Problem, problemsOf } from '../wallet/quote.ts'
 import { type RefundInput, refundInput } from './refund-input.ts'
@@ -16,6 +16,8 @@ import { findRefundable, refundOrder } from './refund-statements.ts'
 
 /** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
 export type RefundQuery = Omit<Prisma.RefundFindFirstArgs, 'where'>
+/** The same for a page. */
+export type RefundsQuery = Omit<Prisma.RefundFindManyArgs, 'where'>
 
 interface Dependencies {
   database: Database
@@ -72,6 +74,15 @@ export function createRefundService({ database, notifications, idempotency }: De
     return { ...found, uuid }
   }
 
+  /** The UUID of an order that the actor may see: their own; an administrator sees all. Raises NOT_AUTHENTICATED, NOT_FOUND. */
+  async function visibleOrder(actor: Actor, orderId: string): Promise<string> {
+    assertMay(actor, 'order:read')
+    const id = fromId(orderId, 'order')?.uuid
+    const seen = canAdminister(actor) ? {} : visibleOrders(actor)
+    if (!id || !(await database.read.order.count({ where: { id, ...seen } }))) throw notFound('Order')
+    return id
+  }
+
   const busy = () =>
     new DomainError('CONFLICT', 'The order is being settled by another request. Try again.', { retryAfter: 1 })
 
@@ -86,6 +97,18 @@ export function createRefundService({ database, notifications, idempotency }: De
       const refund = await this.find(actor, uuid, query)
       if (!refund) throw notFound('Refund')
       return refund
+    },
+
+    /** What was given back of an order, the oldest first. Raises NOT_AUTHENTICATED, NOT_FOUND. */
+    async list(actor: Actor, orderId: string, query: RefundsQuery): Promise<Refund[]> {
+      const orderBy: Prisma.RefundOrderByWithRelationInput[] = [{ numBefore: 'asc' }, { pointsBefore: 'asc' }]
+      const where = { orderId: await visibleOrder(actor, orderId) }
+      return database.read.refund.findMany({ ...query, orderBy, where })
+    },
+
+    /** How many `list` would give in all. Raises what `list` raises. */
+    async count(actor: Actor, orderId: string): Promise<number> {
+      return database.read.refund.count({ where: { orderId: await visibleOrder(actor, orderId) } })
     },
 
     /**

@@ -50,6 +50,7 @@ type Documents = {
     "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestCancelOrderDocument,
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": typeof types.RestOrderDocument,
     "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": typeof types.RestOrdersDocument,
+    "\n    query RestRefunds($id: ID!, $limit: Int!, $offset: Int!) {\n      refunds(orderId: $id, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...RefundRecord\n        }\n      }\n    }\n  ": typeof types.RestRefundsDocument,
     "\n    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {\n      refundOrder(input: $input) {\n        refund @skip(if: $dryRun) {\n          ...RefundRecord\n        }\n        quote @include(if: $dryRun) {\n          ...RefundQuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestRefundOrderDocument,
     "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": typeof types.RestRequestPasswordResetDocument,
     "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestResetPasswordDocument,
@@ -123,6 +124,7 @@ const documents: Documents = {
     "\n    mutation RestCancelOrder($input: CancelOrderInput!) {\n      cancelOrder(input: $input) {\n        order {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestCancelOrderDocument,
     "\n    query RestOrder($id: ID!) {\n      order(id: $id) {\n        ...OrderRecord\n      }\n    }\n  ": types.RestOrderDocument,
     "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  ": types.RestOrdersDocument,
+    "\n    query RestRefunds($id: ID!, $limit: Int!, $offset: Int!) {\n      refunds(orderId: $id, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...RefundRecord\n        }\n      }\n    }\n  ": types.RestRefundsDocument,
     "\n    mutation RestRefundOrder($input: RefundOrderInput!, $dryRun: Boolean!) {\n      refundOrder(input: $input) {\n        refund @skip(if: $dryRun) {\n          ...RefundRecord\n        }\n        quote @include(if: $dryRun) {\n          ...RefundQuoteRecord\n        }\n      }\n    }\n  ": types.RestRefundOrderDocument,
     "\n    mutation RestRequestPasswordReset($input: RequestPasswordResetInput!) {\n      requestPasswordReset(input: $input) {\n        email\n      }\n    }\n  ": types.RestRequestPasswordResetDocument,
     "\n    mutation RestResetPassword($input: ResetPasswordInput!) {\n      resetPassword(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestResetPasswordDocument,
@@ -318,6 +320,10 @@ export function graphql(source: "\n    query RestOrder($id: ID!) {\n      order(
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestOrders($limit: Int!, $offset: Int!) {\n      orders(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...OrderRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestRefunds($id: ID!, $limit: Int!, $offset: Int!) {\n      refunds(orderId: $id, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...RefundRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestRefunds($id: ID!, $limit: Int!, $offset: Int!) {\n      refunds(orderId: $id, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...RefundRecord\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -164,6 +164,31 @@ const list = defineRoute({
   present: ({ orders }, request) => presentPage(request, orders.totalCount, orders.nodes.map(presentOrder)),
 })
 
+const refunds = defineRoute({
+  method: 'GET',
+  path: 'store/network-app-orders/:id/refunds',
+  operationId: 'listRefunds',
+  tag: 'Orders',
+  summary: 'List what was given back of an order, the oldest first',
+  description: 'For its buyer and administrators.',
+  params: orderParam,
+  query: pageQuery({}),
+  action: 'order:read',
+  operation: graphql(/* GraphQL */ `
+    query RestRefunds($id: ID!, $limit: Int!, $offset: Int!) {
+      refunds(orderId: $id, first: $limit, offset: $offset) {
+        totalCount
+        nodes {
+          ...RefundRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({ id: request.params.id!, ...pageOf(request) }),
+  answer: pageRecord('Refunds', refundRecord),
+  present: ({ refunds }, request) => presentPage(request, refunds.totalCount, refunds.nodes.map(presentRefund)),
+})
+
 const refund = defineRoute({
   method: 'POST',
   path: 'store/network-app-orders/:id/refunds',
@@ -211,4 +236,4 @@ const refund = defineRoute({
 })
 
 /** Orders of network apps. */
-export const orderRoutes = [create, confirm, cancel, read, list, refund]
+export const orderRoutes = [create, confirm, cancel, read, list, refunds, refund]
