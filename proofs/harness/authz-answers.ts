@@ -36,7 +36,8 @@ export function createJudge(schema: GraphQLSchema, scene: Scene, { types }: Pick
     wordsIn(kind, sent, told) {
       return scene.canaries.flatMap(({ what, text, sees }) => {
         if (!told.includes(text)) return []
-        if (kind !== 'anonymous' && sees.includes(kind)) {
+        // Whoever is locked out sees nothing of their own either.
+        if (kind !== 'anonymous' && kind !== 'locked' && sees.includes(kind)) {
           seen.add(text)
           return []
         }

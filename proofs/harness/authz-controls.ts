@@ -39,7 +39,9 @@ interface Control {
 /** Services that know no actors. */
 const impersonal = new Set<keyof Services>(['funds', 'idempotency', 'pricing', 'thumbnails'])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
-const administrative = new Set<keyof Services>(['apiKeys', 'deliveries', 'grants', 'networkApps'])
+const administrative = new Set<keyof Services>([
+  ...(['adminSessions', 'apiKeys', 'deliveries', 'figures', 'grants', 'networkApps', 'sales', 'users'] as const),
+])
 
 /** The ways to register a file. */
 const registersFile = (key: string) => key === 'Mutation.registerAsset' || key === 'POST assets'
@@ -73,9 +75,11 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
       // Whose room a file takes up is seen by who has none left.
       ...(name === 'uploads' && { only: registersFile, isCaught: isThrottled }),
       open: () =>
-        replace(services[name] as unknown as Methods, (methodName, method) =>
-          methodName === 'authenticate' ? undefined : (...args) => method(...args.map(takeFor(taken))),
-        ),
+        replace(services[name] as unknown as Methods, (methodName, method) => {
+          if (methodName !== 'authenticate') return (...args) => method(...args.map(takeFor(taken)))
+          // The pages' own sessions; an access token is what the matrix is about.
+          return name === 'adminSessions' ? async () => actors.admin : undefined
+        }),
     }
   }
 

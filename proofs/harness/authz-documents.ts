@@ -37,7 +37,7 @@ export interface RootCall {
 
 const PAGING = new Set(['first', 'last', 'before', 'offset'])
 /** What a page holds: little, so that deep documents stay within their limits. */
-const PAGE = 2
+export const PAGE = 2
 
 /** Every way to call every field of the root types, and what is missing to do so. */
 export function rootCallsOf(schema: GraphQLSchema): { calls: RootCall[]; problems: string[] } {
@@ -243,32 +243,56 @@ export interface SelectionOptions {
   /** Of one document, about. */
   maxFields: number
   isFragment: boolean
+  /** Whether a document with this selection may be asked for; one that may not is taken apart. */
+  fits?: (selection: string) => boolean
+}
+
+const halvesOf = <T>(list: readonly T[]): [T[], T[]] => {
+  const middle = Math.ceil(list.length / 2)
+  return [list.slice(0, middle), list.slice(middle)]
 }
 
 /** Selections that together ask for everything below a type; one is empty for what has no fields. */
-export function selectionsOf(type: GraphQLNamedType, { depth, maxFields, isFragment }: SelectionOptions): string[] {
+export function selectionsOf(type: GraphQLNamedType, options: SelectionOptions): string[] {
   if (!isObjectType(type)) return ['']
-  const selections: string[] = []
+  const { depth, maxFields, isFragment, fits = () => true } = options
   // Whatever is found is told by its identifier.
   const plant = (at: GraphQLObjectType): Tree => ({ leaves: 'id' in at.getFields() ? ['id'] : [], branches: new Map() })
-  let tree = plant(type)
-  let count = 0
-  const flush = () => {
-    if (count > 0) selections.push(isFragment ? `{ __typename ... on ${type.name} ${render(tree)} }` : render(tree))
-    tree = plant(type)
-    count = 0
-  }
-  for (const [path, leaves] of pathsFrom(type, depth)) {
-    if (count > 0 && count + leaves.length + path.length > maxFields) flush()
-    let at = tree
-    for (const { text, type: next } of path) {
-      const below = at.branches.get(text) ?? plant(next)
-      at.branches.set(text, below)
-      at = below
+
+  function selectionOf(group: readonly Found[]): string {
+    const tree = plant(type as GraphQLObjectType)
+    for (const [path, leaves] of group) {
+      let at = tree
+      for (const { text, type: next } of path) {
+        const below = at.branches.get(text) ?? plant(next)
+        at.branches.set(text, below)
+        at = below
+      }
+      at.leaves = [...new Set([...at.leaves, ...leaves])]
     }
-    at.leaves = leaves
-    count += leaves.length + path.length
+    return isFragment ? `{ __typename ... on ${type.name} ${render(tree)} }` : render(tree)
   }
-  flush()
-  return selections
+
+  function apart(group: readonly Found[]): string[] {
+    const selection = selectionOf(group)
+    const [[path, leaves]] = group as [Found]
+    if (fits(selection)) return [selection]
+    // What is too much by itself can be asked for by nobody.
+    if (group.length === 1 && leaves.length === 1) return []
+    const halves = group.length > 1 ? halvesOf(group) : halvesOf(leaves).map((half): Found[] => [[path, half]])
+    return halves.flatMap(apart)
+  }
+
+  const groups: Found[][] = []
+  let count = Number.POSITIVE_INFINITY
+  for (const found of pathsFrom(type, depth)) {
+    const size = found[0].length + found[1].length
+    if (count + size > maxFields) {
+      groups.push([])
+      count = 0
+    }
+    groups.at(-1)!.push(found)
+    count += size
+  }
+  return groups.flatMap(apart)
 }

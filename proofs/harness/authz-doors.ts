@@ -1,4 +1,4 @@
-/** Requests to both doors, and what came of them in one vocabulary. */
+/** Requests to both interfaces and to the pages for administrators, and what came of them in one vocabulary. */
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { statuses } from '../../src/rest/status.ts'
 import { graphqlMessage } from '../../test/support/graphql-client.ts'
@@ -69,4 +69,30 @@ export async function askRest(
   const answer = await trySend(url, { ...credentials, method, path: address, json, multipart, urlencoded })
   const sent = `${method} ${address} ${JSON.stringify(json ?? call.urlencoded ?? {})}`
   return { outcome: refusalIn(answer), sent, text: answer.text }
+}
+
+/** What a browser brings to a page for administrators. */
+export interface PageKeys {
+  /** What stands in the cookie of a session. */
+  secret: string
+  /** What a form brings back. */
+  formToken: string
+}
+
+/** Who is not let in is led there; so is whoever signs out, with an order to forget the session. */
+const isLedToSignIn = ({ status, headers }: Answer) =>
+  status === 303 && headers.get('location')?.startsWith('/admin/sign-in') && !headers.has('set-cookie')
+
+/** As a browser asks that shows a page of ours. */
+export async function askPage(
+  url: string,
+  { secret, formToken }: PageKeys,
+  { method, path, call }: { method: string; path: string; call: RestCall },
+): Promise<Told> {
+  const address = addressOf(path, call)
+  const headers = { cookie: `annal-admin=${secret}`, 'sec-fetch-site': 'same-origin' }
+  const urlencoded = method === 'GET' ? undefined : { ...call.urlencoded, 'form-token': formToken }
+  const answer = await trySend(url, { method, path: address, headers, urlencoded })
+  const sent = `${method} ${address} ${JSON.stringify(call.urlencoded ?? {})}`
+  return { outcome: isLedToSignIn(answer) ? 'HTTP 303' : refusalIn(answer), sent, text: answer.text }
 }

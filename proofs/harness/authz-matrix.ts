@@ -4,10 +4,11 @@ import { fromId } from '../../src/domain/ids.ts'
 import type { DirectRoute, Route } from '../../src/rest/define-route.ts'
 import type { Credentials } from '../../test/support/http-client.ts'
 import { createJudge, type Judge } from './authz-answers.ts'
-import { createPageOf, type RootCall, selectionsOf } from './authz-documents.ts'
-import { askGraphQL, askRest, type Told } from './authz-doors.ts'
+import { createPageOf, PAGE, type RootCall, selectionsOf } from './authz-documents.ts'
+import { askGraphQL, askPage, askRest, type Told } from './authz-doors.ts'
 import type { Expectations } from './authz-expectations.ts'
 import { type Kind, kinds, type Outcome } from './authz-kinds.ts'
+import { pageCalls } from './authz-pages.ts'
 import type { Scene } from './authz-scene.ts'
 import type { State } from './authz-state.ts'
 import { streamRoute, subscribeAll } from './authz-streams.ts'
@@ -29,6 +30,8 @@ export interface ServedRoute {
   method: string
   path: string
   isDry: boolean
+  /** A page for administrators, with a session of its own. */
+  isAdminPage: boolean
   /** What is sent: that of the route without its dry run. */
   callKey: string
 }
@@ -66,21 +69,27 @@ export interface MatrixResult {
 const leavesTrace = new Set(['Query.myData', 'GET /api/v3/auth/users/me/export', 'GET /auth/users/me/export'])
 
 /** Both families of paths: old callers know `auth/…` without the prefix. */
-export function servedRoutes(routes: readonly Route[], directRoutes: readonly DirectRoute[]): ServedRoute[] {
+export function servedRoutes(
+  routes: readonly Route[],
+  directRoutes: readonly DirectRoute[],
+  adminPages: readonly { method: string; path: string }[],
+): ServedRoute[] {
   const operations = routes.flatMap(({ method, path, presentDryRun }) => {
     const key = `${method} ${path}`
     const dry = `${key}?dry_run=true`
     const paths = path.startsWith('auth/') ? [`/api/v3/${path}/`, `/${path}/`] : [`/api/v3/${path}/`]
     return paths.flatMap((served): ServedRoute[] => [
-      { key, method, path: served, isDry: false, callKey: key },
-      ...(presentDryRun ? [{ key: dry, method, path: served, isDry: true, callKey: key }] : []),
+      { key, method, path: served, isDry: false, isAdminPage: false, callKey: key },
+      ...(presentDryRun ? [{ key: dry, method, path: served, isDry: true, isAdminPage: false, callKey: key }] : []),
     ])
   })
-  const direct = directRoutes.map(({ method, path }): ServedRoute => {
-    const key = `${method} ${path}`
-    return { key, method, path, isDry: false, callKey: key }
-  })
-  return [...operations, ...direct]
+  const whole =
+    (isAdminPage: boolean) =>
+    ({ method, path }: { method: string; path: string }): ServedRoute => {
+      const key = `${method} ${path}`
+      return { key, method, path, isDry: false, isAdminPage, callKey: key }
+    }
+  return [...operations, ...directRoutes.map(whole(false)), ...adminPages.map(whole(true))]
 }
 
 export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Promise<MatrixResult> {
@@ -136,15 +145,19 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
     const expected = expectations.fields[call.key]
     if (!expected) return
     const isFragment = call.key.startsWith('Query.node(')
+    const fits = (selection: string) => pageOf(call.document(selection), [PAGE]) !== undefined
     // All of what is there, but not deep; and deep, but little of it: a document may ask for so much and no more.
-    const wide = selectionsOf(call.type, { depth: 1, maxFields: 200, isFragment }).map((text) => ({
+    const wide = selectionsOf(call.type, { depth: 1, maxFields: 200, isFragment, fits }).map((text) => ({
       text,
-      page: pageOf(call.document(text), [50, 15]) ?? 2,
+      page: pageOf(call.document(text), [50, 15]) ?? PAGE,
     }))
-    const deep = selectionsOf(call.type, { depth, maxFields: 50, isFragment }).map((text) => ({ text, page: 2 }))
+    const deep = selectionsOf(call.type, { depth, maxFields: 50, isFragment, fits }).map((text) => ({
+      text,
+      page: PAGE,
+    }))
     // A mutation is carried out once.
     const once = () =>
-      selectionsOf(call.type, { depth: 2, maxFields: 300, isFragment }).map((text) => ({ text, page: 2 }))
+      selectionsOf(call.type, { depth: 2, maxFields: 300, isFragment }).map((text) => ({ text, page: PAGE }))
     const selections = call.operation === 'mutation' ? once() : [...wide, ...deep]
     if (call.operation === 'mutation' && selections.length > 1)
       note('other', `${call.key} does not fit into one document.`)
@@ -192,16 +205,18 @@ export async function runMatrix(parts: MatrixParts, options: MatrixOptions): Pro
 
   async function runRoute(route: ServedRoute): Promise<void> {
     const expected = expectations.routes[route.key]
-    const callOf = restCalls[route.callKey]
+    const callOf = (route.isAdminPage ? pageCalls : restCalls)[route.callKey]
     if (!expected || !callOf) return
     for (const kind of options.kinds ?? kinds) {
       result.cells += 1
       for (const call of [callOf(askedBy(kind))].flat()) {
         const query = route.isDry ? { ...call.query, dry_run: 'true' } : call.query
         const request = { method: route.method, path: route.path, call: query ? { ...call, query } : call }
-        const told = route.path.endsWith('/stream')
-          ? await streamRoute(url, credentialsOf(kind), request)
-          : await askRest(url, credentialsOf(kind), request)
+        const told = await (route.isAdminPage
+          ? askPage(url, scene.pageKeysOf(kind), request)
+          : route.path.endsWith('/stream')
+            ? streamRoute(url, credentialsOf(kind), request)
+            : askRest(url, credentialsOf(kind), request))
         result.requests += 1
         judgeOutcome(route.key, kind, expected[kind], told)
       }

@@ -1,6 +1,6 @@
 /**
- * Three people with the same things each, and words planted in whatever is private of them, so that an answer tells by
- * itself whose secret it holds. A fourth one sells to all of them and buys from all of them.
+ * Four people with the same things each, and words planted in whatever is private of them, so that an answer tells by
+ * itself whose secret it holds. A fifth one sells to all of them and buys from all of them.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
@@ -8,11 +8,13 @@ import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
 import { trySend } from '../../test/support/http-client.ts'
 import { sampleOf } from '../../test/support/metadata.ts'
+import type { PageKeys } from './authz-doors.ts'
+import type { Kind } from './authz-kinds.ts'
 import type { Service } from './authz-service.ts'
 import type { Call } from './client.ts'
 import { runSql } from './run-sql.ts'
 
-export type Name = 'other' | 'owner' | 'admin'
+export type Name = 'other' | 'owner' | 'admin' | 'locked'
 
 export interface Person {
   name: Name | 'seller'
@@ -22,6 +24,8 @@ export interface Person {
   username: string
   password: string
   token: string
+  /** Of a session at the pages for administrators, from when they were one. */
+  pageSecret: string
   /** Mailed tokens that are good. */
   resetToken: string
   verificationToken: string
@@ -67,6 +71,8 @@ export interface Scene {
   /** Of a trusted service, which speaks for everybody. */
   apiKey: string
   apiKeyId: string
+  /** What they bring to a page for administrators; nobody, an access token of the administrator's. */
+  pageKeysOf(kind: Kind): PageKeys
   canaries: Canary[]
   /** Identifiers, as callers see them, of what belongs to one person alone. */
   belongings: Map<string, Name>
@@ -191,6 +197,24 @@ export async function openScene({
     return person
   }
 
+  /** A session at the pages for administrators, as of when they were one. */
+  async function openPages(person: Person): Promise<void> {
+    person.pageSecret = plant(person.name, 'secret of the pages', [])
+    await sql(
+      `insert into admin_sessions (user_id, hash, password_digest)
+       select id, $2::bytea, sha256(convert_to(password_hash, 'UTF8')) from users where id = $1::uuid`,
+      [person.uuid, sha256(person.pageSecret)],
+    )
+  }
+
+  /** What the forms of their pages bring back. */
+  async function readFormToken({ pageSecret }: Person): Promise<string> {
+    const { text } = await trySend(url, { path: '/admin', headers: { cookie: `annal-admin=${pageSecret}` } })
+    const [, found] = /name="form-token" value="([^"]+)"/.exec(text) ?? []
+    if (found === undefined) throw new Error(`The page has no form: ${text.slice(0, 300)}`)
+    return found
+  }
+
   async function give(person: Person, from: Person): Promise<void> {
     // An amount that no other wallet holds.
     const amount = `1000.${randomBytes(4).readUInt32BE() % 900_000_000}7`
@@ -222,6 +246,7 @@ export async function openScene({
 
   async function equip(person: Person & { name: Name }, seller: Person, sellersApp: string): Promise<void> {
     const { name, uuid } = person
+    await openPages(person)
     person.nid = await register(person, false)
     person.publicNid = await register(person, true)
     person.paidOrderId = await order(person, sellersApp)
@@ -282,7 +307,14 @@ export async function openScene({
     person.eventId = claim('event', await ids('event', 'events x where x.owner_id = $1::uuid'), andAdmin)[0]!
     claim('order', await ids('order', 'orders x where x.buyer_id = $1::uuid'), andAdmin)
     const transfers = '(select distinct transfer_id as id from entries where wallet_id = $1::uuid) x'
-    person.transferId = claim('transfer', await ids('transfer', transfers))[0]!
+    const refundTransfers =
+      'select r.transfer_id from refunds r join orders o on o.id = r.order_id where o.buyer_id = $1::uuid'
+    person.transferId = claim(
+      'transfer',
+      await ids('transfer', `${transfers} where x.id not in (${refundTransfers})`),
+    )[0]!
+    // Who gives back is told which line of the buyer's statement it is.
+    claim('transfer of a refund', await ids('transfer', `(${refundTransfers}) x (id)`), andAdmin)
     person.grantId = claim('grant', await ids('grant', 'point_grants x where x.wallet_id = $1::uuid'), andAdmin)[0]!
     const refunds = 'refunds x join orders o on o.id = x.order_id where o.buyer_id = $1::uuid'
     person.refundId = claim('refund', await ids('refund', refunds), andAdmin)[0]!
@@ -323,10 +355,19 @@ export async function openScene({
     other: await openPerson('other'),
     owner: await openPerson('owner'),
     admin: await openPerson('admin'),
+    locked: await openPerson('locked'),
   } as Record<Name, Person & { name: Name }>
-  await sql(`update users set role = 'ADMIN' where id = $1::uuid`, [people.admin.uuid])
+  await sql(`update users set role = 'ADMIN' where username in ('admin', 'locked')`)
   for (const person of Object.values(people)) await give(person, people.admin)
   for (const person of Object.values(people)) await equip(person, seller, seller.appId)
   for (const person of Object.values(people)) await note(person)
-  return { people, sellersApp: seller.appId, apiKey, apiKeyId: toId('key', key!.id), canaries, belongings }
+  await sql(`update users set locked_at = now() where username = 'locked'`)
+  const formToken = await readFormToken(people.admin)
+  return {
+    ...{ people, sellersApp: seller.appId, apiKey, apiKeyId: toId('key', key!.id), canaries, belongings },
+    pageKeysOf: (kind) => ({
+      secret: kind === 'anonymous' ? people.admin.token : people[kind].pageSecret,
+      formToken,
+    }),
+  }
 }

@@ -1,46 +1,19 @@
-/** Whether the tables of F23 are whole: they say of every operation, field and route who may have it, and of nothing that is gone. */
-import type { ServerResponse } from 'node:http'
+/** Whether the tables of F23 are whole: they say of every operation, field, route and page who may have it, and of nothing that is gone. */
 import { schema } from '../../src/graphql/schema.ts'
-import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
-import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
-import { refusalPage } from '../../src/pages/refusal.ts'
-import { createDirectRoutes } from '../../src/rest/direct-routes.ts'
-import { createPageRoutes } from '../../src/rest/page-routes.ts'
 import { routes } from '../../src/rest/routes.ts'
+import { adminPages, directRoutes } from '../../test/support/route-tables.ts'
 import { missingKeys, missingTypeRules } from './authz-answers.ts'
 import { rootCallsOf } from './authz-documents.ts'
 import { type Expectations, expectations } from './authz-expectations.ts'
 import { servedRoutes } from './authz-matrix.ts'
+import { pageCalls } from './authz-pages.ts'
 import { triggers } from './authz-streams.ts'
 import { restCalls } from './authz-values.ts'
-
-/** The routes that are no operations, told apart by their paths: nothing is asked of them here. */
-const directRoutes = [
-  ...createDirectRoutes({
-    missing: async () => [],
-    degraded: async () => [],
-    version: '0',
-    schemaText: () => '',
-    homePage: '',
-    docs: { page: { headers: {}, html: '' }, style: '', script: '' },
-    homeRefusal: () => ({}) as never,
-    publicDocuments: new Set(),
-    links: { verify: () => false },
-    gateway: { send: async (_req, res: ServerResponse) => void res.end() },
-  }),
-  ...createPageRoutes({
-    pages: {
-      forms: [createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }), createEmailVerificationPage()],
-      refusal: refusalPage,
-    },
-    readText: async () => '',
-  }),
-]
 
 /** Every way to call every field of the root types, and what is missing to do so. */
 export const { calls, problems } = rootCallsOf(schema)
 /** Every route under every path that it has. */
-export const served = servedRoutes(routes, directRoutes)
+export const served = servedRoutes(routes, directRoutes, adminPages)
 
 const fields = calls.map(({ key }) => key)
 const subscriptions = calls.filter(({ operation }) => operation === 'subscription').map(({ key }) => key)
@@ -53,7 +26,7 @@ export const missingFromTables = (told: Expectations = expectations): string[] =
   ...problems,
   ...missingKeys(fields, Object.keys(told.fields)),
   ...missingKeys(routeKeys, Object.keys(told.routes)),
-  ...missingKeys(callKeys, Object.keys(restCalls)),
+  ...missingKeys(callKeys, Object.keys({ ...restCalls, ...pageCalls })),
   ...missingKeys(subscriptions, Object.keys(triggers)),
   ...told.administration.filter((key) => !known.has(key)).map((key) => `${key} is administration, and gone.`),
   ...missingTypeRules(schema, told),

@@ -3,25 +3,11 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import manifest from '../../package.json' with { type: 'json' }
 import { schema } from '../graphql/schema.ts'
-import { createDirectRoutes } from './direct-routes.ts'
+import { directRouteTable as directRoutes } from './direct-route-table.ts'
 import { createDocument, type ErrorExamples, type Examples } from './openapi/document.ts'
 import { routes } from './routes.ts'
 
 const file = (name: string) => new URL(`generated/${name}`, import.meta.url)
-
-/** As far as they are described: nothing of them is asked here. */
-const directRoutes = createDirectRoutes({
-  missing: async () => [],
-  degraded: async () => [],
-  version: manifest.version,
-  schemaText: null,
-  homePage: '',
-  docs: { page: { headers: {}, html: '' }, style: '', script: '' },
-  homeRefusal: () => ({ status: 500, headers: {}, html: '' }),
-  publicDocuments: new Set(),
-  links: { verify: () => false },
-  gateway: { send: async () => {} },
-})
 
 const { operations, errors }: { operations: Examples; errors: ErrorExamples } = JSON.parse(
   readFileSync(file('examples.json'), 'utf8'),

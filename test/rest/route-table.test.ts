@@ -1,38 +1,11 @@
-import type { ServerResponse } from 'node:http'
 import { Kind, OperationTypeNode, validate, visit } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
-import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
-import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
-import { refusalPage } from '../../src/pages/refusal.ts'
 import type { RestRequest } from '../../src/rest/define-route.ts'
-import { createDirectRoutes } from '../../src/rest/direct-routes.ts'
 import { assertRoutes } from '../../src/rest/execute.ts'
 import { createFields } from '../../src/rest/fields.ts'
-import { createPageRoutes } from '../../src/rest/page-routes.ts'
 import { routes } from '../../src/rest/routes.ts'
-
-const directRoutes = [
-  ...createDirectRoutes({
-    missing: async () => [],
-    degraded: async () => [],
-    version: '0',
-    schemaText: () => '',
-    homePage: '',
-    docs: { page: { headers: {}, html: '' }, style: '', script: '' },
-    homeRefusal: () => ({}) as never,
-    publicDocuments: new Set(),
-    links: { verify: () => false },
-    gateway: { send: async (_req, res: ServerResponse) => void res.end() },
-  }),
-  ...createPageRoutes({
-    pages: {
-      forms: [createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }), createEmailVerificationPage()],
-      refusal: refusalPage,
-    },
-    readText: async () => '',
-  }),
-]
+import { directRoutes } from '../support/route-tables.ts'
 
 const table = routes.map((route) => ({ name: `${route.method} ${route.path}`, route }))
 const parametersOf = (path: string) => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)

@@ -1,0 +1,19 @@
+/** The direct routes as a table, for those who read what stands in it: nothing can be asked of them here. */
+import type { DirectRoute } from './define-route.ts'
+import { createDirectRoutes } from './direct-routes.ts'
+
+const nothing = { status: 500, headers: {}, html: '' }
+
+/** All direct routes but the pages with forms, told by their methods, paths and descriptions. */
+export const directRouteTable: DirectRoute[] = createDirectRoutes({
+  missing: async () => [],
+  degraded: async () => [],
+  version: '',
+  schemaText: null,
+  homePage: '',
+  docs: { page: nothing, style: '', script: '' },
+  homeRefusal: () => nothing,
+  publicDocuments: new Set(),
+  links: { verify: () => false },
+  gateway: { send: async () => {} },
+})
