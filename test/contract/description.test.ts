@@ -58,7 +58,13 @@ describe('a link', () => {
     const ofAsset = ['deleteAsset', 'downloadAsset', 'getAsset', 'getAssetHistory', 'updateAsset']
     expect(tell('registerAsset').sort()).toEqual(ofAsset)
     expect(tell('listSessions')).toEqual(['revokeSession'])
-    expect(tell('createOrder').sort()).toEqual(['cancelOrder', 'confirmOrder', 'getOrder', 'listRefunds', 'refundOrder'])
+    expect(tell('createOrder').sort()).toEqual([
+      'cancelOrder',
+      'confirmOrder',
+      'getOrder',
+      'listRefunds',
+      'refundOrder',
+    ])
     expect(links.length).toBeGreaterThan(30)
   })
 
