@@ -56,6 +56,18 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/store/order-statements.ts',
+    ['rest/refunds.test.ts'],
+    [
+      [
+        'money.payment-from-what-is-held',
+        'A payment is made from the balance that is there once the wallet is held.',
+        `points = held.points - case`,
+        `points = w.points - case`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/store/refund-statements.ts',
     ['rest/refunds.test.ts'],
     [

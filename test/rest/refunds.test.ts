@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromId, toId } from '../../src/domain/ids.ts'
+import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
 import { createStore, type TestStore } from '../support/store.ts'
@@ -109,6 +110,29 @@ describe('a refund', () => {
       await admin.rest('GET', `store/network-app-orders/${toId('order', randomUUID())}/refunds/`),
       'NOT_FOUND',
     )
+  })
+
+  it('can be spent by a payment that waited until it was there', async () => {
+    const sale = await buy()
+    const next = await store.order(sale.buyer)
+    const waiting = async (count: number) => {
+      const locks = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      await eventually(
+        () => app.sql(locks),
+        (found) => found.length === count,
+      )
+    }
+    const answers = await app.installation.database.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`select from wallets where user_id = ${sale.buyer.id}::uuid for update`
+      const refund = giveBack(sale.id)
+      await waiting(1)
+      const payment = store.confirm(sale.buyer, next.id)
+      await waiting(2)
+      return { refund, payment }
+    })
+    expectOk(await answers.refund)
+    expect(expectOk(await answers.payment)).toMatchObject({ points_paid: '1', num_paid: '1.5' })
+    expect(await app.wallet(sale.buyer)).toEqual({ num: '8.5', points: '0' })
   })
 
   it('is never more than was paid, also when many ask at once', async () => {

@@ -162,7 +162,8 @@ const payment = pointsFirstSql('buyer.points', 'sale.price')
 
 /**
  * The payment: the order's row is locked if it is still open, then the wallets of buyer and owner, in the order of their
- * ids so that two sales never wait for each other. The clock is read when all that is held, so that no waiting carries a
+ * ids so that two sales never wait for each other. Balances are written from what was locked: PostgreSQL holds the CHECKs to what
+ * is made of the row as the statement saw it first, which would be below zero where money came in meanwhile. The clock is read when all that is held, so that no waiting carries a
  * payment over the deadline. Points are spent first; the owner earns each currency less the platform's share. The events, the webhook's
  * delivery and the mails' jobs stand in the same statement: all of it happens or nothing.
  */
@@ -206,13 +207,13 @@ export const payOrder = statement(
    ),
    updated_wallets as (
      update wallets w set
-       points = w.points - case when w.user_id = $buyer then split.points else 0 end
+       points = held.points - case when w.user_id = $buyer then split.points else 0 end
          + case when w.user_id = split.owner_id then split.points - split.points_share else 0 end,
-       num = w.num - case when w.user_id = $buyer then split.num else 0 end
+       num = held.num - case when w.user_id = $buyer then split.num else 0 end
          + case when w.user_id = split.owner_id then split.num - split.num_share else 0 end,
        event_sequence = w.event_sequence + 1,
        open_orders = w.open_orders - case when w.user_id = $buyer then 1 else 0 end
-     from split where w.user_id in ($buyer, split.owner_id)
+     from split, locked_wallets held where held.user_id = w.user_id
      returning w.user_id, w.event_sequence as sequence,
        ${useGrantsSql({
          wallet: 'w',
