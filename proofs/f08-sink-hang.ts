@@ -12,11 +12,12 @@ import { silentMeter } from '../src/domain/telemetry.ts'
 import { startJobs } from '../src/platform/jobs/jobs.ts'
 import { until } from '../test/support/eventually.ts'
 import { type Receiver, startReceiver } from '../test/support/receiver.ts'
+import { type Delivery, passTime, readAttempts, readDeliveries } from './harness/deliveries.ts'
 import { watchMemory } from './harness/memory.ts'
 import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
 import { percentile } from './harness/percentile.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { addApp, type Delivery, openSafe, passTime, readAttempts, readDeliveries, sell } from './harness/sales.ts'
+import { addApp, openSafe, sell } from './harness/sales.ts'
 import { closeStore, openStore } from './harness/store.ts'
 
 const GOOD = 50

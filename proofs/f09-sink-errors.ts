@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { arrayOf, boolean, float, int, statement, text, uuid } from '../src/domain/sql.ts'
 import { until } from '../test/support/eventually.ts'
 import { answerWith, type Receiver, type Respond, startReceiver } from '../test/support/receiver.ts'
+import { passTime, readAttempts, readDeliveries } from './harness/deliveries.ts'
 import { residentMemory, watchMemory } from './harness/memory.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { type App, addApp, passTime, readAttempts, readDeliveries, sell } from './harness/sales.ts'
+import { type App, addApp, sell } from './harness/sales.ts'
 import { closeStore, openStore, type Store } from './harness/store.ts'
 
 /** Seconds from each failure to the next attempt: 0, 5 s, 5 m, 30 m, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h. */

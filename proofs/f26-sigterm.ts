@@ -8,10 +8,11 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/eventually.ts'
 import { startReceiver } from '../test/support/receiver.ts'
+import { readDeliveries } from './harness/deliveries.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { addApp, readDeliveries, sell } from './harness/sales.ts'
+import { addApp, sell } from './harness/sales.ts'
 import { closeStore, openStore } from './harness/store.ts'
 
 /** Milliseconds. */

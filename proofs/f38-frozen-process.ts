@@ -12,13 +12,13 @@ import pg from 'pg'
 import { until } from '../test/support/eventually.ts'
 import { gates, points } from './f38-freeze-points.ts'
 import { judgeStandings, readStandings } from './harness/confirms.ts'
+import { readDeliveries } from './harness/deliveries.ts'
 import { type FrozenScene, openFrozenScene } from './harness/frozen-scene.ts'
 import { freezeProcess } from './harness/gateway.ts'
 import { judgeChain, judgeDatabase, quiesce } from './harness/judgement.ts'
 import { installWitness, readUnfenced } from './harness/lease-witness.ts'
 import { brokenInvariants, startParts } from './harness/parts.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
-import { readDeliveries } from './harness/sales.ts'
 
 /** Until work goes on elsewhere. Milliseconds. */
 const RESUMED = 30_000

@@ -46,6 +46,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F37: async () => (await import('./f37-poisoned-item.ts')).provePoisonedItem,
   F38: async () => (await import('./f38-frozen-process.ts')).proveFrozenProcess,
   F39: async () => (await import('./f39-restore.ts')).proveRestore,
+  F40: async () => (await import('./f40-refund-storm.ts')).proveRefundStorm,
 }
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)

@@ -11,12 +11,13 @@ import { type ReceivedCall, type Receiver, startReceiver } from '../../test/supp
 import { type Account, type Acknowledged, nothingAcknowledged, openAccount, runCallers, updateCall } from './callers.ts'
 import { type Call, persist } from './client.ts'
 import { type Coins, openCoins } from './coins.ts'
+import { readDeliveries } from './deliveries.ts'
 import { createGates, type Gate, type Gates } from './gates.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { installWitness } from './lease-witness.ts'
 import { type Parts, startParts } from './parts.ts'
 import type { ProofContext } from './proof.ts'
-import { addApp, readDeliveries } from './sales.ts'
+import { addApp } from './sales.ts'
 import { addService, readUserId } from './store.ts'
 
 /** How long a balancer may still send requests to a gateway that is frozen. Milliseconds. */

@@ -226,7 +226,7 @@ export const deletionBegins = (database: ConnectedDatabase, { id }: Leaver) =>
   until('a deletion begins', async () => (await database.query(findBeginning, { user: id }))[0]!.has_begun)
 
 /** How often each wish got each verdict. */
-export function countTold(told: readonly Told[]): Record<string, Record<string, number>> {
+export function countTold(told: readonly { wish: string; verdict: string }[]): Record<string, Record<string, number>> {
   const counts: Record<string, Record<string, number>> = {}
   for (const { wish, verdict } of told) {
     counts[wish] ??= {}
