@@ -98,7 +98,7 @@ const rules: Record<string, Rule> = {
   },
   rest: {
     local:
-      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|telemetry|asset\/(metadata|uploads))\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
+      /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|telemetry|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
     packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { deliveryWork } from '../../src/domain/store/delivery-service.ts'
 import { type Jobs, startJobs } from '../../src/platform/jobs/jobs.ts'
+import { complaintOfCall } from '../support/described.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { answerWith, type Receiver, type Respond, startReceiver } from '../support/receiver.ts'
@@ -114,6 +115,7 @@ describe('A paid order', () => {
 
     expect(sale.receiver.calls).toHaveLength(1)
     const { headers, body } = sale.receiver.calls[0]!
+    expect(complaintOfCall({ headers, body })).toBeUndefined()
     expect(headers['webhook-id']).toBe(delivery.event_id)
     const [row] = await app.sql<{ paid_at: Date; created_at: Date }>(
       'select paid_at, created_at from orders where id = $1::uuid',
@@ -487,6 +489,7 @@ describe('An order that an administrator gives back', () => {
       { status: 'refunded', num_refunded: '1.5', points_refunded: '1', total_refunded: '2.5' },
     ]
     const calls = sale.receiver.calls.filter(({ body }) => body.includes('"order.refunded"'))
+    expect(calls.map(complaintOfCall)).toEqual(calls.map(() => undefined))
     const told = calls.map(({ body, headers }) => {
       expect(body).not.toContain('ada@example.org')
       return new Webhook(sale.secret).verify(body, headers as Record<string, string>)

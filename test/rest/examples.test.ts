@@ -35,6 +35,7 @@ const operations = new Map(
 const without: Record<string, string> = {
   exportMe: 'It is as long as a life.',
   getDescription: 'It is this document.',
+  onWebhookTest: 'It says nothing but what it is.',
   registerDevice: 'It answers whatever it is sent.',
   replayWebhookDelivery: 'It answers what reading the delivery answers.',
 }
@@ -179,6 +180,8 @@ it('all are answered', async () => {
   await note(admin, 'refundOrder', { ...order, json: { amount: '0.5', reason: 'The picture came late.' } })
   await note(ada, 'listRefunds', order)
   await noteRefusal('UNABLE_TO_REFUND_ORDER', admin, 'refundOrder', { ...another, json: { reason: 'Why not.' } })
+  for (const { type, data } of expectOk(await admin('GET', 'events/')).results)
+    if (data) found.operations[description.webhooks[type]!.post.operationId] = { request: shown(data) }
   await note(admin, 'grantPoints', { json: { user_id: 'ada', amount: '5', reason: 'Welcome' } })
   await note(admin, 'findUsers', { query: { search: 'ada' } })
   const locked = { params: { id: stranger.publicId }, json: { reason: 'Fraud is looked into.' } }
@@ -216,6 +219,8 @@ it('every operation that answers JSON has one, or a reason to have none', () => 
     ).includes('application/json')
   const missing = [...operations.keys()].filter((id) => isJson(id) && !found.operations[id] && !without[id])
   expect(missing).toEqual([])
+  const called = Object.values(description.webhooks).map(({ post }) => post.operationId)
+  expect(called.filter((id) => !found.operations[id] && !without[id])).toEqual([])
 })
 
 it.skipIf(process.env.RECORD_EXAMPLES)('the committed ones are as what is answered now', () => {

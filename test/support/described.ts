@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import createRouter from 'find-my-way'
 import { statuses } from '../../src/rest/status.ts'
+import type { ReceivedCall } from './receiver.ts'
 
 interface Link {
   operationId: string
@@ -24,8 +25,15 @@ interface Operation {
   responses: Record<string, Described | { $ref: string }>
 }
 
+interface Webhook {
+  operationId: string
+  parameters: { name: string; required?: boolean }[]
+}
+
 interface Document {
   paths: Record<string, Record<string, Operation>>
+  /** By the type of the event. */
+  webhooks: Record<string, { post: Webhook }>
   components: Record<string, Record<string, unknown>>
 }
 
@@ -149,6 +157,18 @@ export function complaintOfDescription(exchange: Exchange): string | undefined {
   const untold = toldHeaders.find((name) => headers.has(name) && !response.headers?.[name])
   if (untold) return `its header ${untold} is not described`
   return method === 'HEAD' ? undefined : complaintOfBody(keys, response, exchange)
+}
+
+/** What of a call to a receiver is not as the description has it, in a sentence; undefined when all is. */
+export function complaintOfCall({ headers, body }: Pick<ReceivedCall, 'headers' | 'body'>): string | undefined {
+  const value = JSON.parse(body) as { type: string }
+  const described = description.webhooks[value.type]?.post
+  if (!described) return `its type ${value.type} is not described`
+  const missing = described.parameters.find(({ name, required }) => required && !headers[name])
+  if (missing) return `it has no header ${missing.name}`
+  const keys = ['webhooks', value.type, 'post', 'requestBody', 'content', 'application/json', 'schema']
+  const validate = validatorOf(pointer(...keys))
+  return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body', separator: '\n' })
 }
 
 /** Raises an Error that tells what is not as the description has it. */

@@ -1,7 +1,9 @@
 /** What a receiver is told. Made from what never changes, so that every attempt sends the same bytes. */
+import type { z } from 'zod'
 import { toId } from '../ids.ts'
 import { add, formatAmount, toUnits } from '../money.ts'
 import type { ToldEvent } from './told-events.ts'
+import type { orderPaidBody, orderRefundedBody, webhookTestBody } from './webhook-bodies.ts'
 
 type Given<Row, Name extends keyof Row> = Row & { [Key in Name]: NonNullable<Row[Key]> }
 /** An event about an order that was paid. */
@@ -14,7 +16,7 @@ type Refund = Given<
   'refund_id' | 'refunded_at' | 'refund_points' | 'refund_num' | 'points_refunded' | 'num_refunded'
 >
 
-const presentOrder = (order: Sale, status: string) => ({
+const presentOrder = <Status extends string>(order: Sale, status: Status) => ({
   id: toId('order', order.order_id),
   status,
   network_app_id: toId('app', order.network_app_id),
@@ -28,12 +30,17 @@ const presentOrder = (order: Sale, status: string) => ({
   buyer: toId('user', order.buyer_id),
 })
 
+/** In the log a word stands for the arguments. */
+type Payment = Omit<z.output<typeof orderPaidBody>, 'data'> & {
+  data: Omit<z.output<typeof orderPaidBody>['data'], 'action_args'> & { action_args: unknown }
+}
+
 const writePayment = (order: Sale, actionArgs: unknown) =>
   JSON.stringify({
     type: 'order.paid',
     timestamp: order.paid_at.toISOString(),
     data: { order: presentOrder(order, 'pending'), action_args: actionArgs },
-  })
+  } satisfies Payment)
 
 /** The reason stays between the administrator and the buyer: it may name somebody. */
 function writeRefund(order: Refund): string {
@@ -59,7 +66,7 @@ function writeRefund(order: Refund): string {
         created_at: at,
       },
     },
-  })
+  } satisfies z.output<typeof orderRefundedBody>)
 }
 
 const writeTest = ({ told_at, network_app_id }: ToldEvent) =>
@@ -67,7 +74,7 @@ const writeTest = ({ told_at, network_app_id }: ToldEvent) =>
     type: 'webhook.test',
     timestamp: told_at.toISOString(),
     data: { network_app_id: toId('app', network_app_id) },
-  })
+  } satisfies z.output<typeof webhookTestBody>)
 
 /** Whether it is about an order that was paid. */
 export const isSale = (told: ToldEvent): told is Sale => told.order_id !== null

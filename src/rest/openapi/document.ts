@@ -12,6 +12,7 @@ import { createGuide } from './guide.ts'
 import { createSchemas, formBodyOf, type JsonSchema, jsonBodyOf } from './json-schema.ts'
 import { linksOf } from './links.ts'
 import { tags } from './tags.ts'
+import { describeWebhooks } from './webhooks.ts'
 
 type Json = Record<string, unknown>
 
@@ -315,6 +316,7 @@ export function createDocument({ schema, routes, directRoutes, version, examples
     servers: [{ url: '/', description: 'Where this document comes from.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: sorted(paths),
+    webhooks: describeWebhooks({ schemaOf, parametersIn, exampleOf: (id) => examples[id]?.request }),
     components: {
       securitySchemes,
       parameters,

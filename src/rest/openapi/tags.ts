@@ -8,6 +8,7 @@ export const tags = {
   Wallet: 'The statement of one’s wallet.',
   Events: 'What happened to what is one’s own, as pages and as a stream.',
   Store: 'Network apps, API keys, webhook deliveries and grants of points, for administrators.',
+  Webhooks: 'What the receiver of a network app is called with, after Standard Webhooks 1.0.',
   Service: 'Whether the service lives, can serve, and which version it is.',
   'Earlier apps': 'Constants and empty lists for apps that stop when they get none. Nothing new needs them.',
 } as const
