@@ -117,7 +117,9 @@ const readJson = (text: string): { value: unknown } | undefined => {
 }
 
 /** A refusal of an address or a method that is not described: in the shape of one of all refusals. */
-function complaintOfRefusal({ status, text }: Exchange): string | undefined {
+function complaintOfRefusal({ method, status, text }: Exchange): string | undefined {
+  // Only its status is told.
+  if (method === 'HEAD') return undefined
   const { error, detail } = (readJson(text)?.value ?? {}) as {
     error?: { type?: string; message?: string }
     detail?: string
