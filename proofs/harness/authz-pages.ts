@@ -22,6 +22,8 @@ export const pageExpectations: Record<string, Expected> = {
   'POST /admin/apps/:id/rotate-secret': adminPage,
   'GET /admin/apps/:id/deactivate': adminPage,
   'POST /admin/apps/:id/deactivate': adminPage,
+  'GET /admin/apps/:id/test': adminPage,
+  'POST /admin/apps/:id/test': adminPage,
   'GET /admin/new-app': adminPage,
   'POST /admin/new-app': adminPage,
   'GET /admin/webhooks': adminPage,
@@ -35,6 +37,10 @@ export const pageExpectations: Record<string, Expected> = {
   'POST /admin/new-key': adminPage,
   'GET /admin/users': adminPage,
   'GET /admin/users/:id': adminPage,
+  'GET /admin/users/:id/lock': adminPage,
+  'POST /admin/users/:id/lock': adminPage,
+  'GET /admin/users/:id/unlock': adminPage,
+  'POST /admin/users/:id/unlock': adminPage,
   'GET /admin/new-grant': adminPage,
   'POST /admin/new-grant': adminPage,
   'GET /admin/audit': adminPage,
@@ -48,6 +54,7 @@ const confirmed = ({ actor }: Asked, fields: Record<string, string> = {}): RestC
 const plain: CallOf = () => ({})
 const paidOrder = ({ owner }: Asked) => ({ params: { id: owner.paidOrderId } })
 const app = ({ owner }: Asked) => ({ params: { id: owner.appId } })
+const user = ({ owner }: Asked) => ({ params: { id: owner.id } })
 const delivery = ({ owner }: Asked) => ({ params: { id: owner.deliveryId } })
 const key = ({ scene }: Asked) => ({ params: { id: scene.apiKeyId } })
 const appFields = ({ serial }: Asked) => ({ name: `page ${serial}`, price: '2', deliveryFailurePolicy: 'REFUND' })
@@ -75,6 +82,8 @@ export const pageCalls: Record<string, CallOf> = {
   'POST /admin/apps/:id/rotate-secret': (asked) => ({ ...app(asked), ...confirmed(asked) }),
   'GET /admin/apps/:id/deactivate': app,
   'POST /admin/apps/:id/deactivate': (asked) => ({ ...app(asked), ...confirmed(asked) }),
+  'GET /admin/apps/:id/test': app,
+  'POST /admin/apps/:id/test': app,
   'GET /admin/new-app': plain,
   'POST /admin/new-app': (asked) => ({ urlencoded: appFields(asked) }),
   'GET /admin/webhooks': ({ owner }) => ({ query: { app: owner.appId } }),
@@ -87,7 +96,11 @@ export const pageCalls: Record<string, CallOf> = {
   'GET /admin/new-key': plain,
   'POST /admin/new-key': (asked) => confirmed(asked, { name: `page ${asked.serial}` }),
   'GET /admin/users': plain,
-  'GET /admin/users/:id': ({ owner }) => ({ params: { id: owner.id } }),
+  'GET /admin/users/:id': user,
+  'GET /admin/users/:id/lock': user,
+  'POST /admin/users/:id/lock': (asked) => ({ ...user(asked), ...confirmed(asked, { reason: 'because' }) }),
+  'GET /admin/users/:id/unlock': user,
+  'POST /admin/users/:id/unlock': (asked) => ({ ...user(asked), ...confirmed(asked, { reason: 'because' }) }),
   'GET /admin/new-grant': plain,
   'POST /admin/new-grant': (asked) =>
     confirmed(asked, { userId: asked.owner.id, amount: '1', reason: 'because', expiresAt: '' }),
