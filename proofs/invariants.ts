@@ -165,7 +165,7 @@ const breaches: Breach[] = [
   {
     id: 'I6',
     what: 'a commit that the relay will never see',
-    sql: ['delete from chain_transactions', 'delete from commit_relays'],
+    sql: ['delete from chain_transaction_members', 'delete from chain_transactions', 'delete from commit_relays'],
   },
   ...['transfers', 'entries', 'commits'].map((table) => ({
     id: 'I7',

@@ -123,6 +123,10 @@ const variables = {
     schema: count.prefault('500'),
     doc: 'Most gwei that the relay offers for a unit of gas; while the base fee is above it, commits wait.',
   },
+  CHAIN_COMMITS_PER_TRANSACTION: {
+    schema: whole(1, 256).prefault('64'),
+    doc: 'Most commits in one transaction, where the registry takes several; fewer where they would be large. 1: each in its own.',
+  },
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: { schema: webUrl.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
   KEY_ENCRYPTION_KEY: {
@@ -443,6 +447,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       relayKeys: values.CHAIN_RELAY_KEYS,
       treasuryKey: values.CHAIN_TREASURY_KEY,
       confirmations: values.CHAIN_CONFIRMATIONS,
+      commitsPerTransaction: values.CHAIN_COMMITS_PER_TRANSACTION,
       /** Wei. */
       maxFeePerGas: BigInt(values.CHAIN_MAX_FEE_GWEI) * 1_000_000_000n,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),

@@ -202,7 +202,16 @@ export async function connectChain(
   { config, log, ...installation }: Installation,
   publicUrl: string,
 ): Promise<ChainConnection> {
-  const { rpcUrl, registryAddress, id, confirmations, maxFeePerGas, provider, embeddedDeposits } = config.chain
+  const {
+    rpcUrl,
+    registryAddress,
+    id,
+    confirmations,
+    maxFeePerGas,
+    commitsPerTransaction,
+    provider,
+    embeddedDeposits,
+  } = config.chain
   const [
     { createRegistry },
     { createRelay },
@@ -242,6 +251,7 @@ export async function connectChain(
     relayKeys,
     confirmations,
     maxFeePerGas,
+    commitsPerTransaction,
     meter: installation.telemetry.meter,
     tracer: installation.telemetry.tracer,
     // A single node of ours: what it does not have is lost.

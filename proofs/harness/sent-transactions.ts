@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Transaction } from 'ethers'
 import { larger } from '../../src/chain/fees.ts'
+import { decodeCommits } from '../../src/chain/registry-abi.ts'
 
 interface Sent {
   hash: string
@@ -28,10 +29,10 @@ export const fillersOf = (sent: readonly Sent[]) => sent.filter(({ data }) => da
 
 /** A sentence for each commit that was signed for more than one nonce: both might count. */
 export function judgeNonces(sent: readonly Sent[]): string[] {
-  const commits = Map.groupBy(
-    sent.filter(({ data }) => data !== '0x'),
-    ({ data }) => data,
-  )
+  const carried = sent
+    .filter(({ data }) => data !== '0x')
+    .flatMap((each) => decodeCommits(each.data).map((commit) => ({ ...each, what: JSON.stringify(commit) })))
+  const commits = Map.groupBy(carried, ({ what }) => what)
   const twice = [...commits.values()].filter(
     (all) => new Set(all.map(({ from, nonce }) => `${from} ${nonce}`)).size > 1,
   )

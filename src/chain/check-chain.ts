@@ -6,6 +6,7 @@ import type { Database } from '../domain/ports.ts'
 import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
 import type { ChainCommit, Registry } from './registry.ts'
 import { commitStatus } from './relay-prepare-statements.ts'
+import { transactionsOfSql } from './relay-statements.ts'
 import { resultOf } from './rpc.ts'
 
 const commitColumns = {
@@ -27,7 +28,7 @@ const findCommits = statement(
   { parameters: { after: uuid }, columns: commitColumns },
   `select c.id as commit_id, a.nid, r.status, c.tree_cid, floor(extract(epoch from c.created_at))::int as created_at,
      w.address as committer, r.transaction_hash,
-     array(select hash from chain_transactions t where t.commit_id = c.id) as hashes
+     array(select hash from ${transactionsOfSql('c.id')} t) as hashes
    from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id
      join wallets w on w.user_id = c.author_id
    where c.id > $after order by c.id limit 1000`,
@@ -99,21 +100,22 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
   const add = (id: Id, row: object) => void (found[id].length < check.most && found[id].push(row))
   // Before the database: what is stored is stored before it is sent.
   const events = await readOurEvents(check)
-  const byHash = new Map(events.map((event) => [event.transactionHash, event]))
+  const byHash = Map.groupBy(events, ({ transactionHash }) => transactionHash)
   const byTell = Map.groupBy(events, tellOfEvent)
   const known = new Map<string, number>()
-  const ours = new Set<string>()
+  const ours = new Set<ChainCommit>()
   const failed: { commit: string; nid: string; tell: string; signed: string[] }[] = []
 
   for await (const row of commitsOf(check.database)) {
     const tell = tellOf(row.tree_cid, row.created_at, row.committer)
     known.set(tell, (known.get(tell) ?? 0) + 1)
     const hashes = [...row.hashes, ...(row.transaction_hash ? [row.transaction_hash] : [])]
-    const signed = hashes.filter((hash) => byHash.has(hash))
-    for (const hash of signed) ours.add(hash)
+    const own = hashes.flatMap((hash) => eventsOf(byHash.get(hash) ?? [], tell))
+    for (const event of own) ours.add(event)
+    const signed = own.map(({ transactionHash }) => transactionHash)
     const subject = { commit: row.commit_id, nid: row.nid }
     const isPlaced = row.status === 'INCLUDED' || row.status === 'FINAL'
-    if (isPlaced && !byHash.has(row.transaction_hash!) && !(await isMined(check, row.transaction_hash!)))
+    if (isPlaced && !signed.includes(row.transaction_hash!) && !(await isMined(check, row.transaction_hash!)))
       add('H1', {
         ...subject,
         transaction: row.transaction_hash,
@@ -122,8 +124,7 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
     if (row.status === 'FAILED') failed.push({ ...subject, tell, signed })
   }
   for (const { tell, signed, ...subject } of failed) {
-    const transaction =
-      signed[0] ?? byTell.get(tell)?.find((event) => !ours.has(event.transactionHash))?.transactionHash
+    const transaction = signed[0] ?? byTell.get(tell)?.find((event) => !ours.has(event))?.transactionHash
     if (transaction) add('H3', { ...subject, transaction, problem: 'refunded, and on the chain' })
   }
   for (const [tell, same] of byTell) {
@@ -131,7 +132,7 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
     const transactions = same.map(({ transactionHash }) => transactionHash)
     if (wanted > 0 && same.length > wanted) add('H2', { transactions, problem: `${same.length} times for ${wanted}` })
     if (wanted > 0) continue
-    for (const event of same) if (!ours.has(event.transactionHash)) add('H4', strangerOf(event))
+    for (const event of same) if (!ours.has(event)) add('H4', strangerOf(event))
   }
   for await (const row of lostDeposits(check)) add('H5', row)
   // The chain cannot be made to forget what it has, and nothing is wrong with it.
@@ -139,6 +140,10 @@ export async function checkChain(check: ChainCheck): Promise<ChainFinding[]> {
     ...{ id, sentence: sentences[id], rows: found[id], isNote: id === 'H4' },
   }))
 }
+
+/** Those of a transaction's events that are a commit's: what it tells, or the only one there is. */
+const eventsOf = (events: readonly ChainCommit[], tell: string) =>
+  events.length === 1 ? events : events.filter((event) => tellOfEvent(event) === tell)
 
 const tellOfEvent = ({ commitData: data, transactionHash }: ChainCommit) =>
   data ? tellOf(data.assetTreeCid, data.timestampCreated, data.committer) : transactionHash

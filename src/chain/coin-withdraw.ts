@@ -3,7 +3,7 @@ import { fromUnits } from '../domain/money.ts'
 import type { DueWithdrawal } from '../domain/ports.ts'
 import { type MoverParts, tell } from './coin-parts.ts'
 import { presentPrice, pricesUpTo } from './coin-plan.ts'
-import { signPlans } from './key-pairs.ts'
+import { signCoins } from './key-pairs.ts'
 import { quantity, RpcError, resultOf } from './rpc.ts'
 import type { ChainView } from './view.ts'
 
@@ -89,7 +89,7 @@ async function payOne(
     }
   }
   const plans = prices.map((gasPrice) => ({ chainId, nonce, to, value, gasPrice, gasLimit }))
-  const signed = signPlans(treasury.key, plans)
+  const signed = signCoins(treasury.privateKey, plans)
   const move = { userId, sender: treasury.address, recipient: to, nonce, amount: value + fee, signed }
   return books.storeWithdrawal(id, move)
 }

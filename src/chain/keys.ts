@@ -1,6 +1,7 @@
 /** Key pairs of the chain's curve, for custody and for the relay's own accounts. */
 import { randomBytes } from 'node:crypto'
-import { computeAddress, hashMessage, SigningKey, verifyMessage } from 'ethers'
+import { getAddress, verifyMessage } from 'ethers'
+import { keccak256, publicKeyOf, signHash } from './curve.ts'
 
 /** A key pair in the clear. */
 export interface KeyPair {
@@ -10,16 +11,28 @@ export interface KeyPair {
   privateKey: Uint8Array
 }
 
+/** The checksummed address of a private key; undefined for what is none. */
+const addressOf = (privateKey: Uint8Array): string | undefined => {
+  const publicKey = publicKeyOf(privateKey)
+  return publicKey && getAddress(toHex(keccak256(publicKey).subarray(12)))
+}
+
 /** A new key pair of the chain's curve. */
 export const createKeyPair = (): KeyPair => {
   const privateKey = new Uint8Array(randomBytes(32))
-  // Outside the curve's order once in 2^128 tries; ethers raises then, and the caller's request is repeated.
-  return { address: computeAddress(new SigningKey(privateKey).publicKey), privateKey }
+  const address = addressOf(privateKey)
+  // Outside the curve's order once in 2^128 tries; the caller's request is repeated.
+  if (address === undefined) throw new Error('The random bytes are no private key.')
+  return { address, privateKey }
 }
 
 /** EIP-191 personal_sign, 0x-prefixed. The same key and text always give the same signature. */
-export const signText = (privateKey: Uint8Array, text: string): string =>
-  new SigningKey(privateKey).sign(hashMessage(text)).serialized
+export const signText = (privateKey: Uint8Array, text: string): string => {
+  const bytes = Buffer.from(text)
+  const prefix = Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`)
+  const { r, s, yParity } = signHash(keccak256(Buffer.concat([prefix, bytes])), privateKey)
+  return toHex(Buffer.concat([r, s, Buffer.of(27 + yParity)]))
+}
 
 /** The checksummed address that signed `text`. Raises when the signature is malformed. */
 export const recoverSigner = (text: string, signature: string): string => verifyMessage(text, signature)
@@ -27,18 +40,17 @@ export const recoverSigner = (text: string, signature: string): string => verify
 /** A relay account: its address is the lane's name. */
 export interface RelayAccount {
   address: string
-  key: SigningKey
+  /** 32 bytes. */
+  privateKey: Uint8Array
 }
 
 /** From 64 hex digits, with or without 0x. Raises with a sentence that does not repeat the key. */
 export const createRelayAccount = (privateKey: string): RelayAccount => {
-  const hex = privateKey.startsWith('0x') ? privateKey : `0x${privateKey}`
-  try {
-    const key = new SigningKey(hex)
-    return { address: computeAddress(key.publicKey), key }
-  } catch {
-    throw new Error('A relay key is not a private key: expected 64 hex digits, with or without 0x.')
-  }
+  const digits = privateKey.startsWith('0x') ? privateKey.slice(2) : privateKey
+  const bytes = /^[0-9a-f]{64}$/i.test(digits) ? Buffer.from(digits, 'hex') : undefined
+  const address = bytes && addressOf(bytes)
+  if (!address) throw new Error('A relay key is not a private key: expected 64 hex digits, with or without 0x.')
+  return { address, privateKey: bytes }
 }
 
 /** 0x-prefixed. The library's own conversions take a step for each byte. */

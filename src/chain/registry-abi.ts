@@ -9,8 +9,13 @@ if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node 
 /** Creation code; the constructor takes nothing. */
 export const registryBytecode: string = artefact.bytecode
 
-const { selector } = registry.getFunction('commit') ?? {}
-if (!selector) throw new Error('registry.json has no function commit. Run: node src/chain/compile.ts')
+const selectorOf = (name: string): string => {
+  const { selector } = registry.getFunction(name) ?? {}
+  if (!selector) throw new Error(`registry.json has no function ${name}. Run: node src/chain/compile.ts`)
+  return selector
+}
+const single = selectorOf('commit')
+const batch = selectorOf('commitBatch')
 
 const word = (value: number) => value.toString(16).padStart(64, '0')
 
@@ -19,18 +24,56 @@ const encodeText = (text: string) => {
   return word(hex.length / 2) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0')
 }
 
-/** By hand, because the library takes as long as a signature does; a test holds it to the library's. */
-export const encodeCommit = (nid: string, commitData: string): string => {
-  const first = encodeText(nid)
-  const offset = 2 * 32
-  return selector + word(offset) + word(offset + first.length / 2) + first + encodeText(commitData)
+/** What a call writes about an asset. */
+export interface CommitCall {
+  nid: string
+  commitData: string
 }
 
-/** The asset and the text of a `commit` call. Raises for any other call. */
-export const decodeCommit = (callData: string): { nid: string; commitData: string } => {
-  const [nid, commitData] = registry.decodeFunctionData('commit', callData) as unknown as [string, string]
-  return { nid, commitData }
+/** Offsets, counted from the first of them, and behind them what they lead to. */
+const withOffsets = (parts: readonly string[]): string => {
+  let offset = parts.length * 32
+  const offsets = parts.map((part) => {
+    const here = word(offset)
+    offset += part.length / 2
+    return here
+  })
+  return offsets.join('') + parts.join('')
 }
+
+const encodeTexts = (texts: readonly string[]) => word(texts.length) + withOffsets(texts.map(encodeText))
+
+/** By hand, because the library takes as long as a signature does; a test holds it to the library's. */
+export const encodeCommit = (nid: string, commitData: string): string =>
+  single + withOffsets([encodeText(nid), encodeText(commitData)])
+
+/** The call that carries these commits, in their order: one alone goes as everywhere, by `commit`. */
+export const encodeCommits = (commits: readonly CommitCall[]): string => {
+  const [first] = commits
+  if (first && commits.length === 1) return encodeCommit(first.nid, first.commitData)
+  const nids = encodeTexts(commits.map(({ nid }) => nid))
+  return batch + withOffsets([nids, encodeTexts(commits.map(({ commitData }) => commitData))])
+}
+
+/** The commits that a call carries. Raises for a call of anything else. */
+export const decodeCommits = (callData: string): CommitCall[] => {
+  if (callData.startsWith(single)) {
+    const [nid, commitData] = registry.decodeFunctionData('commit', callData) as unknown as [string, string]
+    return [{ nid, commitData }]
+  }
+  const [nids, texts] = registry.decodeFunctionData('commitBatch', callData) as unknown as [string[], string[]]
+  return Array.from(nids, (nid, index) => ({ nid, commitData: texts[index]! }))
+}
+
+/** Questions after ERC-165, and what a registry that takes batches answers to each: nothing else answers all three so. */
+export const batchQuestions: readonly { data: string; answer: boolean }[] = [
+  { data: '0x01ffc9a7', answer: true },
+  { data: '0xffffffff', answer: false },
+  { data: batch, answer: true },
+].map(({ data, answer }) => ({ data: registry.encodeFunctionData('supportsInterface', [data]), answer }))
+
+/** Whether a log is that of a commit. */
+export const isCommitLog = ({ topics }: { topics: readonly string[] }): boolean => topics[0] === commitEvent.topicHash
 
 /** The call that asks for the blocks of an asset's commits. */
 export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])

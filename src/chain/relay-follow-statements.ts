@@ -3,18 +3,23 @@
  * conditions on status and lane are those of the partial indexes that `relay-statements.ts` names.
  */
 import { eventSql } from '../domain/event/event-sql.ts'
-import { arrayOf, int, orNull, type RowOf, statement, text, uuid } from '../domain/sql.ts'
+import { arrayOf, int, numeric, orNull, type RowOf, smallint, statement, text, uuid } from '../domain/sql.ts'
 import { commitStatus, pinTreesSql } from './relay-prepare-statements.ts'
+import { transactionsOfSql } from './relay-statements.ts'
 
 const blockColumns = { commit_id: uuid, nonce: int, block_number: int, block_hash: text }
 /** A commit, and the block that it is said to be in. */
 export type BlockRow = RowOf<typeof blockColumns>
 
+const includedColumns = { ...blockColumns, hash: text, position: smallint, gas_used: orNull(int) }
+/** A commit that is in a block and not settled; `gas_used` is null while no receipt told it. */
+export type IncludedRow = RowOf<typeof includedColumns>
+
 /** The commits of a lane that are in a block and not settled. */
 export const findIncluded = statement(
   'relay_included',
-  { parameters: { lane: text }, columns: blockColumns },
-  `select commit_id, nonce, block_number, block_hash from commit_relays
+  { parameters: { lane: text }, columns: includedColumns },
+  `select commit_id, nonce, block_number, block_hash, transaction_hash as hash, position, gas_used from commit_relays
    where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status = 'INCLUDED' and lane = $lane`,
 )
 
@@ -32,7 +37,7 @@ export const findNewestPlaced = statement(
    order by r.block_number desc limit 1`,
 )
 
-/** Commits that are in blocks, in step with the hashes of their transactions and blocks. */
+/** Commits that are in blocks, in step with the hashes of their transactions and blocks, and with what they cost: gas and wei. */
 export const markIncluded = statement(
   'relay_mark_included',
   {
@@ -41,11 +46,14 @@ export const markIncluded = statement(
       hashes: arrayOf(text),
       blockNumbers: arrayOf(int),
       blockHashes: arrayOf(text),
+      gas: arrayOf(orNull(int)),
+      fees: arrayOf(orNull(numeric)),
     },
   },
   `update commit_relays r set status = 'INCLUDED', transaction_hash = item.hash, block_number = item.block_number,
-     block_hash = item.block_hash, updated_at = now()
-   from unnest($commits, $hashes, $blockNumbers, $blockHashes) as item (commit_id, hash, block_number, block_hash)
+     block_hash = item.block_hash, gas_used = item.gas, fee_paid = item.fee, updated_at = now()
+   from unnest($commits, $hashes, $blockNumbers, $blockHashes, $gas, $fees)
+     as item (commit_id, hash, block_number, block_hash, gas, fee)
    where r.commit_id = item.commit_id and r.status in ('PENDING', 'BROADCAST', 'INCLUDED')`,
 )
 
@@ -60,15 +68,18 @@ export const markFound = statement(
       commit: uuid,
       lane: text,
       nonce: int,
+      position: smallint,
       hash: text,
       blockNumber: int,
       blockHash: text,
+      gas: int,
+      fee: numeric,
       signature: orNull(text),
     },
   },
   `with included_relay as (
-     update commit_relays set status = 'INCLUDED', lane = $lane, nonce = $nonce, transaction_hash = $hash,
-       block_number = $blockNumber, block_hash = $blockHash, tree_signature = coalesce(tree_signature, $signature),
+     update commit_relays set status = 'INCLUDED', lane = $lane, nonce = $nonce, position = $position, transaction_hash = $hash,
+       block_number = $blockNumber, block_hash = $blockHash, gas_used = $gas, fee_paid = $fee, tree_signature = coalesce(tree_signature, $signature),
        last_error = null, updated_at = now()
      where commit_id = $commit and status = 'PENDING' and lane is null returning commit_id
    )
@@ -81,11 +92,11 @@ export const markDisplaced = statement(
   { parameters: { commits: arrayOf(uuid) } },
   `update commit_relays r set status = case when own.has_bytes then 'BROADCAST' else 'PENDING' end::commit_status,
      lane = case when own.has_bytes then r.lane end, nonce = case when own.has_bytes then r.nonce end,
+     position = case when own.has_bytes then r.position else 0 end,
      transaction_hash = case when own.has_bytes then r.transaction_hash end,
-     block_number = null, block_hash = null, updated_at = now()
+     block_number = null, block_hash = null, gas_used = null, fee_paid = null, updated_at = now()
    from (
-     select id, exists (select from chain_transactions t where t.commit_id = id) as has_bytes
-     from unnest($commits) as item (id)
+     select id, exists (select from ${transactionsOfSql('id')} t) as has_bytes from unnest($commits) as item (id)
    ) own
    where r.commit_id = own.id and r.status in ('INCLUDED', 'FINAL')`,
 )
@@ -143,6 +154,15 @@ export const markFinal = statement(
    update commits c set tree = '', message = '', changes = '{}' from erasable_commits where c.id = erasable_commits.id`,
 )
 
+/** What commits cost, for those of which no receipt told it when they were found: gas and wei. */
+export const storeCosts = statement(
+  'relay_store_costs',
+  { parameters: { commits: arrayOf(uuid), gas: arrayOf(int), fees: arrayOf(numeric) } },
+  `update commit_relays r set gas_used = item.gas, fee_paid = item.fee
+   from unnest($commits, $gas, $fees) as item (commit_id, gas, fee)
+   where r.commit_id = item.commit_id and r.status = 'INCLUDED' and r.gas_used is null`,
+)
+
 /** Which commits of a lane have the nonces from `from` to just below `below`, in order. */
 export const findNonces = statement(
   'relay_nonces',
@@ -154,12 +174,12 @@ export const findNonces = statement(
    where lane = $lane and nonce >= $from and nonce < $below order by nonce`,
 )
 
-/** Back among the unsigned, when its nonce is used up without effect. */
-export const releaseCommit = statement(
+/** Back among the unsigned, when their nonce is used up without effect. */
+export const releaseCommits = statement(
   'relay_release',
-  { parameters: { commit: uuid, nonce: int } },
+  { parameters: { commits: arrayOf(uuid), nonce: int } },
   `update commit_relays
-   set status = 'PENDING', lane = null, nonce = null, transaction_hash = null, block_number = null, block_hash = null,
-     updated_at = now()
-   where commit_id = $commit and nonce = $nonce and status in ('PENDING', 'BROADCAST')`,
+   set status = 'PENDING', lane = null, nonce = null, position = 0, transaction_hash = null, block_number = null,
+     block_hash = null, updated_at = now()
+   where commit_id = any ($commits) and nonce = $nonce and status in ('PENDING', 'BROADCAST')`,
 )

@@ -1,13 +1,16 @@
 /** Reads what became of sent transactions: included, settled, displaced, or without effect. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
+import { type Cost, costsOf, feeOf, type Receipt } from './receipts.ts'
 import { isGone } from './relay-doubt.ts'
 import {
   type BlockRow,
   findIncluded,
+  type IncludedRow,
   markDisplaced,
   markFinal,
   markIncluded,
-  releaseCommit,
+  releaseCommits,
+  storeCosts,
 } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { findSpender, readingOnce, seekCommits } from './relay-seek.ts'
@@ -16,27 +19,30 @@ import { resultOf } from './rpc.ts'
 import { nonceOf } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
-interface Receipt {
-  transactionHash: string
-  status: string
-  blockNumber: string
-  blockHash: string
-  logs: unknown[]
-  gasUsed?: string
-  effectiveGasPrice?: string
+/** What became of a transaction: the receipt that has the events of its commits, and what each of these cost. */
+interface Inclusion {
+  row: InFlightRow
+  receipt: Receipt
+  costs: readonly Cost[]
 }
 
-/** Wei; 0 where the node does not say. */
-const feeOf = ({ gasUsed = '0x0', effectiveGasPrice = '0x0' }: Receipt) => BigInt(gasUsed) * BigInt(effectiveGasPrice)
-
-const tellIncluded = ({ meter, tracer }: RelayParts, { row, receipt }: { row: InFlightRow; receipt: Receipt }) => {
+const tellIncluded = ({ meter, tracer }: RelayParts, { row, receipt }: Inclusion) => {
   meter.feePaid(feeOf(receipt))
   const facts = { 'annal.chain.transaction': receipt.transactionHash, 'annal.chain.block': Number(receipt.blockNumber) }
-  tracer.note(row.trace, 'relay include', { facts }, row.age * 1_000)
+  for (const trace of row.traces) tracer.note(trace, 'relay include', { facts }, row.age * 1_000)
 }
 
 /** Transactions without effect after which a commit is given up. */
 const ATTEMPT_LIMIT = 3
+/** Receipts asked for at once: each has the events of all its commits, and nodes bound their answers. */
+const RECEIPTS_AT_ONCE = 16
+/** Commits written in one statement. */
+const COMMITS_AT_ONCE = 500
+
+const inParts = <Item>(items: readonly Item[]): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / COMMITS_AT_ONCE) }, (_, index) =>
+    items.slice(index * COMMITS_AT_ONCE, (index + 1) * COMMITS_AT_ONCE),
+  )
 
 /**
  * Brings the rows of a lane up to what the chain says in `view`. Only nonces below the account's count can have a
@@ -59,21 +65,18 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
 
 /** Returns whether every row has its outcome. */
 const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows: readonly InFlightRow[]) => {
-  const hashes = rows.flatMap((row) => row.hashes)
-  if (hashes.length === 0) return true
-  const outcomes = await parts.rpc.batch(
-    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  const receipts = await fetchReceipts(
+    parts,
+    rows.flatMap((row) => row.hashes),
   )
-  const receipts = new Map(hashes.map((hash, index) => [hash, resultOf<Receipt | null>(outcomes[index])]))
-  const included: { row: InFlightRow; receipt: Receipt }[] = []
+  const included: Inclusion[] = []
   const seeking = readingOnce(parts)
   let settledAll = true
   for (const row of rows) {
     const found = row.hashes.flatMap((hash) => receipts.get(hash) ?? [])
-    // A call to an address without a contract succeeds and logs nothing.
-    const receipt = found.find(({ status, logs }) => status === '0x1' && logs.length > 0)
-    if (receipt) {
-      included.push({ row, receipt })
+    const inclusion = inclusionOf(row, found)
+    if (inclusion) {
+      included.push(inclusion)
       continue
     }
     // What holds up the first one holds up all, and is told once for all.
@@ -83,15 +86,48 @@ const readReceipts = async (parts: RelayParts, lane: Lane, view: ChainView, rows
     await settleWithoutEffect(seeking, lane, view, row, found, tell)
   }
   if (included.length > 0) {
-    await parts.lease.write(lane.name, markIncluded, {
-      commits: included.map(({ row }) => row.commit_id),
-      hashes: included.map(({ receipt }) => receipt.transactionHash),
-      blockNumbers: included.map(({ receipt }) => Number(receipt.blockNumber)),
-      blockHashes: included.map(({ receipt }) => receipt.blockHash),
-    })
+    const commits = included.flatMap(({ row, receipt, costs }) =>
+      row.commits.map((commit, index) => ({ commit, receipt, cost: costs[index]! })),
+    )
+    for (const some of inParts(commits)) {
+      await parts.lease.write(lane.name, markIncluded, {
+        commits: some.map(({ commit }) => commit),
+        hashes: some.map(({ receipt }) => receipt.transactionHash),
+        blockNumbers: some.map(({ receipt }) => Number(receipt.blockNumber)),
+        blockHashes: some.map(({ receipt }) => receipt.blockHash),
+        gas: some.map(({ cost }) => cost.gas),
+        fees: some.map(({ cost }) => String(cost.fee)),
+      })
+    }
     for (const each of included) tellIncluded(parts, each)
   }
   return settledAll
+}
+
+/** The receipts that the node shows of these transactions. */
+const fetchReceipts = async ({ rpc }: Pick<RelayParts, 'rpc'>, hashes: readonly string[]) => {
+  const receipts = new Map<string, Receipt>()
+  for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
+    const asked = hashes.slice(start, start + RECEIPTS_AT_ONCE)
+    const outcomes = await rpc.batch(asked.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
+    for (const [index, hash] of asked.entries()) {
+      const receipt = resultOf<Receipt | null>(outcomes[index])
+      if (receipt) receipts.set(hash, receipt)
+    }
+  }
+  return receipts
+}
+
+/** The receipt that has the events of all commits of a row. A call to an address without a contract succeeds and logs nothing. */
+const inclusionOf = (row: InFlightRow, receipts: readonly Receipt[]): Inclusion | undefined => {
+  for (const receipt of receipts) {
+    // In an earlier transaction of another nonce a commit may have had another place.
+    const first = row.positions[row.hashes.indexOf(receipt.transactionHash)] ?? 0
+    const shares = costsOf(receipt)
+    const costs = row.places.flatMap((place) => shares[place - row.places[0]! + first] ?? [])
+    if (costs.length === row.commits.length) return { row, receipt, costs }
+  }
+  return undefined
 }
 
 /** Settles what is deep enough and finds what lost its block. Returns whether to look again: a block was not there. */
@@ -100,23 +136,41 @@ const checkIncluded = async (parts: RelayParts, lane: Lane, view: ChainView): Pr
   if (rows.length === 0) return false
   const canonical = await readBlockHashes(parts.rpc, [...new Set(rows.map((row) => row.block_number))])
   const displaced = rows.filter((row) => isGone(row, canonical, view.head))
-  const isDeep = (row: BlockRow) =>
+  const isDeep = (row: IncludedRow) =>
     canonical.get(row.block_number) === row.block_hash && view.head.number - row.block_number >= parts.confirmations
   const deep = rows.filter(isDeep)
-  if (deep.length > 0) {
+  await addCosts(parts, lane, deep)
+  for (const settled of inParts(deep)) {
     await parts.lease.write(lane.name, markFinal, {
-      commits: deep.map((row) => row.commit_id),
-      blockHashes: deep.map((row) => row.block_hash),
+      commits: settled.map((row) => row.commit_id),
+      blockHashes: settled.map((row) => row.block_hash),
     })
   }
   if (displaced.length > 0) await displace(parts, lane, displaced)
   return rows.some((row) => canonical.get(row.block_number) !== row.block_hash)
 }
 
+/** What was found by the registry's record, because its receipt was not shown, gets to know what it cost before it is settled. */
+const addCosts = async (parts: RelayParts, lane: Lane, rows: readonly IncludedRow[]) => {
+  const unknown = rows.filter((row) => row.gas_used === null)
+  const receipts = await fetchReceipts(parts, [...new Set(unknown.map(({ hash }) => hash))])
+  const known = unknown.flatMap(({ commit_id, hash, position }) => {
+    const receipt = receipts.get(hash)
+    const cost = receipt && costsOf(receipt)[position]
+    return cost ? [{ commit_id, cost }] : []
+  })
+  if (known.length === 0) return
+  await parts.lease.write(lane.name, storeCosts, {
+    commits: known.map(({ commit_id }) => commit_id),
+    gas: known.map(({ cost }) => cost.gas),
+    fees: known.map(({ cost }) => String(cost.fee)),
+  })
+}
+
 /** Back to sent, and to be sent again: the pool may have dropped it together with the block. */
 export const displace = async (parts: RelayParts, lane: Lane, rows: readonly BlockRow[]) => {
   await parts.lease.write(lane.name, markDisplaced, { commits: rows.map((row) => row.commit_id) })
-  for (const row of rows) lane.sentAt.delete(row.commit_id)
+  for (const row of rows) lane.sentAt.delete(row.nonce)
   lane.seen = ''
   parts.log.warn(
     { lane: lane.address, commits: rows.length },
@@ -143,14 +197,17 @@ const settleWithoutEffect = async (
   const futile = receipts.find((receipt) => ours.has(receipt.transactionHash))
   if (futile) {
     tell(`${futile.transactionHash} had no effect. Look at its gas and at the registry's address.`)
-    if (Number(futile.blockNumber) <= deepest && !(await includeFromRegistry(parts, lane, row)))
-      await release(parts, lane, row, `${futile.transactionHash} had no effect`)
+    if (Number(futile.blockNumber) > deepest) return
+    const missing = await includeFromRegistry(parts, lane, row)
+    await release(parts, lane, row, missing, `${futile.transactionHash} had no effect`)
     return
   }
   const now = performance.now()
-  const until = lane.missingUntil.get(row.commit_id)
-  if (until === undefined || until <= now) lane.missingUntil.set(row.commit_id, now + parts.receiptPatience)
-  if (until === undefined || now < until || (await includeFromRegistry(parts, lane, row))) return
+  const until = lane.missingUntil.get(row.nonce)
+  if (until === undefined || until <= now) lane.missingUntil.set(row.nonce, now + parts.receiptPatience)
+  if (until === undefined || now < until) return
+  const missing = await includeFromRegistry(parts, lane, row)
+  if (missing.length === 0) return
   const spender = await findSpender(parts, lane.address, row.nonce, deepest)
   const isForeign = spender !== undefined && !row.hashes.includes(spender)
   tell(
@@ -158,33 +215,47 @@ const settleWithoutEffect = async (
       ? `Nonce ${row.nonce} of ${lane.address} was used by somebody else. Nobody else may hold a relay key.`
       : `The node shows no receipt for nonce ${row.nonce} of ${lane.address}, which is used; waiting until it does.`,
   )
-  if (isForeign) await release(parts, lane, row, `nonce ${row.nonce} was used by ${spender}`)
+  if (isForeign) await release(parts, lane, row, missing, `nonce ${row.nonce} was used by ${spender}`)
 }
 
 /**
- * Whether the registry's own events have the commit, whatever receipts say; also while they are still being read, so that
- * nothing else is decided about it meanwhile.
+ * Takes down what the registry's own events have of a transaction's commits, whatever receipts say. Returns those that it has not;
+ * none while histories are still being read, so that nothing else is decided meanwhile.
  */
-const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commit_id }: InFlightRow): Promise<boolean> => {
-  const { found, unread } = await seekCommits(parts, [commit_id])
-  const event = found.get(commit_id)
-  if (!event) return unread.has(commit_id)
-  await parts.lease.write(lane.name, markIncluded, {
-    commits: [commit_id],
-    hashes: [event.transactionHash],
-    blockNumbers: [event.blockNumber],
-    blockHashes: [event.blockHash],
-  })
-  return true
+const includeFromRegistry = async (parts: RelayParts, lane: Lane, { commits }: InFlightRow): Promise<string[]> => {
+  const { found, unread } = await seekCommits(parts, commits)
+  const there = [...found]
+  if (there.length > 0) {
+    await parts.lease.write(lane.name, markIncluded, {
+      commits: there.map(([commit]) => commit),
+      hashes: there.map(([, event]) => event.transactionHash),
+      blockNumbers: there.map(([, event]) => event.blockNumber),
+      blockHashes: there.map(([, event]) => event.blockHash),
+      gas: there.map(() => null),
+      fees: there.map(() => null),
+    })
+  }
+  return unread.size > 0 ? [] : commits.filter((commit) => !found.has(commit))
 }
 
-const release = async (parts: RelayParts, lane: Lane, row: InFlightRow, reason: string) => {
-  const signed = await parts.database.query(findSigned, { commit: row.commit_id })
-  const attempts = new Set(signed.map(({ raw }) => nonceOf(raw))).size
-  if (attempts < ATTEMPT_LIMIT) {
-    await parts.lease.write(lane.name, releaseCommit, { commit: row.commit_id, nonce: row.nonce })
-    return
+/** These commits are signed anew; one that was in too many transactions without effect is refunded. */
+const release = async (
+  parts: RelayParts,
+  lane: Lane,
+  { nonce }: InFlightRow,
+  commits: readonly string[],
+  reason: string,
+) => {
+  const signed = Map.groupBy(await parts.database.query(findSigned, { commits }), (row) => row.commit_id)
+  const hashes = [...signed.values()].flatMap((rows) => rows.map(({ hash }) => hash))
+  const raws = await parts.database.query(findRaw, { hashes: [...new Set(hashes)] })
+  const nonces = new Map(raws.map(({ hash, raw }) => [hash, nonceOf(raw)]))
+  const attemptsOf = (commit: string) => new Set(signed.get(commit)?.map(({ hash }) => nonces.get(hash))).size
+  const hopeless = commits.filter((commit) => attemptsOf(commit) >= ATTEMPT_LIMIT)
+  const again = commits.filter((commit) => !hopeless.includes(commit))
+  if (again.length > 0) await parts.lease.write(lane.name, releaseCommits, { commits: again, nonce })
+  for (const commit of hopeless) {
+    parts.log.error({ commit, attempts: attemptsOf(commit) }, `A commit failed and is refunded: ${reason}`)
+    await parts.lease.write(lane.name, failCommit, { commit, reason })
   }
-  parts.log.error({ commit: row.commit_id, attempts }, `A commit failed and is refunded: ${reason}`)
-  await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })
 }

@@ -34,6 +34,8 @@ export interface RelayParts {
   confirmations: number
   /** Wei; nothing above is ever offered. */
   maxFeePerGas: bigint
+  /** Commits in one transaction at most; 1 where the registry takes no more. */
+  commitsPerTransaction: number
 }
 
 /**
@@ -48,14 +50,14 @@ export interface Lane {
   signer: { account: RelayAccount; index: number; lanes: number } | undefined
   /** The chain as it was when receipts were last read; equal means there is nothing new. */
   seen: string
-  /** When a commit's bytes were last taken by the node, by commit. */
-  sentAt: Map<string, number>
-  /** How often in a row the node refused a commit's newest bytes, by hash. */
+  /** When bytes were last taken by the node, by nonce. */
+  sentAt: Map<number, number>
+  /** How often in a row the node refused the newest bytes of a nonce, by hash. */
   refusals: Map<string, number>
   /** The head's number when a transaction was first seen waiting, by hash. */
   waitingFrom: Map<string, number>
-  /** When to look for what became of a used nonce without a receipt, by commit. */
-  missingUntil: Map<string, number>
+  /** When to look for what became of a used nonce without a receipt, by nonce. */
+  missingUntil: Map<number, number>
   /** The account's count when it was last ahead of what the database knows. */
   countAhead: number | undefined
   /** Since when transactions wait in the node's pool that the database does not know. */
@@ -96,11 +98,11 @@ export const report = ({ log }: RelayParts, lane: Lane, topic: Topic, problem: s
 }
 
 /** Forgets what is no longer on its way. */
-export const forgetSettled = (lane: Lane, inFlight: readonly { commit_id: string; hash: string }[]) => {
-  const commits = new Set(inFlight.map((row) => row.commit_id))
+export const forgetSettled = (lane: Lane, inFlight: readonly { nonce: number; hash: string }[]) => {
+  const nonces = new Set(inFlight.map((row) => row.nonce))
   const hashes = new Set(inFlight.map((row) => row.hash))
   for (const memory of [lane.sentAt, lane.missingUntil]) {
-    for (const key of memory.keys()) if (!commits.has(key)) memory.delete(key)
+    for (const key of memory.keys()) if (!nonces.has(key)) memory.delete(key)
   }
   for (const memory of [lane.refusals, lane.waitingFrom]) {
     for (const key of memory.keys()) if (!hashes.has(key)) memory.delete(key)

@@ -1,9 +1,9 @@
-import type { Origin } from '../domain/telemetry.ts'
 import { larger, raiseFees } from './fees.ts'
-import { decodeCommit } from './registry-abi.ts'
+import { decodeCommits } from './registry-abi.ts'
+import { estimateGas } from './relay-batch.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { type Outgoing, send } from './relay-send.ts'
-import { columnsOf, estimateGas } from './relay-sign.ts'
+import { columnsOf } from './relay-sign.ts'
 import { findRaw, type InFlightRow, storeReplaced } from './relay-statements.ts'
 import { parseTransaction, type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
@@ -35,10 +35,10 @@ export const replaceStuck = async (
   if (due.length === 0) return
 
   const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
-  const raws = new Map(rows.map(({ commit_id, raw }) => [commit_id, raw]))
-  const signed: { commitId: string; transaction: SignedTransaction; trace: Origin }[] = []
+  const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
+  const signed: (SignedTransaction & Outgoing)[] = []
   for (const row of due) {
-    const raw = raws.get(row.commit_id)
+    const raw = raws.get(row.hash)
     if (!raw) continue
     const previous = {
       maxFeePerGas: BigInt(row.max_fee_per_gas),
@@ -55,21 +55,21 @@ export const replaceStuck = async (
       break
     }
     const { to, data, nonce, gasLimit: oldLimit } = parseTransaction(raw)
-    // Asserts that these are the bytes of a commit before they are signed once more.
-    decodeCommit(data)
-    const newLimit = isRefused(lane, row) ? await estimateGas(parts, lane, [data]) : oldLimit
+    // Asserts that these are the bytes of commits before they are signed once more.
+    decodeCommits(data)
+    // Taken and never carried out, it may have too little of it, too.
+    const newLimit = isRefused(lane, row) || row.hashes.length > 1 ? await estimateGas(parts, lane, [data]) : oldLimit
     const gasLimit = larger(newLimit, oldLimit)
     const plan = { ...fees, chainId: parts.chainId, nonce, to: to ?? parts.registry, data, gasLimit }
     const transaction = await parts.pace.turn(async () => signTransaction(signer.account, plan))
-    signed.push({ commitId: row.commit_id, transaction, trace: row.trace })
+    signed.push({ ...transaction, commits: row.commits, traces: row.traces })
   }
   if (signed.length === 0) return
   const stored = await parts.lease.write(lane.name, storeReplaced, { lane: lane.address, ...columnsOf(signed) })
-  const ids = new Set(stored.map(({ commit_id }) => commit_id))
-  const outgoing: Outgoing[] = signed
-    .filter(({ commitId }) => ids.has(commitId))
-    .map(({ commitId, transaction: { hash, raw }, trace }) => ({ commitId, hash, raw, trace }))
-  parts.log.info({ lane: lane.address, commits: outgoing.length }, 'Raised the fees of transactions that wait')
+  const kept = new Set(stored.map(({ hash }) => hash))
+  const outgoing = signed.filter(({ hash }) => kept.has(hash))
+  const commits = outgoing.flatMap((each) => each.commits).length
+  parts.log.info({ lane: lane.address, commits }, 'Raised the fees of transactions that wait')
   await send(parts, lane, outgoing)
 }
 
@@ -79,7 +79,7 @@ const isDue = (lane: Lane, view: ChainView, count: number, row: InFlightRow) => 
   if (isRefused(lane, row) || BigInt(row.max_fee_per_gas) < view.nextBaseFee) return true
   if (row.nonce !== count) return false
   const isPending = (view.pendingCounts.get(lane.address) ?? 0) > row.nonce
-  if (!isPending && row.status === 'BROADCAST' && row.age > MISFILED_SECONDS * row.hashes.length) return true
+  if (!isPending && row.sent && row.age > MISFILED_SECONDS * row.hashes.length) return true
   const from = lane.waitingFrom.get(row.hash) ?? view.head.number
   lane.waitingFrom.set(row.hash, from)
   return row.age > STUCK_SECONDS && view.head.number - from >= STUCK_BLOCKS

@@ -3,13 +3,14 @@
  * node that is behind, and a database may have been restored from before the commit was sent.
  */
 import { unavailable } from '../domain/errors.ts'
-import { arrayOf, type RowOf, statement, text, timestamp, uuid } from '../domain/sql.ts'
+import { arrayOf, int, type RowOf, statement, text, timestamp, uuid } from '../domain/sql.ts'
+import { commitLogsOf, costsOf, type Receipt } from './receipts.ts'
 import type { ChainCommit } from './registry.ts'
 import { markFound } from './relay-follow-statements.ts'
 import type { ReadHistory } from './relay-histories.ts'
 import type { RelayParts } from './relay-lane.ts'
-import { findLastNonce } from './relay-statements.ts'
-import { quantity, RpcError } from './rpc.ts'
+import { findLastNonce, transactionsOfSql } from './relay-statements.ts'
+import { quantity, RpcError, resultOf } from './rpc.ts'
 import { readView } from './view.ts'
 
 /** What seeking needs, which is there before any lane is. */
@@ -28,15 +29,27 @@ const findSought = statement(
   { parameters: { commits: arrayOf(uuid) }, columns: soughtColumns },
   `select c.id as commit_id, a.nid, c.tree_cid, c.created_at, w.address as committer_address
    from commits c join assets a on a.id = c.asset_id join wallets w on w.user_id = c.author_id
-   where c.id = any ($commits)`,
+   where c.id = any ($commits) order by c.id`,
 )
 
-/** Which of these transactions belong to other commits. */
+/**
+ * How many other commits that tell the very same are in each of these transactions: as many of its events are theirs. A transaction of
+ * a commit that tells something else has no event that tells this.
+ */
 const findForeign = statement(
   'relay_foreign',
-  { parameters: { hashes: arrayOf(text), commit: uuid }, columns: { hash: text } },
-  `select hash from chain_transactions where hash = any ($hashes) and commit_id <> $commit
-   union select transaction_hash from commit_relays where transaction_hash = any ($hashes) and commit_id <> $commit`,
+  { parameters: { hashes: arrayOf(text), commit: uuid }, columns: { hash: text, commits: int } },
+  `select own.hash, count(distinct other.id)::int as commits
+   from commits c join commits other on other.tree_cid = c.tree_cid and other.author_id = c.author_id and other.id <> c.id
+     and date_trunc('second', other.created_at) = date_trunc('second', c.created_at)
+     join assets a on a.id = c.asset_id join assets o on o.id = other.asset_id and o.nid = a.nid
+     join commit_relays r on r.commit_id = other.id,
+     lateral (
+       select hash from ${transactionsOfSql('other.id')} t
+       union select r.transaction_hash where r.transaction_hash is not null
+     ) own
+   where c.id = $commit and own.hash = any ($hashes)
+   group by own.hash`,
 )
 
 const tellsOf = ({ tree_cid, created_at, committer_address }: Sought, { commitData }: ChainCommit) =>
@@ -65,13 +78,13 @@ export interface Sighting {
 
 /**
  * The events of these commits that one of our accounts wrote. Two commits may tell the very same (there and back within a
- * second), so an event whose transaction is another commit's does not count.
+ * second), so as many events of a transaction as are other commits' do not count.
  */
 export const seekCommits = async (parts: SeekParts, commitIds: readonly string[]): Promise<Sighting> => {
   const { readHistory } = readingOnce(parts)
   const found = new Map<string, ChainCommit>()
   const unread = new Set<string>()
-  const taken = new Set<string>()
+  const taken = new Set<ChainCommit>()
   for (const sought of await parts.database.query(findSought, { commits: commitIds })) {
     const commits = await readHistory(sought.nid)
     if (!commits) {
@@ -81,12 +94,14 @@ export const seekCommits = async (parts: SeekParts, commitIds: readonly string[]
     const events = commits.filter((event) => parts.recorders.has(event.recorder) && tellsOf(sought, event))
     if (events.length === 0) continue
     const hashes = events.map(({ transactionHash }) => transactionHash)
-    const foreign = new Set(
-      (await parts.database.query(findForeign, { hashes, commit: sought.commit_id })).map(({ hash }) => hash),
-    )
-    const own = events.find(({ transactionHash }) => !foreign.has(transactionHash) && !taken.has(transactionHash))
+    const foreign = await parts.database.query(findForeign, { hashes, commit: sought.commit_id })
+    const theirs = new Map(foreign.map(({ hash, commits }) => [hash, commits]))
+    const own = events.find((event, index) => {
+      const before = events.slice(0, index).filter(({ transactionHash }) => transactionHash === event.transactionHash)
+      return before.length >= (theirs.get(event.transactionHash) ?? 0) && !taken.has(event)
+    })
     if (!own) continue
-    taken.add(own.transactionHash)
+    taken.add(own)
     found.set(sought.commit_id, own)
   }
   return { found, unread }
@@ -107,17 +122,30 @@ export const noteFound = async (
   for (const [commitId, event] of found) {
     if (headNumber - event.blockNumber < parts.confirmations) continue
     const { transactionHash: hash, blockNumber, blockHash, recorder, commitData } = event
-    const transaction = await parts.rpc.call<PlacedReply | null>('eth_getTransactionByHash', hash)
+    const [transaction, receipt] = await readPlaced(parts, hash)
     // A long history is read over many steps: the chain may have changed since.
-    if (transaction?.blockHash !== blockHash) continue
+    if (transaction?.blockHash !== blockHash || receipt?.blockHash !== blockHash) continue
+    const position = commitLogsOf(receipt).findIndex(({ logIndex }) => Number(logIndex) === event.logIndex)
+    const cost = costsOf(receipt)[position]
+    if (!cost) continue
     parts.log.warn({ commit: commitId, transaction: hash }, 'A commit was on the chain already; it is not signed again')
     await parts.lease.write(leaseName, markFound, {
-      ...{ commit: commitId, lane: recorder, nonce: Number(transaction.nonce), hash, blockNumber, blockHash },
+      ...{ commit: commitId, lane: recorder, nonce: Number(transaction.nonce), position, hash, blockNumber, blockHash },
+      ...{ gas: cost.gas, fee: String(cost.fee) },
       signature: commitData?.assetTreeSignature ?? null,
     })
     noted.add(commitId)
   }
   return { found, unread, noted }
+}
+
+/** A transaction with its receipt; null where the node has none. */
+const readPlaced = async ({ rpc }: SeekParts, hash: string): Promise<[PlacedReply | null, Receipt | null]> => {
+  const [transaction, receipt] = await rpc.batch([
+    { method: 'eth_getTransactionByHash', params: [hash] },
+    { method: 'eth_getTransactionReceipt', params: [hash] },
+  ])
+  return [resultOf<PlacedReply | null>(transaction), resultOf<Receipt | null>(receipt)]
 }
 
 /**

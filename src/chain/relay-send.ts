@@ -6,15 +6,18 @@ import type { RpcError } from './rpc.ts'
 
 /** Stored bytes that may be sent. */
 export interface Outgoing {
-  commitId: string
+  nonce: number
   hash: string
   raw: Uint8Array
-  /** Where the commit began. */
-  trace: Origin
+  /** What it carries, and where each of these began. */
+  commits: readonly string[]
+  traces: readonly Origin[]
 }
 
 /** Milliseconds after which bytes that are still not included are sent again: pools forget. */
 const RESEND_AFTER_MS = 15_000
+/** Of transactions, which take twice as many characters in a request. Some nodes take requests of a million only. */
+const REQUEST_BYTES = 400_000
 
 /**
  * The node has these bytes, or others of ours at the same nonce. Receipts decide which; sending again would change nothing.
@@ -29,17 +32,35 @@ export const isTaken = ({ message }: RpcError) =>
  * doubt about the outcome ends in sending again. Raises UNAVAILABLE when the node does not answer.
  */
 export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
-  if (outgoing.length === 0) return
+  for (const group of inRequests(outgoing)) await sendTogether(parts, lane, group)
+}
+
+/** As many as a node takes in one request. */
+const inRequests = (outgoing: readonly Outgoing[]): Outgoing[][] => {
+  const requests: Outgoing[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const each of outgoing) {
+    bytes += each.raw.length
+    if (bytes > REQUEST_BYTES) {
+      requests.push([])
+      bytes = each.raw.length
+    }
+    requests.at(-1)!.push(each)
+  }
+  return requests
+}
+
+const sendTogether = async (parts: RelayParts, lane: Lane, outgoing: readonly Outgoing[]): Promise<void> => {
   const calls = outgoing.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raw)] }))
-  const origins = outgoing.map(({ trace }) => trace)
+  const origins = outgoing.flatMap(({ traces }) => traces)
   const outcomes = await parts.tracer.resume(origins, 'relay send', {}, () => parts.rpc.batch(calls))
   const taken: string[] = []
   let problem = ''
-  outgoing.forEach(({ commitId, hash }, index) => {
+  outgoing.forEach(({ nonce, commits, hash }, index) => {
     const error = outcomes[index]?.error
     if (!error || isTaken(error)) {
-      taken.push(commitId)
-      lane.sentAt.set(commitId, performance.now())
+      taken.push(...commits)
+      lane.sentAt.set(nonce, performance.now())
       lane.refusals.delete(hash)
       // Used up already: the receipt is to be read, even if the head does not move.
       if (error) lane.seen = ''
@@ -58,16 +79,16 @@ export const send = async (parts: RelayParts, lane: Lane, outgoing: readonly Out
 /** Sends what is stored and was never taken, was forgotten, or lost its block. */
 export const sendAgain = async (parts: RelayParts, lane: Lane, count: number, inFlight: readonly InFlightRow[]) => {
   const now = performance.now()
-  const due = inFlight.filter(({ commit_id, nonce, status }) => {
-    const sentAt = lane.sentAt.get(commit_id)
-    return nonce >= count && (status === 'PENDING' || sentAt === undefined || now - sentAt > RESEND_AFTER_MS)
+  const due = inFlight.filter(({ nonce, sent }) => {
+    const sentAt = lane.sentAt.get(nonce)
+    return nonce >= count && (!sent || sentAt === undefined || now - sentAt > RESEND_AFTER_MS)
   })
   if (due.length === 0) return
   const rows = await parts.database.query(findRaw, { hashes: due.map(({ hash }) => hash) })
   const raws = new Map(rows.map(({ hash, raw }) => [hash, raw]))
-  const outgoing = due.flatMap(({ commit_id: commitId, hash, trace }) => {
+  const outgoing = due.flatMap(({ nonce, hash, commits, traces }) => {
     const raw = raws.get(hash)
-    return raw ? [{ commitId, hash, raw, trace }] : []
+    return raw ? [{ nonce, hash, raw, commits, traces }] : []
   })
   await send(parts, lane, outgoing)
 }

@@ -1,16 +1,15 @@
-/** From a commit that is ready to stored bytes: its transaction, signed. */
+/** From commits that are ready to stored bytes: their transactions, signed. */
 import { failCommit } from '../domain/asset/fail-commit.ts'
-import type { Origin } from '../domain/telemetry.ts'
 import { encodeCommitData } from './commit-data.ts'
 import { chooseFees, type Fees } from './fees.ts'
 import type { RelayAccount } from './keys.ts'
 import { encodeCommit } from './registry-abi.ts'
+import { callData, packCalls, type RelayCall, type RelayTransaction } from './relay-batch.ts'
 import { isAccountedFor } from './relay-doubt.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
 import { noteFound } from './relay-seek.ts'
 import type { Outgoing } from './relay-send.ts'
 import { type CandidateRow, findCandidates, findLastNonce, rememberAhead, storeSigned } from './relay-statements.ts'
-import { RpcError } from './rpc.ts'
 import { type SignedTransaction, signTransaction } from './transaction.ts'
 import type { ChainView } from './view.ts'
 
@@ -18,13 +17,16 @@ import type { ChainView } from './view.ts'
 const STRANGER_PATIENCE_MS = 120_000
 /** Nodes refuse transactions above 128 KiB. */
 const MAXIMUM_CALL_BYTES = 120_000
+/** Commits taken in one step where they go in batches. */
+const COMMITS_AT_ONCE = 512
 
-/** Takes up to `room` unsigned commits of the lane through to stored bytes. What it returns may be sent. */
+/** Takes unsigned commits of the lane through to stored bytes, in up to `room` transactions. What it returns may be sent. */
 export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, room: number): Promise<Outgoing[]> => {
   const { signer } = lane
   if (!signer || room <= 0) return []
+  const limit = Math.min(room * parts.commitsPerTransaction, Math.max(room, COMMITS_AT_ONCE))
   const rows = await parts.database.query(findCandidates, {
-    ...{ lane: lane.address, index: signer.index, lanes: signer.lanes, limit: room },
+    ...{ lane: lane.address, index: signer.index, lanes: signer.lanes, limit },
   })
   if (rows.length === 0) return []
 
@@ -47,42 +49,44 @@ export const signNext = async (parts: RelayParts, lane: Lane, view: ChainView, r
 
   const firstNonce = Math.max(nextNonce, view.counts.get(lane.address) ?? 0)
   const origins = calls.map(({ trace }) => trace)
-  return parts.tracer.resume(origins, 'relay sign', {}, () =>
-    signCalls(parts, lane, calls, { account: signer.account, fees, firstNonce }),
-  )
-}
-
-/** A commit's call of the registry. */
-interface Call {
-  commitId: string
-  data: string
-  trace: Origin
+  return parts.tracer.resume(origins, 'relay sign', {}, async () => {
+    const transactions = (await packCalls(parts, lane, view, calls)).slice(0, room)
+    return signTransactions(parts, lane, transactions, { account: signer.account, fees, firstNonce })
+  })
 }
 
 /** Signs them at the nonces from the first one on, and stores what it signed. */
-const signCalls = async (
+const signTransactions = async (
   parts: RelayParts,
   lane: Lane,
-  calls: readonly Call[],
+  transactions: readonly RelayTransaction[],
   { account, fees, firstNonce }: { account: RelayAccount; fees: Fees; firstNonce: number },
 ): Promise<Outgoing[]> => {
-  const gasLimit = await estimateGas(
-    parts,
-    lane,
-    calls.map(({ data }) => data),
-  )
-  const signed: (Pick<Call, 'commitId' | 'trace'> & { transaction: SignedTransaction })[] = []
-  for (const [index, { commitId, data, trace }] of calls.entries()) {
-    const plan = { ...fees, chainId: parts.chainId, nonce: firstNonce + index, to: parts.registry, data, gasLimit }
-    const transaction = await parts.pace.turn(async () => signTransaction(account, plan))
-    signed.push({ commitId, transaction, trace })
+  const signed: (SignedTransaction & { calls: readonly RelayCall[] })[] = []
+  for (const [index, { calls, gasLimit }] of transactions.entries()) {
+    const nonce = firstNonce + index
+    const plan = { ...fees, chainId: parts.chainId, nonce, to: parts.registry, data: callData(calls), gasLimit }
+    signed.push({ ...(await parts.pace.turn(async () => signTransaction(account, plan))), calls })
   }
+  const carried = signed.flatMap(({ nonce, calls }) =>
+    calls.map(({ commitId }, position) => ({ commitId, nonce, position })),
+  )
   await parts.lease.transaction(lane.name, async (query) => {
-    const stored = await query(storeSigned, { lane: lane.address, ...columnsOf(signed) })
+    const stored = await query(storeSigned, {
+      ...{ lane: lane.address, ...columnsOf(signed) },
+      commits: carried.map(({ commitId }) => commitId),
+      commitNonces: carried.map(({ nonce }) => nonce),
+      positions: carried.map(({ position }) => position),
+    })
     // All or nothing: a nonce that is taken and not stored would be a gap that stops everything behind it.
-    if (stored.length !== signed.length) throw new Error('A commit was changed while its transaction was being signed.')
+    if (stored.length !== carried.length)
+      throw new Error('A commit was changed while its transaction was being signed.')
   })
-  return signed.map(({ commitId, transaction: { hash, raw }, trace }) => ({ commitId, hash, raw, trace }))
+  return signed.map(({ nonce, hash, raw, calls }) => ({
+    ...{ nonce, hash, raw },
+    commits: calls.map(({ commitId }) => commitId),
+    traces: calls.map(({ trace }) => trace),
+  }))
 }
 
 /**
@@ -120,32 +124,14 @@ const leaveOutFound = async (parts: RelayParts, lane: Lane, view: ChainView, row
   return rows.filter(({ commit_id }) => !found.has(commit_id) && !unread.has(commit_id))
 }
 
-/** The parameters of `storeSigned` and `storeReplaced` after the lane. */
-export const columnsOf = (signed: readonly { commitId: string; transaction: SignedTransaction }[]) => ({
-  commits: signed.map(({ commitId }) => commitId),
-  nonces: signed.map(({ transaction }) => transaction.nonce),
-  hashes: signed.map(({ transaction }) => transaction.hash),
-  raws: signed.map(({ transaction }) => Buffer.from(transaction.raw)),
-  fees: signed.map(({ transaction }) => String(transaction.maxFeePerGas)),
-  tips: signed.map(({ transaction }) => String(transaction.maxPriorityFeePerGas)),
+/** The parameters of `storeReplaced`, and the first ones of `storeSigned`, after the lane. */
+export const columnsOf = (signed: readonly SignedTransaction[]) => ({
+  nonces: signed.map(({ nonce }) => nonce),
+  hashes: signed.map(({ hash }) => hash),
+  raws: signed.map(({ raw }) => Buffer.from(raw)),
+  fees: signed.map(({ maxFeePerGas }) => String(maxFeePerGas)),
+  tips: signed.map(({ maxPriorityFeePerGas }) => String(maxPriorityFeePerGas)),
 })
-
-/** For one call that stands for several: the largest, with room for a slot that is new for another asset. */
-export const estimateGas = async (
-  { rpc, registry }: RelayParts,
-  lane: Lane,
-  calls: readonly string[],
-): Promise<bigint> => {
-  const data = calls.reduce((largest, each) => (each.length > largest.length ? each : largest))
-  try {
-    const estimate = await rpc.call<string>('eth_estimateGas', { from: lane.address, to: registry, data })
-    return (BigInt(estimate) * 5n) / 4n + 50_000n
-  } catch (error) {
-    // The node cannot say, for example without funds. The contract's cost has a known bound where gas costs what it does on Ethereum.
-    if (!(error instanceof RpcError)) throw error
-    return 150_000n + BigInt(data.length / 2) * 48n
-  }
-}
 
 /** In the order of each history. Leaves out what comes after a commit that is not among them. */
 const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
@@ -158,9 +144,9 @@ const inOrder = (rows: readonly CandidateRow[]): CandidateRow[] => {
   }
 }
 
-/** What each commit sends to the registry. One that no node would take is refunded; it has no nonce yet. */
+/** What each commit says to the registry. One that no node would take is refunded; it has no nonce yet. */
 const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly CandidateRow[]) => {
-  const calls: Call[] = []
+  const calls: RelayCall[] = []
   for (const row of rows) {
     const description = parts.describe({
       nid: row.nid,
@@ -173,8 +159,17 @@ const buildCalls = async (parts: RelayParts, lane: Lane, rows: readonly Candidat
       createdAt: row.created_at,
       message: row.message,
     })
-    const data = encodeCommit(row.nid, encodeCommitData(description))
-    if (data.length / 2 <= MAXIMUM_CALL_BYTES) calls.push({ commitId: row.commit_id, data, trace: row.trace })
+    const commitData = encodeCommitData(description)
+    const bytes = encodeCommit(row.nid, commitData).length / 2
+    if (bytes <= MAXIMUM_CALL_BYTES)
+      calls.push({
+        commitId: row.commit_id,
+        nid: row.nid,
+        commitData,
+        bytes,
+        isAlone: row.goes_alone,
+        trace: row.trace,
+      })
     else {
       const reason = 'the commit is larger than a chain transaction can be'
       await parts.lease.write(lane.name, failCommit, { commit: row.commit_id, reason })

@@ -12,9 +12,9 @@ import {
   numeric,
   orNull,
   type RowOf,
+  smallint,
   statement,
   text,
-  textOf,
   timestamp,
   uuid,
 } from '../domain/sql.ts'
@@ -42,6 +42,11 @@ export const findOpenLanes = statement(
    where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
 )
 
+/** Every transaction that was ever signed for a commit: its hash, and the commit's place among those that it carries. */
+export const transactionsOfSql = (commit: string) => `(
+     select hash, 0::smallint as position from chain_transactions where commit_id = ${commit}
+     union all select hash, position from chain_transaction_members where commit_id = ${commit})`
+
 const candidateColumns = {
   commit_id: uuid,
   nid: text,
@@ -58,6 +63,8 @@ const candidateColumns = {
   doubtful: boolean,
   /** Set while the commit before this one is itself unsigned. */
   unsigned_predecessor: orNull(uuid),
+  /** It was signed before, and that had no effect: what may have been its fault must not hold up others again. */
+  goes_alone: boolean,
 }
 
 /** A commit that may be signed, with all that its description needs. */
@@ -73,6 +80,7 @@ export const findCandidates = statement(
   `select c.id as commit_id, a.nid, c.sequence, c.message, c.tree_cid, c.tree_sha256, c.created_at, r.tree_signature, r.trace,
      creator.address as creator_address, committer.address as committer_address,
      case when pr.status = 'PENDING' and pr.lane is null then pr.commit_id end as unsigned_predecessor,
+     exists (select from ${transactionsOfSql('c.id')} t) as goes_alone,
      c.created_at <= coalesce((select value::timestamptz from settings where key = 'relay:ahead'), '-infinity') as doubtful
    from commit_relays r
      join commits c on c.id = r.commit_id
@@ -97,96 +105,124 @@ export const findLastNonce = statement(
 /** Transactions of a lane, one in each place; `fees` and `tips` in wei. */
 const transactions = {
   lane: text,
-  commits: arrayOf(uuid),
   nonces: arrayOf(int),
   hashes: arrayOf(text),
   raws: arrayOf(bytes),
   fees: arrayOf(numeric),
   tips: arrayOf(numeric),
 }
-const itemSql = `item as (
-     select * from unnest($commits, $nonces, $hashes, $raws, $fees, $tips)
-       as t (commit_id, nonce, hash, raw, fee, tip)
+const signedSql = `signed as (
+     select * from unnest($nonces, $hashes, $raws, $fees, $tips) as t (nonce, hash, raw, fee, tip)
    )`
-/** The transactions of the commits that the part `signed_relays` holds. */
-const storeTransactionsSql = `insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
-   select item.hash, item.commit_id, item.raw, item.fee, item.tip from item join signed_relays using (commit_id)
-   returning commit_id`
+/** Stores what the part `signed` has, for the commits that the part `signed_relays` holds. */
+const storeTransactionsSql = `inserted_transactions as (
+     insert into chain_transactions (hash, commit_id, raw, max_fee_per_gas, max_priority_fee_per_gas)
+     select signed.hash, signed_relays.commit_id, signed.raw, signed.fee, signed.tip
+     from signed join signed_relays using (nonce) where signed_relays.position = 0
+   ),
+   inserted_members as (
+     insert into chain_transaction_members (commit_id, hash, position)
+     select signed_relays.commit_id, signed.hash, signed_relays.position
+     from signed join signed_relays using (nonce) where signed_relays.position > 0
+   )`
 
-/** Takes nonces. Returns what was taken. */
+/** Takes nonces for commits, `commits`, `commitNonces` and `positions` in step. Returns what was taken. */
 export const storeSigned = statement(
   'relay_store_signed',
-  { parameters: transactions, columns: { commit_id: uuid } },
-  `with ${itemSql},
+  {
+    parameters: {
+      ...transactions,
+      ...{ commits: arrayOf(uuid), commitNonces: arrayOf(int), positions: arrayOf(smallint) },
+    },
+    columns: { commit_id: uuid },
+  },
+  `with ${signedSql},
    signed_relays as (
-     update commit_relays r set lane = $lane, nonce = item.nonce, transaction_hash = item.hash, updated_at = now()
-     from item where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
-     returning r.commit_id
-   )
-   ${storeTransactionsSql}`,
+     update commit_relays r set lane = $lane, nonce = item.nonce, position = item.position, transaction_hash = signed.hash,
+       updated_at = now()
+     from unnest($commits, $commitNonces, $positions) as item (commit_id, nonce, position) join signed using (nonce)
+     where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
+     returning r.commit_id, r.nonce, r.position
+   ),
+   ${storeTransactionsSql}
+   select commit_id from signed_relays`,
 )
 
-/** The same nonces with higher fees. A commit that was settled meanwhile is left alone. */
+/** The same nonces with higher fees. A transaction of which a commit was settled meanwhile is left alone. Returns the others. */
 export const storeReplaced = statement(
   'relay_store_replaced',
-  { parameters: transactions, columns: { commit_id: uuid } },
-  `with ${itemSql},
+  { parameters: transactions, columns: { hash: text } },
+  `with ${signedSql},
+   waiting as (
+     select nonce from commit_relays where lane = $lane and nonce = any ($nonces)
+     group by nonce having bool_and(status in ('PENDING', 'BROADCAST'))
+   ),
    signed_relays as (
-     update commit_relays r set transaction_hash = item.hash, updated_at = now()
-     from item
-     where r.commit_id = item.commit_id and r.lane = $lane and r.nonce = item.nonce and r.status in ('PENDING', 'BROADCAST')
-     returning r.commit_id
-   )
-   ${storeTransactionsSql}`,
+     update commit_relays r set transaction_hash = signed.hash, updated_at = now()
+     from waiting join signed using (nonce)
+     where r.lane = $lane and r.nonce = waiting.nonce and r.status in ('PENDING', 'BROADCAST')
+     returning r.commit_id, r.nonce, r.position, r.transaction_hash as hash
+   ),
+   ${storeTransactionsSql}
+   select hash from signed_relays where position = 0`,
 )
 
 const inFlightColumns = {
-  commit_id: uuid,
-  status: textOf<'PENDING' | 'BROADCAST'>('commit_status'),
   nonce: int,
   /** Of the newest transaction. */
   hash: text,
-  /** Of every transaction ever signed for the commit. */
+  /** The commits that it carries, in their order, and the places that they have in it. */
+  commits: arrayOf(uuid),
+  places: arrayOf(smallint),
+  /** Where each of them began. */
+  traces: arrayOf(orNull(text)),
+  /** Whether a node took it, as far as is known. */
+  sent: boolean,
+  /** Of every transaction ever signed for the first of them, and its place in each. */
   hashes: arrayOf(text),
+  positions: arrayOf(smallint),
   max_fee_per_gas: numeric,
   max_priority_fee_per_gas: numeric,
   /** Seconds since the newest transaction was signed, on the database's clock. */
   age: float,
-  trace: orNull(text),
 }
 
-/** A commit that is signed and not in the chain. */
+/** A transaction that is signed and not in the chain, as far as is known. */
 export type InFlightRow = RowOf<typeof inFlightColumns>
 
 /** What is signed and not in the chain, in the order of nonces. */
 export const findInFlight = statement(
   'relay_in_flight',
   { parameters: { lane: text }, columns: inFlightColumns },
-  `select r.commit_id, r.status, r.nonce, r.transaction_hash as hash, t.hashes, t.max_fee_per_gas,
-     t.max_priority_fee_per_gas, t.age, r.trace
-   from commit_relays r, lateral (
-     select array_agg(hash) as hashes, max(max_fee_per_gas) as max_fee_per_gas,
+  `select r.nonce, r.hash, r.commits, r.places, r.traces, r.sent, t.hashes, t.positions, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.age
+   from (
+     select nonce, max(transaction_hash) as hash, array_agg(commit_id order by position) as commits,
+       array_agg(position order by position) as places,
+       array_agg(trace order by position) as traces, bool_and(status = 'BROADCAST') as sent
+     from commit_relays
+     where status in ('PENDING', 'BROADCAST', 'INCLUDED') and status <> 'INCLUDED' and lane = $lane
+     group by nonce order by nonce limit 256
+   ) r, lateral (
+     select array_agg(hash) as hashes, array_agg(own.position) as positions, max(max_fee_per_gas) as max_fee_per_gas,
        max(max_priority_fee_per_gas) as max_priority_fee_per_gas,
        extract(epoch from now() - max(created_at))::float8 as age
-     from chain_transactions where commit_id = r.commit_id
+     from ${transactionsOfSql('r.commits[1]')} own join chain_transactions using (hash)
    ) t
-   where r.status in ('PENDING', 'BROADCAST', 'INCLUDED') and r.status <> 'INCLUDED' and r.lane = $lane
-   order by r.nonce
-   limit 256`,
+   order by r.nonce`,
 )
 
 /** The stored bytes of transactions. */
 export const findRaw = statement(
   'relay_raw',
-  { parameters: { hashes: arrayOf(text) }, columns: { hash: text, commit_id: uuid, raw: bytes } },
-  'select hash, commit_id, raw from chain_transactions where hash = any ($hashes)',
+  { parameters: { hashes: arrayOf(text) }, columns: { hash: text, raw: bytes } },
+  'select hash, raw from chain_transactions where hash = any ($hashes)',
 )
 
-/** All transactions that were ever signed for a commit. */
+/** All transactions that were ever signed for these commits, a row for each of a commit's. */
 export const findSigned = statement(
   'relay_signed',
-  { parameters: { commit: uuid }, columns: { hash: text, raw: bytes } },
-  'select hash, raw from chain_transactions where commit_id = $commit',
+  { parameters: { commits: arrayOf(uuid) }, columns: { commit_id: uuid, hash: text } },
+  `select item.commit_id, own.hash from unnest($commits) as item (commit_id), lateral ${transactionsOfSql('item.commit_id')} own`,
 )
 
 /** Commits whose bytes a node has taken. */

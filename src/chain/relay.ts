@@ -19,6 +19,7 @@ import { createLease } from './lease.ts'
 import { createPace } from './pace.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { ensureRegistry } from './registry-deploy.ts'
+import { takesBatches } from './relay-batch.ts'
 import { createHeadWatch } from './relay-doubt.ts'
 import { follow } from './relay-follow.ts'
 import { createHistories } from './relay-histories.ts'
@@ -53,6 +54,8 @@ export interface RelayOptions {
   confirmations: number
   /** Wei; nothing above is ever offered. */
   maxFeePerGas: bigint
+  /** Commits in one transaction at most, where the registry takes several; 64 when missing. */
+  commitsPerTransaction?: number
   /** Milliseconds that a node may take to show the receipt of a nonce that is used; 10,000 when missing. */
   receiptPatience?: number
   /**
@@ -81,7 +84,7 @@ export interface Relay extends WatchedRelay {
 
 /** Transactions of a lane that are not in the chain: pools guarantee an account few places. */
 const WINDOW = 64
-/** Commits taken in one step. */
+/** Transactions signed in one step. */
 const BATCH = 32
 /** Milliseconds: without work; while transactions wait for a block; after sending; between two wakes. */
 const pauses = { idle: 1_000, waiting: 500, sent: 25, woken: 20 }
@@ -168,6 +171,8 @@ export function createRelay(options: RelayOptions): Relay {
     }
     const recorders = new Set(lanes.map((lane) => lane.address))
     const receiptPatience = options.receiptPatience ?? 10_000
+    const most = options.commitsPerTransaction ?? 64
+    const commitsPerTransaction = most > 1 && (await takesBatches(rpc, address)) ? most : 1
     const readHistory = readHistories(recorders)
     return {
       ...shared,
@@ -175,6 +180,7 @@ export function createRelay(options: RelayOptions): Relay {
       readHistory,
       receiptPatience,
       doubtPatience,
+      commitsPerTransaction,
       pace: createPace(),
       chainId,
       registry: address,
@@ -228,7 +234,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   const runLane = async (shared: RelayParts, lane: Lane, view: ChainView) => {
     const inFlight = await database.query(findInFlight, { lane: lane.address })
-    inFlightCounts.set(lane.address, inFlight.length)
+    inFlightCounts.set(lane.address, inFlight.flatMap(({ commits }) => commits).length)
     forgetSettled(lane, inFlight)
     await follow(shared, lane, view, inFlight)
     const count = view.counts.get(lane.address) ?? 0

@@ -1,5 +1,6 @@
 /** Chain transactions, built and signed in one go; nothing here talks to a node. */
-import { decodeRlp, keccak256, Transaction } from 'ethers'
+import { decodeRlp, Transaction } from 'ethers'
+import { keccak256, signHash } from './curve.ts'
 import type { Fees } from './fees.ts'
 import { fromHex, type RelayAccount, toHex } from './keys.ts'
 import { encodeRlp, type RlpItem } from './rlp.ts'
@@ -28,7 +29,10 @@ export interface SignedTransaction extends Fees {
 const type = Buffer.of(2)
 
 /** Signs by EIP-1559. The same plan always gives the same bytes. */
-export const signTransaction = (account: Pick<RelayAccount, 'key'>, plan: TransactionPlan): SignedTransaction => {
+export const signTransaction = (
+  account: Pick<RelayAccount, 'privateKey'>,
+  plan: TransactionPlan,
+): SignedTransaction => {
   const { chainId, nonce, maxFeePerGas, maxPriorityFeePerGas, gasLimit, to = '0x', value = 0n, data } = plan
   const fields: RlpItem[] = [
     BigInt(chainId),
@@ -41,9 +45,11 @@ export const signTransaction = (account: Pick<RelayAccount, 'key'>, plan: Transa
     fromHex(data),
     [],
   ]
-  const { yParity, r, s } = account.key.sign(keccak256(Buffer.concat([type, encodeRlp(fields)])))
-  const raw = Buffer.concat([type, encodeRlp([...fields, BigInt(yParity), BigInt(r), BigInt(s)])])
-  return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: keccak256(raw), raw }
+  const hash = keccak256(Buffer.concat([type, encodeRlp(fields)]))
+  const { yParity, r, s } = signHash(hash, account.privateKey)
+  const signature = [BigInt(yParity), BigInt(toHex(r)), BigInt(toHex(s))]
+  const raw = Buffer.concat([type, encodeRlp([...fields, ...signature])])
+  return { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: toHex(keccak256(raw)), raw }
 }
 
 /** What a signed transaction does, and with how much gas. */

@@ -12,6 +12,8 @@ export interface BlockId {
 export interface ChainView extends FeeMarket {
   chainId: number
   head: BlockId
+  /** Gas that a block has room for, as the head says it. */
+  gasLimit: bigint
   /** Transactions of an account in the chain: the next nonce that can be included. */
   counts: ReadonlyMap<string, number>
   /** The same with what the node's pool would include next. */
@@ -23,6 +25,7 @@ export interface ChainView extends FeeMarket {
 interface BlockReply {
   number: string
   hash: string
+  gasLimit: string
   baseFeePerGas?: string
 }
 
@@ -52,6 +55,7 @@ export const readView = async (rpc: Rpc, accounts: readonly string[], contract?:
   return {
     chainId: Number(resultOf<string>(chainId)),
     head: { number: Number(block.number), hash: block.hash },
+    gasLimit: BigInt(block.gasLimit),
     // Without a fee history: the most that a base fee can rise in one block.
     nextBaseFee: BigInt(
       optional<{ baseFeePerGas?: string[] }>(history)?.baseFeePerGas?.at(-1) ?? baseFee + baseFee / 8n,

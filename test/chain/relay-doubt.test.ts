@@ -29,7 +29,7 @@ afterEach(async () => {
 })
 
 const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
-const options = { relayKeys: relayKeys.slice(0, 1) }
+const options = { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 }
 const random = createRandom('lag')
 const lastErrorOf = (relay: Relay) => eventually(async () => relay.status().lastError ?? '', Boolean)
 const isDisplaced = () => world.log.lines.some(({ message }) => message.startsWith('Blocks were displaced'))

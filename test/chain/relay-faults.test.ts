@@ -53,7 +53,7 @@ const noncesByCommit = async () =>
 describe('the relay against networks', () => {
   it('stores the bytes before they are sent, and another process sends the very same', async () => {
     const assets = await world.addCommits(2, 3)
-    const relay = world.relay(proxy.url)
+    const relay = world.relay(proxy.url, { commitsPerTransaction: 1 })
     await hasRegistry(relay)
     await eventually(world.statuses, all('FINAL', 6))
     proxy.fault = onlyTo(isSending, cuts)
@@ -242,7 +242,7 @@ describe('the relay against networks', () => {
   })
 
   it('offers more at the same nonce when the base fee outgrows what was offered', async () => {
-    const relay = world.relay(chain.url)
+    const relay = world.relay(chain.url, { commitsPerTransaction: 1 })
     await hasRegistry(relay)
     await chain.rpc.call('evm_setAutomine', false)
     const assets = await world.addCommits(2, 3)

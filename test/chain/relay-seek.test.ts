@@ -49,7 +49,7 @@ describe('a commit whose receipt nobody shows', () => {
   it('is found in the registry’s own record, and not signed again', async () => {
     proxy.fault = rewriting((_, result) => (isReceipt(result) ? null : result))
     const [asset] = await world.addCommits(1, 3)
-    world.relay(proxy.url, options)
+    world.relay(proxy.url, { ...options, commitsPerTransaction: 1 })
     await eventually(world.statuses, final(3))
     expect(await signatures()).toHaveLength(3)
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
@@ -106,9 +106,10 @@ describe('a commit whose receipt nobody shows', () => {
 describe('a database that was restored from before its commits were sent', () => {
   /** As a dump has them that was taken when they were accepted. */
   const restore = async () => {
+    await world.sql('delete from chain_transaction_members')
     await world.sql('delete from chain_transactions')
     await world.sql(
-      `update commit_relays set status = 'PENDING', lane = null, nonce = null, transaction_hash = null,
+      `update commit_relays set status = 'PENDING', lane = null, nonce = null, position = 0, transaction_hash = null,
          block_number = null, block_hash = null`,
     )
     await world.sql(`delete from settings where key = 'relay:ahead'`)
@@ -122,7 +123,7 @@ describe('a database that was restored from before its commits were sent', () =>
     await first.stop()
     await restore()
 
-    world.relay(chain.url, options)
+    world.relay(chain.url, { ...options, commitsPerTransaction: 1 })
     await eventually(world.statuses, final(12))
     expect(await signatures()).toEqual([])
     expect(await world.sql('select commit_id, nonce, transaction_hash from commit_relays order by commit_id')).toEqual(

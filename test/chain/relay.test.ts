@@ -152,7 +152,14 @@ describe('the relay', () => {
     const [before] = await look()
     expect(await world.database.query(failCommit, { commit: before!.commit_id, reason: 'a mistake' })).toEqual([])
     const values = {
-      ...{ lane: before!.lane, commits: [before!.commit_id], nonces: [99], hashes: ['0x99'] },
+      ...{
+        lane: before!.lane,
+        commits: [before!.commit_id],
+        commitNonces: [99],
+        positions: [0],
+        nonces: [99],
+        hashes: ['0x99'],
+      },
       ...{ raws: [Buffer.from('bytes')], fees: ['1'], tips: ['1'] },
     }
     expect(await world.database.query(storeSigned, values)).toEqual([])

@@ -4,12 +4,15 @@ import { encodeCommitData, parseCommitData } from '../../src/chain/commit-data.t
 import { chooseFees, raiseFees } from '../../src/chain/fees.ts'
 import { createKeyPair, createRelayAccount, recoverSigner, signText } from '../../src/chain/keys.ts'
 import { restAfter } from '../../src/chain/pace.ts'
-import { decodeCommit, encodeCommit } from '../../src/chain/registry-abi.ts'
+import { costsOf, type Receipt } from '../../src/chain/receipts.ts'
+import artefact from '../../src/chain/registry.json' with { type: 'json' }
+import { decodeCommits, encodeCommit, encodeCommits } from '../../src/chain/registry-abi.ts'
 import { nonceOf, parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { createDescribeCommit } from '../../src/domain/asset/commit-data.ts'
 import { relayKeys } from './support/anvil.ts'
 
 const gwei = 1_000_000_000n
+const registry = new Interface(artefact.abi)
 
 describe('keys', () => {
   it('a text signed by a new key pair is recovered to its checksummed address', () => {
@@ -65,10 +68,61 @@ describe('transactions', () => {
   })
 
   it('a commit call can be read back', () => {
-    expect(decodeCommit(encodeCommit('bafynid', 'Übergröße 照片'))).toEqual({
-      nid: 'bafynid',
-      commitData: 'Übergröße 照片',
-    })
+    const commit = { nid: 'bafynid', commitData: 'Übergröße 照片' }
+    expect(decodeCommits(encodeCommit(commit.nid, commit.commitData))).toEqual([commit])
+    expect(() => decodeCommits('0x')).toThrow()
+  })
+})
+
+describe('a call that carries several commits', () => {
+  const library = new Interface(['function commitBatch(string[], string[])'])
+
+  it.each([2, 3, 40])('of %i is what the library writes, and can be read back in its order', (count) => {
+    const commits = Array.from({ length: count }, (_, index) => ({
+      nid: `bafynid${'照'.repeat(index)}`,
+      commitData: 'x'.repeat(index * 7),
+    }))
+    const data = encodeCommits(commits)
+    const lists = [commits.map(({ nid }) => nid), commits.map(({ commitData }) => commitData)]
+    expect(data).toBe(library.encodeFunctionData('commitBatch', lists))
+    expect(decodeCommits(data)).toEqual(commits)
+  })
+
+  it('is the single call where there is one', () => {
+    expect(encodeCommits([{ nid: 'bafynid', commitData: 'x' }])).toBe(encodeCommit('bafynid', 'x'))
+  })
+})
+
+describe('what a transaction cost', () => {
+  const topic = registry.getEvent('Commit')!.topicHash
+  const log = (characters: number) => ({ topics: [topic], data: '0'.repeat(characters), logIndex: '0x0' })
+  const receipt = (sizes: number[], more: Partial<Receipt> = {}): Receipt => ({
+    ...{ transactionHash: '0x', status: '0x1', blockNumber: '0x1', blockHash: '0x' },
+    ...{ logs: sizes.map(log), gasUsed: '0x186a1', effectiveGasPrice: '0x3b9aca01', ...more },
+  })
+
+  it.each([[[1]], [[1, 1, 1]], [[130, 2_000, 7]], [Array.from({ length: 64 }, (_, index) => 100 + index)]])(
+    'is shared by the bytes of its commits, to the wei (%j)',
+    (sizes) => {
+      const costs = costsOf(receipt(sizes))
+      expect(costs.reduce((sum, { gas }) => sum + gas, 0)).toBe(100_001)
+      expect(costs.reduce((sum, { fee }) => sum + fee, 0n)).toBe(100_001n * 1_000_000_001n)
+      const whole = sizes.reduce((sum, size) => sum + size, 0)
+      for (const [index, { gas }] of costs.entries())
+        expect(Math.abs(gas - (100_001 * sizes[index]!) / whole)).toBeLessThan(1)
+    },
+  )
+
+  it('has what a chain charges for the one below it', () => {
+    expect(costsOf(receipt([8, 8], { l1Fee: '0x3' }))).toEqual([
+      { gas: 50_000, fee: 50000500050002n },
+      { gas: 50_001, fee: 50000500050002n },
+    ])
+  })
+
+  it('is nobody’s where it failed, or left no event of a commit', () => {
+    expect(costsOf(receipt([8], { status: '0x0' }))).toEqual([])
+    expect(costsOf(receipt([], { logs: [{ ...log(8), topics: ['0x'] }] }))).toEqual([])
   })
 })
 

@@ -76,9 +76,10 @@ export const columns: Record<string, Names> = {
     moment('created_at updated_at'),
   ),
   coin_transactions: table(row('move_id'), chain('hash raw gas_price'), money('value'), moment('created_at')),
+  chain_transaction_members: table(row('commit_id'), chain('hash position')),
   commit_relays: table(
     row('commit_id'),
-    chain('tree_signature lane nonce transaction_hash block_number block_hash'),
+    chain('tree_signature lane nonce position transaction_hash block_number block_hash gas_used fee_paid'),
     kind('status'),
     each('what the chain or the vault said', 'failure last_error'),
     count('attempts'),

@@ -65,16 +65,76 @@ export const chain: Mutant[] = [
       [
         'chain.receipt-without-log',
         'A transaction that logged nothing carried no commit.',
-        `status === '0x1' && logs.length > 0`,
-        `status === '0x1'`,
+        `if (costs.length === row.commits.length) return`,
+        `if (receipt.status === '0x1') return`,
+        ['chain/relay-faults.test.ts', 'chain/relay-batch.test.ts'],
       ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/receipts.ts',
+    ['chain/signing.test.ts'],
+    [
       [
         'chain.receipt-failed',
         'A transaction that failed carried no commit.',
-        `status === '0x1' && logs.length > 0`,
-        `status !== '' && logs.length >= 0`,
+        `status === '0x1' ? logs.filter(isCommitLog) : []`,
+        `status !== '' ? logs.filter(isCommitLog) : []`,
+      ],
+      [
+        'chain.cost-whole',
+        'What the commits of a transaction cost sums to what it cost, to the wei.',
+        `const share = (amount * before) / whole - taken`,
+        `const share = (amount * weight) / whole`,
       ],
     ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-batch.ts',
+    ['chain/relay-batch.test.ts'],
+    [
+      [
+        'chain.batch-asked',
+        'A registry gets several commits at once only where it says that it takes them.',
+        `return batchQuestions.every(({ answer }, index) => isWord(outcomes[index]?.result, answer))`,
+        `return outcomes.length > 0`,
+      ],
+      [
+        'chain.batch-alone',
+        'What was signed before without effect is never put together with others again.',
+        `if (call.isAlone) {`,
+        `if (call.bytes < 0) {`,
+      ],
+      [
+        'chain.batch-unestimated',
+        'Commits that the node does not estimate together go one by one.',
+        `for (const call of group) await place([call])`,
+        `packed.push({ calls: group, gasLimit: 1_000_000n })`,
+      ],
+      [
+        'chain.batch-block',
+        'A batch wants no more than its part of a block.',
+        `} else if (gasLimit <= most) packed`,
+        `} else if (gasLimit <= most * 100n) packed`,
+      ],
+      [
+        'chain.batch-bytes',
+        'A batch is no larger than chains take.',
+        `bytes + call.bytes > MAXIMUM_BATCH_BYTES`,
+        `bytes + call.bytes > 10 * MAXIMUM_BATCH_BYTES`,
+      ],
+      [
+        'chain.batch-place',
+        'A batch has gas for the next block to name each of its assets.',
+        `GAS_OF_PLACE * BigInt(assets)`,
+        `0n * BigInt(assets)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-seek.ts',
+    ['chain/relay-batch.test.ts'],
+    [['chain.found-once', 'An event of the registry is one commit’s.', `&& !taken.has(event)`, ``]],
   ),
   ...mutantsOf(
     'src/chain/relay-doubt.ts',
@@ -195,8 +255,10 @@ export const chain: Mutant[] = [
       [
         'chain.taken-once',
         'A commit takes one nonce.',
-        `from item where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null`,
-        `from item where r.commit_id = item.commit_id`,
+        `where r.commit_id = item.commit_id and r.status = 'PENDING' and r.lane is null
+     returning`,
+        `where r.commit_id = item.commit_id
+     returning`,
       ],
     ],
   ),

@@ -149,6 +149,8 @@ const launch = async (files: AnvilFiles, socket: string, host: string): Promise<
       ...['--ipc', socket, '--host', host, '--port', '0', '--no-cors'],
       // No account whose transactions it would sign for a caller.
       ...['--chain-id', String(chainId), '--accounts', '0'],
+      // Ten times what public chains give a block: here nobody else is to keep up with it.
+      ...['--gas-limit', '300000000'],
       // Blocks come from `mineWhenNeeded`. Enough states stay in memory for a reorganisation; none goes to disk.
       ...['--no-mining', '--prune-history', '128'],
       // Also tells our process from others, see `findRunning`.

@@ -105,9 +105,14 @@ export type Commit = Prisma.CommitModel
 export type CommitRelay = Prisma.CommitRelayModel
 /**
  * Model ChainTransaction
- * Every transaction ever signed for a commit, stored before it is sent.
+ * Every transaction ever signed for commits, stored before it is sent.
  */
 export type ChainTransaction = Prisma.ChainTransactionModel
+/**
+ * Model ChainTransactionMember
+ * The further commits of a transaction that carries several.
+ */
+export type ChainTransactionMember = Prisma.ChainTransactionMemberModel
 /**
  * Model Transfer
  * One movement in the books. Its reference makes a second one impossible.

@@ -410,6 +410,7 @@ export const ModelName = {
   Commit: 'Commit',
   CommitRelay: 'CommitRelay',
   ChainTransaction: 'ChainTransaction',
+  ChainTransactionMember: 'ChainTransactionMember',
   Transfer: 'Transfer',
   Entry: 'Entry',
   NetworkApp: 'NetworkApp',
@@ -446,7 +447,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "setAsideDeposit" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "setAsideDeposit" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1409,6 +1410,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ChainTransactionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ChainTransactionCountAggregateOutputType> | number
+        }
+      }
+    }
+    ChainTransactionMember: {
+      payload: Prisma.$ChainTransactionMemberPayload<ExtArgs>
+      fields: Prisma.ChainTransactionMemberFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChainTransactionMemberFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChainTransactionMemberFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>
+        }
+        findFirst: {
+          args: Prisma.ChainTransactionMemberFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChainTransactionMemberFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>
+        }
+        findMany: {
+          args: Prisma.ChainTransactionMemberFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>[]
+        }
+        create: {
+          args: Prisma.ChainTransactionMemberCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>
+        }
+        createMany: {
+          args: Prisma.ChainTransactionMemberCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChainTransactionMemberCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>[]
+        }
+        delete: {
+          args: Prisma.ChainTransactionMemberDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>
+        }
+        update: {
+          args: Prisma.ChainTransactionMemberUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChainTransactionMemberDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChainTransactionMemberUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChainTransactionMemberUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChainTransactionMemberUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChainTransactionMemberPayload>
+        }
+        aggregate: {
+          args: Prisma.ChainTransactionMemberAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChainTransactionMember>
+        }
+        groupBy: {
+          args: Prisma.ChainTransactionMemberGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChainTransactionMemberGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChainTransactionMemberCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChainTransactionMemberCountAggregateOutputType> | number
         }
       }
     }
@@ -3185,9 +3260,12 @@ export const CommitRelayScalarFieldEnum = {
   treeSignature: 'treeSignature',
   lane: 'lane',
   nonce: 'nonce',
+  position: 'position',
   transactionHash: 'transactionHash',
   blockNumber: 'blockNumber',
   blockHash: 'blockHash',
+  gasUsed: 'gasUsed',
+  feePaid: 'feePaid',
   failure: 'failure',
   attempts: 'attempts',
   nextAttemptAt: 'nextAttemptAt',
@@ -3209,6 +3287,15 @@ export const ChainTransactionScalarFieldEnum = {
 } as const
 
 export type ChainTransactionScalarFieldEnum = (typeof ChainTransactionScalarFieldEnum)[keyof typeof ChainTransactionScalarFieldEnum]
+
+
+export const ChainTransactionMemberScalarFieldEnum = {
+  commitId: 'commitId',
+  hash: 'hash',
+  position: 'position'
+} as const
+
+export type ChainTransactionMemberScalarFieldEnum = (typeof ChainTransactionMemberScalarFieldEnum)[keyof typeof ChainTransactionMemberScalarFieldEnum]
 
 
 export const TransferScalarFieldEnum = {
@@ -4022,6 +4109,7 @@ export type GlobalOmitConfig = {
   commit?: Prisma.CommitOmit
   commitRelay?: Prisma.CommitRelayOmit
   chainTransaction?: Prisma.ChainTransactionOmit
+  chainTransactionMember?: Prisma.ChainTransactionMemberOmit
   transfer?: Prisma.TransferOmit
   entry?: Prisma.EntryOmit
   networkApp?: Prisma.NetworkAppOmit

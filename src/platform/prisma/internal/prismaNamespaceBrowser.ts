@@ -64,6 +64,7 @@ export const ModelName = {
   Commit: 'Commit',
   CommitRelay: 'CommitRelay',
   ChainTransaction: 'ChainTransaction',
+  ChainTransactionMember: 'ChainTransactionMember',
   Transfer: 'Transfer',
   Entry: 'Entry',
   NetworkApp: 'NetworkApp',
@@ -283,9 +284,12 @@ export const CommitRelayScalarFieldEnum = {
   treeSignature: 'treeSignature',
   lane: 'lane',
   nonce: 'nonce',
+  position: 'position',
   transactionHash: 'transactionHash',
   blockNumber: 'blockNumber',
   blockHash: 'blockHash',
+  gasUsed: 'gasUsed',
+  feePaid: 'feePaid',
   failure: 'failure',
   attempts: 'attempts',
   nextAttemptAt: 'nextAttemptAt',
@@ -307,6 +311,15 @@ export const ChainTransactionScalarFieldEnum = {
 } as const
 
 export type ChainTransactionScalarFieldEnum = (typeof ChainTransactionScalarFieldEnum)[keyof typeof ChainTransactionScalarFieldEnum]
+
+
+export const ChainTransactionMemberScalarFieldEnum = {
+  commitId: 'commitId',
+  hash: 'hash',
+  position: 'position'
+} as const
+
+export type ChainTransactionMemberScalarFieldEnum = (typeof ChainTransactionMemberScalarFieldEnum)[keyof typeof ChainTransactionMemberScalarFieldEnum]
 
 
 export const TransferScalarFieldEnum = {

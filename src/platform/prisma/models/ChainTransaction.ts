@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ChainTransaction
- * Every transaction ever signed for a commit, stored before it is sent.
+ * Every transaction ever signed for commits, stored before it is sent.
  */
 export type ChainTransactionModel = runtime.Types.Result.DefaultSelection<Prisma.$ChainTransactionPayload>
 
@@ -229,6 +229,7 @@ export type ChainTransactionWhereInput = {
   maxPriorityFeePerGas?: Prisma.DecimalFilter<"ChainTransaction"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"ChainTransaction"> | Date | string
   relay?: Prisma.XOR<Prisma.CommitRelayScalarRelationFilter, Prisma.CommitRelayWhereInput>
+  members?: Prisma.ChainTransactionMemberListRelationFilter
 }
 
 export type ChainTransactionOrderByWithRelationInput = {
@@ -239,6 +240,7 @@ export type ChainTransactionOrderByWithRelationInput = {
   maxPriorityFeePerGas?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   relay?: Prisma.CommitRelayOrderByWithRelationInput
+  members?: Prisma.ChainTransactionMemberOrderByRelationAggregateInput
 }
 
 export type ChainTransactionWhereUniqueInput = Prisma.AtLeast<{
@@ -252,6 +254,7 @@ export type ChainTransactionWhereUniqueInput = Prisma.AtLeast<{
   maxPriorityFeePerGas?: Prisma.DecimalFilter<"ChainTransaction"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"ChainTransaction"> | Date | string
   relay?: Prisma.XOR<Prisma.CommitRelayScalarRelationFilter, Prisma.CommitRelayWhereInput>
+  members?: Prisma.ChainTransactionMemberListRelationFilter
 }, "hash">
 
 export type ChainTransactionOrderByWithAggregationInput = {
@@ -287,6 +290,7 @@ export type ChainTransactionCreateInput = {
   maxPriorityFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
   relay: Prisma.CommitRelayCreateNestedOneWithoutTransactionsInput
+  members?: Prisma.ChainTransactionMemberCreateNestedManyWithoutTransactionInput
 }
 
 export type ChainTransactionUncheckedCreateInput = {
@@ -296,6 +300,7 @@ export type ChainTransactionUncheckedCreateInput = {
   maxFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
   maxPriorityFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  members?: Prisma.ChainTransactionMemberUncheckedCreateNestedManyWithoutTransactionInput
 }
 
 export type ChainTransactionUpdateInput = {
@@ -305,6 +310,7 @@ export type ChainTransactionUpdateInput = {
   maxPriorityFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relay?: Prisma.CommitRelayUpdateOneRequiredWithoutTransactionsNestedInput
+  members?: Prisma.ChainTransactionMemberUpdateManyWithoutTransactionNestedInput
 }
 
 export type ChainTransactionUncheckedUpdateInput = {
@@ -314,6 +320,7 @@ export type ChainTransactionUncheckedUpdateInput = {
   maxFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   maxPriorityFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.ChainTransactionMemberUncheckedUpdateManyWithoutTransactionNestedInput
 }
 
 export type ChainTransactionCreateManyInput = {
@@ -389,6 +396,11 @@ export type ChainTransactionSumOrderByAggregateInput = {
   maxPriorityFeePerGas?: Prisma.SortOrder
 }
 
+export type ChainTransactionScalarRelationFilter = {
+  is?: Prisma.ChainTransactionWhereInput
+  isNot?: Prisma.ChainTransactionWhereInput
+}
+
 export type ChainTransactionCreateNestedManyWithoutRelayInput = {
   create?: Prisma.XOR<Prisma.ChainTransactionCreateWithoutRelayInput, Prisma.ChainTransactionUncheckedCreateWithoutRelayInput> | Prisma.ChainTransactionCreateWithoutRelayInput[] | Prisma.ChainTransactionUncheckedCreateWithoutRelayInput[]
   connectOrCreate?: Prisma.ChainTransactionCreateOrConnectWithoutRelayInput | Prisma.ChainTransactionCreateOrConnectWithoutRelayInput[]
@@ -431,12 +443,27 @@ export type ChainTransactionUncheckedUpdateManyWithoutRelayNestedInput = {
   deleteMany?: Prisma.ChainTransactionScalarWhereInput | Prisma.ChainTransactionScalarWhereInput[]
 }
 
+export type ChainTransactionCreateNestedOneWithoutMembersInput = {
+  create?: Prisma.XOR<Prisma.ChainTransactionCreateWithoutMembersInput, Prisma.ChainTransactionUncheckedCreateWithoutMembersInput>
+  connectOrCreate?: Prisma.ChainTransactionCreateOrConnectWithoutMembersInput
+  connect?: Prisma.ChainTransactionWhereUniqueInput
+}
+
+export type ChainTransactionUpdateOneRequiredWithoutMembersNestedInput = {
+  create?: Prisma.XOR<Prisma.ChainTransactionCreateWithoutMembersInput, Prisma.ChainTransactionUncheckedCreateWithoutMembersInput>
+  connectOrCreate?: Prisma.ChainTransactionCreateOrConnectWithoutMembersInput
+  upsert?: Prisma.ChainTransactionUpsertWithoutMembersInput
+  connect?: Prisma.ChainTransactionWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ChainTransactionUpdateToOneWithWhereWithoutMembersInput, Prisma.ChainTransactionUpdateWithoutMembersInput>, Prisma.ChainTransactionUncheckedUpdateWithoutMembersInput>
+}
+
 export type ChainTransactionCreateWithoutRelayInput = {
   hash: string
   raw: runtime.Bytes
   maxFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
   maxPriorityFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  members?: Prisma.ChainTransactionMemberCreateNestedManyWithoutTransactionInput
 }
 
 export type ChainTransactionUncheckedCreateWithoutRelayInput = {
@@ -445,6 +472,7 @@ export type ChainTransactionUncheckedCreateWithoutRelayInput = {
   maxFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
   maxPriorityFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  members?: Prisma.ChainTransactionMemberUncheckedCreateNestedManyWithoutTransactionInput
 }
 
 export type ChainTransactionCreateOrConnectWithoutRelayInput = {
@@ -485,6 +513,58 @@ export type ChainTransactionScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"ChainTransaction"> | Date | string
 }
 
+export type ChainTransactionCreateWithoutMembersInput = {
+  hash: string
+  raw: runtime.Bytes
+  maxFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
+  maxPriorityFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  relay: Prisma.CommitRelayCreateNestedOneWithoutTransactionsInput
+}
+
+export type ChainTransactionUncheckedCreateWithoutMembersInput = {
+  hash: string
+  commitId: string
+  raw: runtime.Bytes
+  maxFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
+  maxPriorityFeePerGas: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+}
+
+export type ChainTransactionCreateOrConnectWithoutMembersInput = {
+  where: Prisma.ChainTransactionWhereUniqueInput
+  create: Prisma.XOR<Prisma.ChainTransactionCreateWithoutMembersInput, Prisma.ChainTransactionUncheckedCreateWithoutMembersInput>
+}
+
+export type ChainTransactionUpsertWithoutMembersInput = {
+  update: Prisma.XOR<Prisma.ChainTransactionUpdateWithoutMembersInput, Prisma.ChainTransactionUncheckedUpdateWithoutMembersInput>
+  create: Prisma.XOR<Prisma.ChainTransactionCreateWithoutMembersInput, Prisma.ChainTransactionUncheckedCreateWithoutMembersInput>
+  where?: Prisma.ChainTransactionWhereInput
+}
+
+export type ChainTransactionUpdateToOneWithWhereWithoutMembersInput = {
+  where?: Prisma.ChainTransactionWhereInput
+  data: Prisma.XOR<Prisma.ChainTransactionUpdateWithoutMembersInput, Prisma.ChainTransactionUncheckedUpdateWithoutMembersInput>
+}
+
+export type ChainTransactionUpdateWithoutMembersInput = {
+  hash?: Prisma.StringFieldUpdateOperationsInput | string
+  raw?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  maxFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  maxPriorityFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  relay?: Prisma.CommitRelayUpdateOneRequiredWithoutTransactionsNestedInput
+}
+
+export type ChainTransactionUncheckedUpdateWithoutMembersInput = {
+  hash?: Prisma.StringFieldUpdateOperationsInput | string
+  commitId?: Prisma.StringFieldUpdateOperationsInput | string
+  raw?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  maxFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  maxPriorityFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
 export type ChainTransactionCreateManyRelayInput = {
   hash: string
   raw: runtime.Bytes
@@ -499,6 +579,7 @@ export type ChainTransactionUpdateWithoutRelayInput = {
   maxFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   maxPriorityFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.ChainTransactionMemberUpdateManyWithoutTransactionNestedInput
 }
 
 export type ChainTransactionUncheckedUpdateWithoutRelayInput = {
@@ -507,6 +588,7 @@ export type ChainTransactionUncheckedUpdateWithoutRelayInput = {
   maxFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   maxPriorityFeePerGas?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.ChainTransactionMemberUncheckedUpdateManyWithoutTransactionNestedInput
 }
 
 export type ChainTransactionUncheckedUpdateManyWithoutRelayInput = {
@@ -518,6 +600,35 @@ export type ChainTransactionUncheckedUpdateManyWithoutRelayInput = {
 }
 
 
+/**
+ * Count Type ChainTransactionCountOutputType
+ */
+
+export type ChainTransactionCountOutputType = {
+  members: number
+}
+
+export type ChainTransactionCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  members?: boolean | ChainTransactionCountOutputTypeCountMembersArgs
+}
+
+/**
+ * ChainTransactionCountOutputType without action
+ */
+export type ChainTransactionCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ChainTransactionCountOutputType
+   */
+  select?: Prisma.ChainTransactionCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ChainTransactionCountOutputType without action
+ */
+export type ChainTransactionCountOutputTypeCountMembersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ChainTransactionMemberWhereInput
+}
+
 
 export type ChainTransactionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   hash?: boolean
@@ -527,6 +638,8 @@ export type ChainTransactionSelect<ExtArgs extends runtime.Types.Extensions.Inte
   maxPriorityFeePerGas?: boolean
   createdAt?: boolean
   relay?: boolean | Prisma.CommitRelayDefaultArgs<ExtArgs>
+  members?: boolean | Prisma.ChainTransaction$membersArgs<ExtArgs>
+  _count?: boolean | Prisma.ChainTransactionCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["chainTransaction"]>
 
 export type ChainTransactionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -561,6 +674,8 @@ export type ChainTransactionSelectScalar = {
 export type ChainTransactionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"hash" | "commitId" | "raw" | "maxFeePerGas" | "maxPriorityFeePerGas" | "createdAt", ExtArgs["result"]["chainTransaction"]>
 export type ChainTransactionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   relay?: boolean | Prisma.CommitRelayDefaultArgs<ExtArgs>
+  members?: boolean | Prisma.ChainTransaction$membersArgs<ExtArgs>
+  _count?: boolean | Prisma.ChainTransactionCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ChainTransactionIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   relay?: boolean | Prisma.CommitRelayDefaultArgs<ExtArgs>
@@ -573,9 +688,13 @@ export type $ChainTransactionPayload<ExtArgs extends runtime.Types.Extensions.In
   name: "ChainTransaction"
   objects: {
     relay: Prisma.$CommitRelayPayload<ExtArgs>
+    members: Prisma.$ChainTransactionMemberPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     hash: string
+    /**
+     * The commit that it carries, or the first of several.
+     */
     commitId: string
     /**
      * The signed bytes, ready to be sent again.
@@ -985,6 +1104,7 @@ readonly fields: ChainTransactionFieldRefs;
 export interface Prisma__ChainTransactionClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   relay<T extends Prisma.CommitRelayDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CommitRelayDefaultArgs<ExtArgs>>): Prisma.Prisma__CommitRelayClient<runtime.Types.Result.GetResult<Prisma.$CommitRelayPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  members<T extends Prisma.ChainTransaction$membersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ChainTransaction$membersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ChainTransactionMemberPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1418,6 +1538,30 @@ export type ChainTransactionDeleteManyArgs<ExtArgs extends runtime.Types.Extensi
    * Limit how many ChainTransactions to delete.
    */
   limit?: number
+}
+
+/**
+ * ChainTransaction.members
+ */
+export type ChainTransaction$membersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ChainTransactionMember
+   */
+  select?: Prisma.ChainTransactionMemberSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ChainTransactionMember
+   */
+  omit?: Prisma.ChainTransactionMemberOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ChainTransactionMemberInclude<ExtArgs> | null
+  where?: Prisma.ChainTransactionMemberWhereInput
+  orderBy?: Prisma.ChainTransactionMemberOrderByWithRelationInput | Prisma.ChainTransactionMemberOrderByWithRelationInput[]
+  cursor?: Prisma.ChainTransactionMemberWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ChainTransactionMemberScalarFieldEnum | Prisma.ChainTransactionMemberScalarFieldEnum[]
 }
 
 /**

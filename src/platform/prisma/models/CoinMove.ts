@@ -737,14 +737,6 @@ export type EnumCoinMoveStatusFieldUpdateOperationsInput = {
   set?: $Enums.CoinMoveStatus
 }
 
-export type NullableDecimalFieldUpdateOperationsInput = {
-  set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
-  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
-  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
-}
-
 export type CoinMoveCreateNestedOneWithoutWithdrawalInput = {
   create?: Prisma.XOR<Prisma.CoinMoveCreateWithoutWithdrawalInput, Prisma.CoinMoveUncheckedCreateWithoutWithdrawalInput>
   connectOrCreate?: Prisma.CoinMoveCreateOrConnectWithoutWithdrawalInput

@@ -28,13 +28,19 @@ export type AggregateCommitRelay = {
 
 export type CommitRelayAvgAggregateOutputType = {
   nonce: number | null
+  position: number | null
   blockNumber: number | null
+  gasUsed: number | null
+  feePaid: runtime.Decimal | null
   attempts: number | null
 }
 
 export type CommitRelaySumAggregateOutputType = {
   nonce: number | null
+  position: number | null
   blockNumber: number | null
+  gasUsed: number | null
+  feePaid: runtime.Decimal | null
   attempts: number | null
 }
 
@@ -44,9 +50,12 @@ export type CommitRelayMinAggregateOutputType = {
   treeSignature: string | null
   lane: string | null
   nonce: number | null
+  position: number | null
   transactionHash: string | null
   blockNumber: number | null
   blockHash: string | null
+  gasUsed: number | null
+  feePaid: runtime.Decimal | null
   failure: string | null
   attempts: number | null
   nextAttemptAt: Date | null
@@ -61,9 +70,12 @@ export type CommitRelayMaxAggregateOutputType = {
   treeSignature: string | null
   lane: string | null
   nonce: number | null
+  position: number | null
   transactionHash: string | null
   blockNumber: number | null
   blockHash: string | null
+  gasUsed: number | null
+  feePaid: runtime.Decimal | null
   failure: string | null
   attempts: number | null
   nextAttemptAt: Date | null
@@ -78,9 +90,12 @@ export type CommitRelayCountAggregateOutputType = {
   treeSignature: number
   lane: number
   nonce: number
+  position: number
   transactionHash: number
   blockNumber: number
   blockHash: number
+  gasUsed: number
+  feePaid: number
   failure: number
   attempts: number
   nextAttemptAt: number
@@ -93,13 +108,19 @@ export type CommitRelayCountAggregateOutputType = {
 
 export type CommitRelayAvgAggregateInputType = {
   nonce?: true
+  position?: true
   blockNumber?: true
+  gasUsed?: true
+  feePaid?: true
   attempts?: true
 }
 
 export type CommitRelaySumAggregateInputType = {
   nonce?: true
+  position?: true
   blockNumber?: true
+  gasUsed?: true
+  feePaid?: true
   attempts?: true
 }
 
@@ -109,9 +130,12 @@ export type CommitRelayMinAggregateInputType = {
   treeSignature?: true
   lane?: true
   nonce?: true
+  position?: true
   transactionHash?: true
   blockNumber?: true
   blockHash?: true
+  gasUsed?: true
+  feePaid?: true
   failure?: true
   attempts?: true
   nextAttemptAt?: true
@@ -126,9 +150,12 @@ export type CommitRelayMaxAggregateInputType = {
   treeSignature?: true
   lane?: true
   nonce?: true
+  position?: true
   transactionHash?: true
   blockNumber?: true
   blockHash?: true
+  gasUsed?: true
+  feePaid?: true
   failure?: true
   attempts?: true
   nextAttemptAt?: true
@@ -143,9 +170,12 @@ export type CommitRelayCountAggregateInputType = {
   treeSignature?: true
   lane?: true
   nonce?: true
+  position?: true
   transactionHash?: true
   blockNumber?: true
   blockHash?: true
+  gasUsed?: true
+  feePaid?: true
   failure?: true
   attempts?: true
   nextAttemptAt?: true
@@ -247,9 +277,12 @@ export type CommitRelayGroupByOutputType = {
   treeSignature: string | null
   lane: string | null
   nonce: number | null
+  position: number
   transactionHash: string | null
   blockNumber: number | null
   blockHash: string | null
+  gasUsed: number | null
+  feePaid: runtime.Decimal | null
   failure: string | null
   attempts: number
   nextAttemptAt: Date
@@ -287,9 +320,12 @@ export type CommitRelayWhereInput = {
   treeSignature?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   lane?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   nonce?: Prisma.IntNullableFilter<"CommitRelay"> | number | null
+  position?: Prisma.IntFilter<"CommitRelay"> | number
   transactionHash?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   blockNumber?: Prisma.IntNullableFilter<"CommitRelay"> | number | null
   blockHash?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
+  gasUsed?: Prisma.IntNullableFilter<"CommitRelay"> | number | null
+  feePaid?: Prisma.DecimalNullableFilter<"CommitRelay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   attempts?: Prisma.IntFilter<"CommitRelay"> | number
   nextAttemptAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
@@ -298,6 +334,7 @@ export type CommitRelayWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
   commit?: Prisma.XOR<Prisma.CommitScalarRelationFilter, Prisma.CommitWhereInput>
   transactions?: Prisma.ChainTransactionListRelationFilter
+  memberships?: Prisma.ChainTransactionMemberListRelationFilter
 }
 
 export type CommitRelayOrderByWithRelationInput = {
@@ -306,9 +343,12 @@ export type CommitRelayOrderByWithRelationInput = {
   treeSignature?: Prisma.SortOrderInput | Prisma.SortOrder
   lane?: Prisma.SortOrderInput | Prisma.SortOrder
   nonce?: Prisma.SortOrderInput | Prisma.SortOrder
+  position?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrderInput | Prisma.SortOrder
   blockNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   blockHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  gasUsed?: Prisma.SortOrderInput | Prisma.SortOrder
+  feePaid?: Prisma.SortOrderInput | Prisma.SortOrder
   failure?: Prisma.SortOrderInput | Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
@@ -317,11 +357,12 @@ export type CommitRelayOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder
   commit?: Prisma.CommitOrderByWithRelationInput
   transactions?: Prisma.ChainTransactionOrderByRelationAggregateInput
+  memberships?: Prisma.ChainTransactionMemberOrderByRelationAggregateInput
 }
 
 export type CommitRelayWhereUniqueInput = Prisma.AtLeast<{
   commitId?: string
-  lane_nonce?: Prisma.CommitRelayLaneNonceCompoundUniqueInput
+  lane_nonce_position?: Prisma.CommitRelayLaneNoncePositionCompoundUniqueInput
   AND?: Prisma.CommitRelayWhereInput | Prisma.CommitRelayWhereInput[]
   OR?: Prisma.CommitRelayWhereInput[]
   NOT?: Prisma.CommitRelayWhereInput | Prisma.CommitRelayWhereInput[]
@@ -329,9 +370,12 @@ export type CommitRelayWhereUniqueInput = Prisma.AtLeast<{
   treeSignature?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   lane?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   nonce?: Prisma.IntNullableFilter<"CommitRelay"> | number | null
+  position?: Prisma.IntFilter<"CommitRelay"> | number
   transactionHash?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   blockNumber?: Prisma.IntNullableFilter<"CommitRelay"> | number | null
   blockHash?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
+  gasUsed?: Prisma.IntNullableFilter<"CommitRelay"> | number | null
+  feePaid?: Prisma.DecimalNullableFilter<"CommitRelay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.StringNullableFilter<"CommitRelay"> | string | null
   attempts?: Prisma.IntFilter<"CommitRelay"> | number
   nextAttemptAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
@@ -340,7 +384,8 @@ export type CommitRelayWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"CommitRelay"> | Date | string
   commit?: Prisma.XOR<Prisma.CommitScalarRelationFilter, Prisma.CommitWhereInput>
   transactions?: Prisma.ChainTransactionListRelationFilter
-}, "commitId" | "lane_nonce">
+  memberships?: Prisma.ChainTransactionMemberListRelationFilter
+}, "commitId" | "lane_nonce_position">
 
 export type CommitRelayOrderByWithAggregationInput = {
   commitId?: Prisma.SortOrder
@@ -348,9 +393,12 @@ export type CommitRelayOrderByWithAggregationInput = {
   treeSignature?: Prisma.SortOrderInput | Prisma.SortOrder
   lane?: Prisma.SortOrderInput | Prisma.SortOrder
   nonce?: Prisma.SortOrderInput | Prisma.SortOrder
+  position?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrderInput | Prisma.SortOrder
   blockNumber?: Prisma.SortOrderInput | Prisma.SortOrder
   blockHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  gasUsed?: Prisma.SortOrderInput | Prisma.SortOrder
+  feePaid?: Prisma.SortOrderInput | Prisma.SortOrder
   failure?: Prisma.SortOrderInput | Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
@@ -373,9 +421,12 @@ export type CommitRelayScalarWhereWithAggregatesInput = {
   treeSignature?: Prisma.StringNullableWithAggregatesFilter<"CommitRelay"> | string | null
   lane?: Prisma.StringNullableWithAggregatesFilter<"CommitRelay"> | string | null
   nonce?: Prisma.IntNullableWithAggregatesFilter<"CommitRelay"> | number | null
+  position?: Prisma.IntWithAggregatesFilter<"CommitRelay"> | number
   transactionHash?: Prisma.StringNullableWithAggregatesFilter<"CommitRelay"> | string | null
   blockNumber?: Prisma.IntNullableWithAggregatesFilter<"CommitRelay"> | number | null
   blockHash?: Prisma.StringNullableWithAggregatesFilter<"CommitRelay"> | string | null
+  gasUsed?: Prisma.IntNullableWithAggregatesFilter<"CommitRelay"> | number | null
+  feePaid?: Prisma.DecimalNullableWithAggregatesFilter<"CommitRelay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.StringNullableWithAggregatesFilter<"CommitRelay"> | string | null
   attempts?: Prisma.IntWithAggregatesFilter<"CommitRelay"> | number
   nextAttemptAt?: Prisma.DateTimeWithAggregatesFilter<"CommitRelay"> | Date | string
@@ -389,9 +440,12 @@ export type CommitRelayCreateInput = {
   treeSignature?: string | null
   lane?: string | null
   nonce?: number | null
+  position?: number
   transactionHash?: string | null
   blockNumber?: number | null
   blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: string | null
   attempts?: number
   nextAttemptAt?: Date | string
@@ -400,6 +454,7 @@ export type CommitRelayCreateInput = {
   updatedAt?: Date | string
   commit: Prisma.CommitCreateNestedOneWithoutRelayInput
   transactions?: Prisma.ChainTransactionCreateNestedManyWithoutRelayInput
+  memberships?: Prisma.ChainTransactionMemberCreateNestedManyWithoutRelayInput
 }
 
 export type CommitRelayUncheckedCreateInput = {
@@ -408,9 +463,12 @@ export type CommitRelayUncheckedCreateInput = {
   treeSignature?: string | null
   lane?: string | null
   nonce?: number | null
+  position?: number
   transactionHash?: string | null
   blockNumber?: number | null
   blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: string | null
   attempts?: number
   nextAttemptAt?: Date | string
@@ -418,6 +476,7 @@ export type CommitRelayUncheckedCreateInput = {
   trace?: string | null
   updatedAt?: Date | string
   transactions?: Prisma.ChainTransactionUncheckedCreateNestedManyWithoutRelayInput
+  memberships?: Prisma.ChainTransactionMemberUncheckedCreateNestedManyWithoutRelayInput
 }
 
 export type CommitRelayUpdateInput = {
@@ -425,9 +484,12 @@ export type CommitRelayUpdateInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -436,6 +498,7 @@ export type CommitRelayUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   commit?: Prisma.CommitUpdateOneRequiredWithoutRelayNestedInput
   transactions?: Prisma.ChainTransactionUpdateManyWithoutRelayNestedInput
+  memberships?: Prisma.ChainTransactionMemberUpdateManyWithoutRelayNestedInput
 }
 
 export type CommitRelayUncheckedUpdateInput = {
@@ -444,9 +507,12 @@ export type CommitRelayUncheckedUpdateInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -454,6 +520,7 @@ export type CommitRelayUncheckedUpdateInput = {
   trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.ChainTransactionUncheckedUpdateManyWithoutRelayNestedInput
+  memberships?: Prisma.ChainTransactionMemberUncheckedUpdateManyWithoutRelayNestedInput
 }
 
 export type CommitRelayCreateManyInput = {
@@ -462,9 +529,12 @@ export type CommitRelayCreateManyInput = {
   treeSignature?: string | null
   lane?: string | null
   nonce?: number | null
+  position?: number
   transactionHash?: string | null
   blockNumber?: number | null
   blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: string | null
   attempts?: number
   nextAttemptAt?: Date | string
@@ -478,9 +548,12 @@ export type CommitRelayUpdateManyMutationInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -495,9 +568,12 @@ export type CommitRelayUncheckedUpdateManyInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -511,9 +587,10 @@ export type CommitRelayNullableScalarRelationFilter = {
   isNot?: Prisma.CommitRelayWhereInput | null
 }
 
-export type CommitRelayLaneNonceCompoundUniqueInput = {
+export type CommitRelayLaneNoncePositionCompoundUniqueInput = {
   lane: string
   nonce: number
+  position: number
 }
 
 export type CommitRelayCountOrderByAggregateInput = {
@@ -522,9 +599,12 @@ export type CommitRelayCountOrderByAggregateInput = {
   treeSignature?: Prisma.SortOrder
   lane?: Prisma.SortOrder
   nonce?: Prisma.SortOrder
+  position?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gasUsed?: Prisma.SortOrder
+  feePaid?: Prisma.SortOrder
   failure?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
@@ -535,7 +615,10 @@ export type CommitRelayCountOrderByAggregateInput = {
 
 export type CommitRelayAvgOrderByAggregateInput = {
   nonce?: Prisma.SortOrder
+  position?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
+  gasUsed?: Prisma.SortOrder
+  feePaid?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
 }
 
@@ -545,9 +628,12 @@ export type CommitRelayMaxOrderByAggregateInput = {
   treeSignature?: Prisma.SortOrder
   lane?: Prisma.SortOrder
   nonce?: Prisma.SortOrder
+  position?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gasUsed?: Prisma.SortOrder
+  feePaid?: Prisma.SortOrder
   failure?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
@@ -562,9 +648,12 @@ export type CommitRelayMinOrderByAggregateInput = {
   treeSignature?: Prisma.SortOrder
   lane?: Prisma.SortOrder
   nonce?: Prisma.SortOrder
+  position?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
+  gasUsed?: Prisma.SortOrder
+  feePaid?: Prisma.SortOrder
   failure?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
@@ -575,7 +664,10 @@ export type CommitRelayMinOrderByAggregateInput = {
 
 export type CommitRelaySumOrderByAggregateInput = {
   nonce?: Prisma.SortOrder
+  position?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
+  gasUsed?: Prisma.SortOrder
+  feePaid?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
 }
 
@@ -628,6 +720,14 @@ export type NullableIntFieldUpdateOperationsInput = {
   divide?: number
 }
 
+export type NullableDecimalFieldUpdateOperationsInput = {
+  set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
+}
+
 export type CommitRelayCreateNestedOneWithoutTransactionsInput = {
   create?: Prisma.XOR<Prisma.CommitRelayCreateWithoutTransactionsInput, Prisma.CommitRelayUncheckedCreateWithoutTransactionsInput>
   connectOrCreate?: Prisma.CommitRelayCreateOrConnectWithoutTransactionsInput
@@ -642,14 +742,31 @@ export type CommitRelayUpdateOneRequiredWithoutTransactionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CommitRelayUpdateToOneWithWhereWithoutTransactionsInput, Prisma.CommitRelayUpdateWithoutTransactionsInput>, Prisma.CommitRelayUncheckedUpdateWithoutTransactionsInput>
 }
 
+export type CommitRelayCreateNestedOneWithoutMembershipsInput = {
+  create?: Prisma.XOR<Prisma.CommitRelayCreateWithoutMembershipsInput, Prisma.CommitRelayUncheckedCreateWithoutMembershipsInput>
+  connectOrCreate?: Prisma.CommitRelayCreateOrConnectWithoutMembershipsInput
+  connect?: Prisma.CommitRelayWhereUniqueInput
+}
+
+export type CommitRelayUpdateOneRequiredWithoutMembershipsNestedInput = {
+  create?: Prisma.XOR<Prisma.CommitRelayCreateWithoutMembershipsInput, Prisma.CommitRelayUncheckedCreateWithoutMembershipsInput>
+  connectOrCreate?: Prisma.CommitRelayCreateOrConnectWithoutMembershipsInput
+  upsert?: Prisma.CommitRelayUpsertWithoutMembershipsInput
+  connect?: Prisma.CommitRelayWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CommitRelayUpdateToOneWithWhereWithoutMembershipsInput, Prisma.CommitRelayUpdateWithoutMembershipsInput>, Prisma.CommitRelayUncheckedUpdateWithoutMembershipsInput>
+}
+
 export type CommitRelayCreateWithoutCommitInput = {
   status?: $Enums.CommitStatus
   treeSignature?: string | null
   lane?: string | null
   nonce?: number | null
+  position?: number
   transactionHash?: string | null
   blockNumber?: number | null
   blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: string | null
   attempts?: number
   nextAttemptAt?: Date | string
@@ -657,6 +774,7 @@ export type CommitRelayCreateWithoutCommitInput = {
   trace?: string | null
   updatedAt?: Date | string
   transactions?: Prisma.ChainTransactionCreateNestedManyWithoutRelayInput
+  memberships?: Prisma.ChainTransactionMemberCreateNestedManyWithoutRelayInput
 }
 
 export type CommitRelayUncheckedCreateWithoutCommitInput = {
@@ -664,9 +782,12 @@ export type CommitRelayUncheckedCreateWithoutCommitInput = {
   treeSignature?: string | null
   lane?: string | null
   nonce?: number | null
+  position?: number
   transactionHash?: string | null
   blockNumber?: number | null
   blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: string | null
   attempts?: number
   nextAttemptAt?: Date | string
@@ -674,6 +795,7 @@ export type CommitRelayUncheckedCreateWithoutCommitInput = {
   trace?: string | null
   updatedAt?: Date | string
   transactions?: Prisma.ChainTransactionUncheckedCreateNestedManyWithoutRelayInput
+  memberships?: Prisma.ChainTransactionMemberUncheckedCreateNestedManyWithoutRelayInput
 }
 
 export type CommitRelayCreateOrConnectWithoutCommitInput = {
@@ -697,9 +819,12 @@ export type CommitRelayUpdateWithoutCommitInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -707,6 +832,7 @@ export type CommitRelayUpdateWithoutCommitInput = {
   trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.ChainTransactionUpdateManyWithoutRelayNestedInput
+  memberships?: Prisma.ChainTransactionMemberUpdateManyWithoutRelayNestedInput
 }
 
 export type CommitRelayUncheckedUpdateWithoutCommitInput = {
@@ -714,9 +840,12 @@ export type CommitRelayUncheckedUpdateWithoutCommitInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -724,6 +853,7 @@ export type CommitRelayUncheckedUpdateWithoutCommitInput = {
   trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.ChainTransactionUncheckedUpdateManyWithoutRelayNestedInput
+  memberships?: Prisma.ChainTransactionMemberUncheckedUpdateManyWithoutRelayNestedInput
 }
 
 export type CommitRelayCreateWithoutTransactionsInput = {
@@ -731,9 +861,12 @@ export type CommitRelayCreateWithoutTransactionsInput = {
   treeSignature?: string | null
   lane?: string | null
   nonce?: number | null
+  position?: number
   transactionHash?: string | null
   blockNumber?: number | null
   blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: string | null
   attempts?: number
   nextAttemptAt?: Date | string
@@ -741,6 +874,7 @@ export type CommitRelayCreateWithoutTransactionsInput = {
   trace?: string | null
   updatedAt?: Date | string
   commit: Prisma.CommitCreateNestedOneWithoutRelayInput
+  memberships?: Prisma.ChainTransactionMemberCreateNestedManyWithoutRelayInput
 }
 
 export type CommitRelayUncheckedCreateWithoutTransactionsInput = {
@@ -749,15 +883,19 @@ export type CommitRelayUncheckedCreateWithoutTransactionsInput = {
   treeSignature?: string | null
   lane?: string | null
   nonce?: number | null
+  position?: number
   transactionHash?: string | null
   blockNumber?: number | null
   blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: string | null
   attempts?: number
   nextAttemptAt?: Date | string
   lastError?: string | null
   trace?: string | null
   updatedAt?: Date | string
+  memberships?: Prisma.ChainTransactionMemberUncheckedCreateNestedManyWithoutRelayInput
 }
 
 export type CommitRelayCreateOrConnectWithoutTransactionsInput = {
@@ -781,9 +919,12 @@ export type CommitRelayUpdateWithoutTransactionsInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -791,6 +932,7 @@ export type CommitRelayUpdateWithoutTransactionsInput = {
   trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   commit?: Prisma.CommitUpdateOneRequiredWithoutRelayNestedInput
+  memberships?: Prisma.ChainTransactionMemberUpdateManyWithoutRelayNestedInput
 }
 
 export type CommitRelayUncheckedUpdateWithoutTransactionsInput = {
@@ -799,15 +941,119 @@ export type CommitRelayUncheckedUpdateWithoutTransactionsInput = {
   treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
   transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  memberships?: Prisma.ChainTransactionMemberUncheckedUpdateManyWithoutRelayNestedInput
+}
+
+export type CommitRelayCreateWithoutMembershipsInput = {
+  status?: $Enums.CommitStatus
+  treeSignature?: string | null
+  lane?: string | null
+  nonce?: number | null
+  position?: number
+  transactionHash?: string | null
+  blockNumber?: number | null
+  blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  failure?: string | null
+  attempts?: number
+  nextAttemptAt?: Date | string
+  lastError?: string | null
+  trace?: string | null
+  updatedAt?: Date | string
+  commit: Prisma.CommitCreateNestedOneWithoutRelayInput
+  transactions?: Prisma.ChainTransactionCreateNestedManyWithoutRelayInput
+}
+
+export type CommitRelayUncheckedCreateWithoutMembershipsInput = {
+  commitId: string
+  status?: $Enums.CommitStatus
+  treeSignature?: string | null
+  lane?: string | null
+  nonce?: number | null
+  position?: number
+  transactionHash?: string | null
+  blockNumber?: number | null
+  blockHash?: string | null
+  gasUsed?: number | null
+  feePaid?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  failure?: string | null
+  attempts?: number
+  nextAttemptAt?: Date | string
+  lastError?: string | null
+  trace?: string | null
+  updatedAt?: Date | string
+  transactions?: Prisma.ChainTransactionUncheckedCreateNestedManyWithoutRelayInput
+}
+
+export type CommitRelayCreateOrConnectWithoutMembershipsInput = {
+  where: Prisma.CommitRelayWhereUniqueInput
+  create: Prisma.XOR<Prisma.CommitRelayCreateWithoutMembershipsInput, Prisma.CommitRelayUncheckedCreateWithoutMembershipsInput>
+}
+
+export type CommitRelayUpsertWithoutMembershipsInput = {
+  update: Prisma.XOR<Prisma.CommitRelayUpdateWithoutMembershipsInput, Prisma.CommitRelayUncheckedUpdateWithoutMembershipsInput>
+  create: Prisma.XOR<Prisma.CommitRelayCreateWithoutMembershipsInput, Prisma.CommitRelayUncheckedCreateWithoutMembershipsInput>
+  where?: Prisma.CommitRelayWhereInput
+}
+
+export type CommitRelayUpdateToOneWithWhereWithoutMembershipsInput = {
+  where?: Prisma.CommitRelayWhereInput
+  data: Prisma.XOR<Prisma.CommitRelayUpdateWithoutMembershipsInput, Prisma.CommitRelayUncheckedUpdateWithoutMembershipsInput>
+}
+
+export type CommitRelayUpdateWithoutMembershipsInput = {
+  status?: Prisma.EnumCommitStatusFieldUpdateOperationsInput | $Enums.CommitStatus
+  treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  commit?: Prisma.CommitUpdateOneRequiredWithoutRelayNestedInput
+  transactions?: Prisma.ChainTransactionUpdateManyWithoutRelayNestedInput
+}
+
+export type CommitRelayUncheckedUpdateWithoutMembershipsInput = {
+  commitId?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.EnumCommitStatusFieldUpdateOperationsInput | $Enums.CommitStatus
+  treeSignature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lane?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  nonce?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  position?: Prisma.IntFieldUpdateOperationsInput | number
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  gasUsed?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  feePaid?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attempts?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trace?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  transactions?: Prisma.ChainTransactionUncheckedUpdateManyWithoutRelayNestedInput
 }
 
 
@@ -817,10 +1063,12 @@ export type CommitRelayUncheckedUpdateWithoutTransactionsInput = {
 
 export type CommitRelayCountOutputType = {
   transactions: number
+  memberships: number
 }
 
 export type CommitRelayCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   transactions?: boolean | CommitRelayCountOutputTypeCountTransactionsArgs
+  memberships?: boolean | CommitRelayCountOutputTypeCountMembershipsArgs
 }
 
 /**
@@ -840,6 +1088,13 @@ export type CommitRelayCountOutputTypeCountTransactionsArgs<ExtArgs extends runt
   where?: Prisma.ChainTransactionWhereInput
 }
 
+/**
+ * CommitRelayCountOutputType without action
+ */
+export type CommitRelayCountOutputTypeCountMembershipsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ChainTransactionMemberWhereInput
+}
+
 
 export type CommitRelaySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   commitId?: boolean
@@ -847,9 +1102,12 @@ export type CommitRelaySelect<ExtArgs extends runtime.Types.Extensions.InternalA
   treeSignature?: boolean
   lane?: boolean
   nonce?: boolean
+  position?: boolean
   transactionHash?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gasUsed?: boolean
+  feePaid?: boolean
   failure?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
@@ -858,6 +1116,7 @@ export type CommitRelaySelect<ExtArgs extends runtime.Types.Extensions.InternalA
   updatedAt?: boolean
   commit?: boolean | Prisma.CommitDefaultArgs<ExtArgs>
   transactions?: boolean | Prisma.CommitRelay$transactionsArgs<ExtArgs>
+  memberships?: boolean | Prisma.CommitRelay$membershipsArgs<ExtArgs>
   _count?: boolean | Prisma.CommitRelayCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["commitRelay"]>
 
@@ -867,9 +1126,12 @@ export type CommitRelaySelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   treeSignature?: boolean
   lane?: boolean
   nonce?: boolean
+  position?: boolean
   transactionHash?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gasUsed?: boolean
+  feePaid?: boolean
   failure?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
@@ -885,9 +1147,12 @@ export type CommitRelaySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   treeSignature?: boolean
   lane?: boolean
   nonce?: boolean
+  position?: boolean
   transactionHash?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gasUsed?: boolean
+  feePaid?: boolean
   failure?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
@@ -903,9 +1168,12 @@ export type CommitRelaySelectScalar = {
   treeSignature?: boolean
   lane?: boolean
   nonce?: boolean
+  position?: boolean
   transactionHash?: boolean
   blockNumber?: boolean
   blockHash?: boolean
+  gasUsed?: boolean
+  feePaid?: boolean
   failure?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
@@ -914,10 +1182,11 @@ export type CommitRelaySelectScalar = {
   updatedAt?: boolean
 }
 
-export type CommitRelayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"commitId" | "status" | "treeSignature" | "lane" | "nonce" | "transactionHash" | "blockNumber" | "blockHash" | "failure" | "attempts" | "nextAttemptAt" | "lastError" | "trace" | "updatedAt", ExtArgs["result"]["commitRelay"]>
+export type CommitRelayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"commitId" | "status" | "treeSignature" | "lane" | "nonce" | "position" | "transactionHash" | "blockNumber" | "blockHash" | "gasUsed" | "feePaid" | "failure" | "attempts" | "nextAttemptAt" | "lastError" | "trace" | "updatedAt", ExtArgs["result"]["commitRelay"]>
 export type CommitRelayInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   commit?: boolean | Prisma.CommitDefaultArgs<ExtArgs>
   transactions?: boolean | Prisma.CommitRelay$transactionsArgs<ExtArgs>
+  memberships?: boolean | Prisma.CommitRelay$membershipsArgs<ExtArgs>
   _count?: boolean | Prisma.CommitRelayCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CommitRelayIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -932,6 +1201,7 @@ export type $CommitRelayPayload<ExtArgs extends runtime.Types.Extensions.Interna
   objects: {
     commit: Prisma.$CommitPayload<ExtArgs>
     transactions: Prisma.$ChainTransactionPayload<ExtArgs>[]
+    memberships: Prisma.$ChainTransactionMemberPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     commitId: string
@@ -946,11 +1216,20 @@ export type $CommitRelayPayload<ExtArgs extends runtime.Types.Extensions.Interna
     lane: string | null
     nonce: number | null
     /**
+     * Its place among the commits that its transaction carries, from 0.
+     */
+    position: number
+    /**
      * The transaction that counts: the newest one signed, or the included one.
      */
     transactionHash: string | null
     blockNumber: number | null
     blockHash: string | null
+    /**
+     * Its share of the gas that its transaction used, and of the fee in wei; null until it is included, and of commits from before they were kept.
+     */
+    gasUsed: number | null
+    feePaid: runtime.Decimal | null
     /**
      * Why it failed, for an operator.
      */
@@ -1368,6 +1647,7 @@ export interface Prisma__CommitRelayClient<T, Null = never, ExtArgs extends runt
   readonly [Symbol.toStringTag]: "PrismaPromise"
   commit<T extends Prisma.CommitDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CommitDefaultArgs<ExtArgs>>): Prisma.Prisma__CommitClient<runtime.Types.Result.GetResult<Prisma.$CommitPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   transactions<T extends Prisma.CommitRelay$transactionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CommitRelay$transactionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ChainTransactionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  memberships<T extends Prisma.CommitRelay$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CommitRelay$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ChainTransactionMemberPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1402,9 +1682,12 @@ export interface CommitRelayFieldRefs {
   readonly treeSignature: Prisma.FieldRef<"CommitRelay", 'String'>
   readonly lane: Prisma.FieldRef<"CommitRelay", 'String'>
   readonly nonce: Prisma.FieldRef<"CommitRelay", 'Int'>
+  readonly position: Prisma.FieldRef<"CommitRelay", 'Int'>
   readonly transactionHash: Prisma.FieldRef<"CommitRelay", 'String'>
   readonly blockNumber: Prisma.FieldRef<"CommitRelay", 'Int'>
   readonly blockHash: Prisma.FieldRef<"CommitRelay", 'String'>
+  readonly gasUsed: Prisma.FieldRef<"CommitRelay", 'Int'>
+  readonly feePaid: Prisma.FieldRef<"CommitRelay", 'Decimal'>
   readonly failure: Prisma.FieldRef<"CommitRelay", 'String'>
   readonly attempts: Prisma.FieldRef<"CommitRelay", 'Int'>
   readonly nextAttemptAt: Prisma.FieldRef<"CommitRelay", 'DateTime'>
@@ -1833,6 +2116,30 @@ export type CommitRelay$transactionsArgs<ExtArgs extends runtime.Types.Extension
   take?: number
   skip?: number
   distinct?: Prisma.ChainTransactionScalarFieldEnum | Prisma.ChainTransactionScalarFieldEnum[]
+}
+
+/**
+ * CommitRelay.memberships
+ */
+export type CommitRelay$membershipsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ChainTransactionMember
+   */
+  select?: Prisma.ChainTransactionMemberSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ChainTransactionMember
+   */
+  omit?: Prisma.ChainTransactionMemberOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ChainTransactionMemberInclude<ExtArgs> | null
+  where?: Prisma.ChainTransactionMemberWhereInput
+  orderBy?: Prisma.ChainTransactionMemberOrderByWithRelationInput | Prisma.ChainTransactionMemberOrderByWithRelationInput[]
+  cursor?: Prisma.ChainTransactionMemberWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ChainTransactionMemberScalarFieldEnum | Prisma.ChainTransactionMemberScalarFieldEnum[]
 }
 
 /**

@@ -1,0 +1,305 @@
+/** Several commits in one transaction. */
+import { readFile } from 'node:fs/promises'
+import { getCreateAddress } from 'ethers'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
+import { createRegistry } from '../../src/chain/registry.ts'
+import { decodeCommits, registryBytecode } from '../../src/chain/registry-abi.ts'
+import { takesBatches } from '../../src/chain/relay-batch.ts'
+import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
+import { statement, uuid } from '../../src/domain/sql.ts'
+import { onlyTo, refuses, rewriting } from '../support/chain-faults.ts'
+import { type ChainProxy, isSending, startChainProxy } from '../support/chain-proxy.ts'
+import { eventually } from '../support/eventually.ts'
+import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
+import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+
+let server: TestServer
+let world: World
+let chain: TestChain
+let proxy: ChainProxy
+
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
+  proxy = await startChainProxy(onTestFinished, chain.url)
+})
+afterEach(async () => {
+  await world.close()
+  await chain.stop()
+})
+
+const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
+const account = createRelayAccount(relayKeys[0]!)
+const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
+
+/** How many commits each transaction carries that was signed, in the order of nonces. */
+const sizes = async () => {
+  const rows = await world.sql<{ size: number }>(
+    `select count(*)::int as size from commit_relays where nonce is not null group by lane, nonce order by lane, nonce`,
+  )
+  return rows.map(({ size }) => size)
+}
+/** Commits that are ready all at once: their authors' signatures are there before a lane looks. */
+const addReady = async (assets: number, each: number) => {
+  const made = await world.addCommits(assets, each)
+  await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
+  return made
+}
+const expectWhole = async (assets: readonly TestAsset[], on = chain) => {
+  const registry = createRegistry({ rpcUrl: on.url, database: world.database })
+  for (const { nid, sequence } of assets) {
+    const commits = await registry.readCommits(nid)
+    expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
+      Array.from({ length: sequence }, (_, index) => `change ${index + 1}`),
+    )
+  }
+}
+/** The gas and the fee of every transaction, as the commits have them and as the chain has them. */
+const expectCosts = async (on = chain) => {
+  const rows = await world.sql<{ hash: string; gas: number; fee: string }>(
+    `select transaction_hash as hash, sum(gas_used)::int as gas, sum(fee_paid)::text as fee from commit_relays group by 1`,
+  )
+  for (const { hash, gas, fee } of rows) {
+    const receipt = await on.rpc.call<Record<string, string>>('eth_getTransactionReceipt', hash)
+    expect(gas).toBe(Number(receipt.gasUsed))
+    expect(BigInt(fee)).toBe(BigInt(receipt.gasUsed!) * BigInt(receipt.effectiveGasPrice!))
+  }
+  expect(await world.sql('select 1 from commit_relays where gas_used is null or gas_used < 20000')).toEqual([])
+}
+const deploy = async (bytecode: string) => {
+  const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+  const plan = { ...fees, chainId: 31337, nonce: 0, data: bytecode, gasLimit: 2_000_000n }
+  await chain.rpc.call('eth_sendRawTransaction', toHex(signTransaction(account, plan).raw))
+  return getCreateAddress({ from: account.address, nonce: 0 })
+}
+
+/** Another commit that is ready, of an asset that has one. */
+const addAnother = statement(
+  'test_another',
+  { parameters: { asset: uuid } },
+  `with c as (
+     insert into commits (asset_id, sequence, author_id, message, changes, tree, tree_cid, tree_sha256)
+     select asset_id, 2, author_id, 'change 2', '{}', tree, tree_cid, tree_sha256 from commits where asset_id = $asset returning id
+   )
+   insert into commit_relays (commit_id, tree_signature) select id, '0x' || repeat('1', 130) from c`,
+)
+
+describe('commits that are ready together', () => {
+  it('share a transaction, in their order, each with its event, its state and its part of the fee', async () => {
+    const assets = await addReady(3, 40)
+    world.relay(chain.url, { ...options, commitsPerTransaction: 50 })
+    await eventually(world.statuses, all('FINAL', 120))
+    expect(await sizes()).toEqual([50, 50, 20])
+    await expectWhole(assets)
+    await expectCosts()
+    expect(await world.sql('select count(*)::int as n from chain_transactions')).toEqual([{ n: 3 }])
+    expect(await world.sql('select count(*)::int as n from chain_transaction_members')).toEqual([{ n: 117 }])
+    const [alone] = assets
+    await world.addCommit(alone!)
+    await eventually(world.statuses, all('FINAL', 121))
+    expect(await sizes()).toEqual([50, 50, 20, 1])
+    await expectCosts()
+  })
+
+  it('have gas for what the next block adds to them, also when the newest one has their assets already', async () => {
+    const assets = await addReady(10, 1)
+    world.relay(chain.url, options)
+    await eventually(world.statuses, all('FINAL', 10))
+    await world.database.transaction(async (query) => {
+      for (const asset of assets) await query(addAnother, { asset: asset.id })
+    })
+    await eventually(world.statuses, all('FINAL', 20))
+    expect(await sizes()).toEqual([10, 10])
+    await expectCosts()
+  })
+
+  it('are fewer in a transaction where they are large, or where a block has little room', async () => {
+    const asset = await world.addAsset(await world.addUser())
+    for (let index = 0; index < 8; index += 1) await world.addCommit(asset, 'x'.repeat(25_000))
+    await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
+    world.relay(chain.url, options)
+    await eventually(world.statuses, all('FINAL', 8))
+    expect(await sizes()).toEqual([3, 3, 2])
+    await chain.rpc.call('evm_setBlockGasLimit', '0x2dc6c0')
+    await chain.rpc.call('evm_mine')
+    await addReady(1, 40)
+    await eventually(world.statuses, all('FINAL', 48))
+    const [, , , ...later] = await sizes()
+    expect(Math.max(...later)).toBeLessThan(20)
+    expect(Math.max(...later)).toBeGreaterThan(1)
+  })
+
+  it.each([
+    ['in the registry of an earlier version', 'earlier-registry.json'],
+    ['where the operator wants it so', undefined],
+  ])('go each in its own %s', async (_, file) => {
+    const earlier = file && JSON.parse(await readFile(new URL(`support/${file}`, import.meta.url), 'utf8'))
+    const address = await deploy(earlier?.bytecode ?? registryBytecode)
+    const assets = await addReady(2, 5)
+    world.relay(chain.url, { ...options, address, ...(!earlier && { commitsPerTransaction: 1 }) })
+    await eventually(world.statuses, all('FINAL', 10))
+    expect(await sizes()).toEqual(Array(10).fill(1))
+    const registry = createRegistry({ rpcUrl: chain.url, address })
+    for (const { nid } of assets) expect(await registry.readCommits(nid)).toHaveLength(5)
+    expect(await takesBatches(chain.rpc, address)).toBe(!earlier)
+  })
+
+  it('are not sent together to what answers anything to every question', async () => {
+    // Returns 1 to every call.
+    const address = await deploy('0x600a600c600039600a6000f3600160005260206000f3')
+    expect(await takesBatches(chain.rpc, address)).toBe(false)
+  })
+})
+
+describe('a batch', () => {
+  it('that the node will not estimate is taken apart, so that nobody waits for one of its commits', async () => {
+    const assets = await addReady(2, 6)
+    const isBatch = (data: string) => decodeCommits(data).length > 1
+    proxy.fault = onlyTo(
+      ({ method, params }) => method === 'eth_estimateGas' && isBatchOf(params[0]),
+      refuses({ code: 3, message: 'execution reverted' }),
+    )
+    const isBatchOf = (call: unknown) => {
+      const { data, to } = call as { data: string; to?: string }
+      return to !== undefined && isBatch(data)
+    }
+    world.relay(proxy.url, options)
+    await eventually(world.statuses, all('FINAL', 12))
+    expect(await sizes()).toEqual(Array(12).fill(1))
+    await expectWhole(assets)
+  })
+
+  it('without effect is signed again commit by commit, and nobody is refunded', async () => {
+    // Before calldata had a price of its own, enough to be taken was too little to be carried out.
+    const earlier = await startChain({ args: ['--hardfork', 'cancun'] })
+    onTestFinished(() => earlier.stop())
+    proxy = await startChainProxy(onTestFinished, earlier.url)
+    const assets = await addReady(2, 4)
+    let estimates = 0
+    proxy.fault = rewriting(({ method }, result) =>
+      method === 'eth_estimateGas' && ++estimates === 2 ? '0x20000' : result,
+    )
+    world.relay(proxy.url, { ...options, confirmations: 0 })
+    await eventually(world.statuses, all('FINAL', 8))
+    expect(await sizes()).toEqual(Array(8).fill(1))
+    await expectWhole(assets, earlier)
+    await expectCosts(earlier)
+    expect(await world.sql(`select 1 from transfers where reference like 'refund:%'`)).toEqual([])
+    expect(await world.sql('select count(*)::int as n from chain_transaction_members')).toEqual([{ n: 7 }])
+  })
+
+  it('whose receipt nobody shows is found in the registry’s record, each of its commits by itself', async () => {
+    let isHidden = true
+    proxy.fault = rewriting(({ method }, result) =>
+      isHidden && method === 'eth_getTransactionReceipt' ? null : result,
+    )
+    const assets = await addReady(2, 5)
+    world.relay(proxy.url, { ...options, confirmations: 2 })
+    await eventually(world.statuses, all('INCLUDED', 10))
+    expect(await sizes()).toEqual([10])
+    isHidden = false
+    await chain.rpc.call('anvil_mine', '0x3')
+    await eventually(world.statuses, all('FINAL', 10))
+    await expectWhole(assets)
+    await expectCosts()
+  })
+
+  it('that lost its block is sent again whole, with the same bytes', async () => {
+    const assets = await addReady(2, 5)
+    world.relay(chain.url, { ...options, confirmations: 5 })
+    await eventually(world.statuses, all('INCLUDED', 10))
+    const before = await world.sql('select commit_id, nonce, position, transaction_hash from commit_relays order by 1')
+    const [old] = await world.sql<{ block: string }>('select distinct block_hash as block from commit_relays')
+    await chain.rpc.call('anvil_reorg', 1, [])
+    await eventually(
+      () => world.sql<{ block: string | null }>('select distinct block_hash as block from commit_relays'),
+      (rows) => rows.length === 1 && rows[0]!.block !== null && rows[0]!.block !== old!.block,
+    )
+    await chain.rpc.call('anvil_mine', '0x8')
+    await eventually(world.statuses, all('FINAL', 10))
+    expect(
+      await world.sql('select commit_id, nonce, position, transaction_hash from commit_relays order by 1'),
+    ).toEqual(before)
+    await expectWhole(assets)
+    await expectCosts()
+  })
+
+  it('is offered more as a whole, at the same nonce', async () => {
+    const relay = world.relay(proxy.url, options)
+    await eventually(async () => relay.status().registry, Boolean)
+    await chain.rpc.call('evm_setAutomine', false)
+    const assets = await addReady(2, 5)
+    relay.wake()
+    await eventually(world.statuses, all('BROADCAST', 10))
+    await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', '0x174876e800')
+    await chain.rpc.call('evm_mine')
+    await eventually(
+      () => world.sql('select hash from chain_transactions'),
+      (rows) => rows.length > 1,
+    )
+    await chain.rpc.call('evm_setAutomine', true)
+    await chain.rpc.call('evm_mine')
+    await eventually(world.statuses, all('FINAL', 10))
+    const raws = await world.sql<{ raw: Uint8Array }>('select raw from chain_transactions')
+    const read = raws.map(({ raw }) => parseTransaction(raw))
+    expect(new Set(read.map(({ nonce, data }) => `${nonce} ${data}`)).size).toBe(1)
+    expect(await world.sql('select count(*)::int as n from chain_transaction_members')).toEqual([
+      { n: 9 * raws.length },
+    ])
+    await expectWhole(assets)
+    await expectCosts()
+  })
+
+  it('is found on the chain by a database from before it was sent, also where its commits tell alike', async () => {
+    const assets = await addReady(2, 5)
+    // There and back within a second: two commits tell the very same.
+    await world.sql('alter table commits disable trigger user')
+    await world.sql(
+      `update commits c set tree = f.tree, tree_cid = f.tree_cid, tree_sha256 = f.tree_sha256, created_at = f.created_at
+       from commits f where f.asset_id = c.asset_id and f.sequence = 2 and c.sequence in (3, 4)`,
+    )
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, all('FINAL', 10))
+    await first.stop()
+    const look = () =>
+      world.sql(
+        'select commit_id, nonce, position, transaction_hash, gas_used, fee_paid::text from commit_relays order by 1',
+      )
+    const before = await look()
+    await world.sql('delete from chain_transaction_members')
+    await world.sql('delete from chain_transactions')
+    await world.sql(
+      `update commit_relays set status = 'PENDING', lane = null, nonce = null, position = 0, transaction_hash = null,
+         block_number = null, block_hash = null, gas_used = null, fee_paid = null`,
+    )
+    world.relay(chain.url, options)
+    await eventually(world.statuses, all('FINAL', 10))
+    expect(await look()).toEqual(before)
+    expect(await world.sql('select 1 from chain_transactions')).toEqual([])
+    const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+    for (const { nid } of assets) expect(await registry.readCommits(nid)).toHaveLength(5)
+  })
+
+  it('is stored before it is sent, and another process sends the very same', async () => {
+    const relay = world.relay(proxy.url, options)
+    await eventually(async () => relay.status().registry, Boolean)
+    proxy.fault = onlyTo(isSending, refuses({ code: -1, message: 'no' }))
+    const assets = await addReady(2, 5)
+    relay.wake()
+    await eventually(
+      async () => proxy.faults,
+      (faults) => faults > 0,
+    )
+    await relay.stop()
+    const [stored] = await world.sql<{ hash: string }>('select hash from chain_transactions')
+    proxy.fault = undefined
+    world.relay(proxy.url, options)
+    await eventually(world.statuses, all('FINAL', 10))
+    expect(await world.sql('select distinct transaction_hash as hash from commit_relays')).toEqual([stored])
+    await expectWhole(assets)
+  })
+})
