@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { AMOUNT } from './domain/money.ts'
+import { AMOUNT, toUnits } from './domain/money.ts'
 
 const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
 const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
@@ -193,7 +193,12 @@ const variables = {
     schema: decimal.default('0.1'),
     doc: 'Charged for creating or updating an asset, in currency units.',
   },
-  GAS_FEE: { schema: decimal.default('0.079'), doc: 'Charged for a chain transaction, in currency units.' },
+  GAS_FEE: {
+    schema: z.union([z.literal('auto'), decimal]).default('0.079'),
+    doc: 'Charged for what a commit takes on the chain, in currency units. auto: what commits took lately at what gas costs now, a coin being a unit, between GAS_FEE_MIN and GAS_FEE_MAX.',
+  },
+  GAS_FEE_MIN: { schema: decimal.default('0.001'), doc: 'Least that is charged with GAS_FEE=auto.' },
+  GAS_FEE_MAX: { schema: decimal.default('1'), doc: 'Most that is charged with GAS_FEE=auto. At least GAS_FEE_MIN.' },
   SIGN_UP_POINTS: { schema: decimal.default('12'), doc: 'Points a new account starts with.' },
   ACCESS_TOKEN_DAYS: {
     schema: whole(0, 36_500).prefault('0'),
@@ -356,6 +361,9 @@ function contradictionsIn(values: Values): string[] {
   if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
     problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
   }
+  if (values.GAS_FEE === 'auto' && toUnits(values.GAS_FEE_MIN) > toUnits(values.GAS_FEE_MAX)) {
+    problems.push('GAS_FEE_MIN is more than GAS_FEE_MAX.')
+  }
   if (values.CHAIN_TREASURY_KEY && values.CHAIN_RELAY_KEYS?.includes(values.CHAIN_TREASURY_KEY)) {
     problems.push(
       'CHAIN_TREASURY_KEY is one of CHAIN_RELAY_KEYS: gas for commits would be paid from the coins of others.',
@@ -461,7 +469,10 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     },
     money: {
       assetUpdateFee: values.ASSET_UPDATE_FEE,
-      gasFee: values.GAS_FEE,
+      /** Where it follows the chain, what it begins with. */
+      gasFee: values.GAS_FEE === 'auto' ? '0.079' : values.GAS_FEE,
+      /** Between which it follows the chain; undefined where it does not. */
+      gasFeeBounds: values.GAS_FEE === 'auto' ? { least: values.GAS_FEE_MIN, most: values.GAS_FEE_MAX } : undefined,
       currency: values.CURRENCY,
       signUpPoints: values.SIGN_UP_POINTS,
     },

@@ -4,6 +4,7 @@
  */
 import type { CoinMover } from './chain/coin-mover.ts'
 import type { DepositWatcher } from './chain/deposits.ts'
+import type { GasQuote } from './chain/gas-quote.ts'
 import type { RelayAccount } from './chain/keys.ts'
 import type { Registry } from './chain/registry.ts'
 import type { Relay } from './chain/relay.ts'
@@ -64,6 +65,8 @@ export interface Installation {
 export interface ChainConnection {
   registry: Registry
   relay: Relay
+  /** What commits are charged for gas; undefined where that is configured. */
+  gasQuote: GasQuote | undefined
   deposits: DepositWatcher
   coins: CoinMover
   /** What is asked before coins are withdrawn, and before an address's key is destroyed. */
@@ -266,6 +269,9 @@ export async function connectChain(
   })
   const treasury = await treasuryAccount(config, installation.vault)
   const { address } = treasury
+  const { gasFee, gasFeeBounds } = config.money
+  const { createGasQuote } = await import('./chain/gas-quote.ts')
+  const gasQuote = gasFeeBounds && createGasQuote(installation.database, registry, { ...gasFeeBounds, first: gasFee })
   const coins = createCoinMover({
     ...{ ...installation, registry, log, treasury, confirmations, maxFeePerGas },
     books: createCoinService(installation),
@@ -274,6 +280,7 @@ export async function connectChain(
   return {
     registry,
     relay,
+    gasQuote,
     coins,
     chainCoins: {
       ...createLastCoins({ registry, database: installation.database, treasury: address, maxFeePerGas }),

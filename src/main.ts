@@ -58,6 +58,7 @@ export async function serve(): Promise<never> {
     ...installation,
     relay: chain.relay,
     coins: chain.chainCoins,
+    gasFee: chain.gasQuote?.current,
     publicUrl,
     missing: async () => (isStopping ? ['stopping'] : (await installation.database.isReachable()) ? [] : ['database']),
   })
@@ -86,6 +87,7 @@ export async function serve(): Promise<never> {
     await deletions.forgetAgain(cancel)
     return done
   }
+  const { gasQuote } = chain
   const tidying = [deletions.sweep, orders.sweepArguments, sweep, collectGarbage]
   const chores = [
     repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again soon'),
@@ -99,6 +101,9 @@ export async function serve(): Promise<never> {
       log,
       'A destroyed key that came back could not be destroyed again; it is tried again soon',
     ),
+    ...(gasQuote
+      ? [repeat(gasQuote.look, 15_000, log, 'What gas costs could not be read; commits are charged as before')]
+      : []),
     ...tidying.map((step) => repeat(step, 3_600_000, log, 'Tidying up failed; it is tried again in an hour')),
   ]
 

@@ -51,6 +51,8 @@ export interface ServiceDependencies {
   mailer: Mailer
   coins: Coins
   notifications: FeedNotifications
+  /** What a commit's transaction is charged with at this moment; what is configured when left out. */
+  gasFee?: (() => string) | undefined
   /** Told that a commit waits. */
   relay: { wake(): void }
   telemetry: Telemetry
@@ -120,7 +122,11 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     compose: createMailComposer({ currency: config.money.currency, publicUrl }),
     verifiesAddresses: config.emailVerification !== 'off',
   }
-  const wallet = createWalletServices({ ...shared, config: config.money })
+  const wallet = createWalletServices({
+    ...shared,
+    gasFee: deps.gasFee ?? (() => config.money.gasFee),
+    config: config.money,
+  })
   const { pricing, funds } = wallet
   const account = createAccountServices({
     ...shared,

@@ -290,7 +290,7 @@ export const expectations: Expectations = {
     Commit: {
       who: 'self',
       fields:
-        'action actionName actionResult author blockNumber changes committer createdAt explorerUrl id message provider sequence status ' +
+        'action actionName actionResult author blockNumber changes committer createdAt explorerUrl feePaid gasUsed id message provider sequence status ' +
         'transactionHash treeCid treeSha256 treeSignature user',
     },
     Event: {

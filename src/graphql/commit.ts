@@ -1,6 +1,7 @@
 import { actionNameOf, actionResultOf } from '../domain/asset/action.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { toId } from '../domain/ids.ts'
+import { fromUnits } from '../domain/money.ts'
 import { builder } from './builder.ts'
 import { CHANGES_BYTES } from './metadata-fields.ts'
 import { Node } from './node.ts'
@@ -23,6 +24,7 @@ export const CommitStatus = builder.enumType('CommitStatus', {
 const relay = {
   relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } },
 } as const
+const cost = { relay: { select: { gasUsed: true, feePaid: true } } } as const
 const author = { author: { select: { wallet: { select: { address: true } } } } } as const
 const creator = {
   asset: { select: { nid: true, creator: { select: { wallet: { select: { address: true } } } } } },
@@ -120,7 +122,7 @@ export const CommitType = builder.prismaObject('Commit', {
     transactionHash: t.string({
       ...characters(66),
       nullable: true,
-      description: 'Hash of the chain transaction; null until it is signed.',
+      description: 'Hash of the chain transaction, which may carry other commits, too; null until it is signed.',
       select: relay,
       resolve: (commit) => commit.relay?.transactionHash ?? null,
     }),
@@ -129,6 +131,21 @@ export const CommitType = builder.prismaObject('Commit', {
       description: 'Block that includes it; null until then.',
       select: relay,
       resolve: (commit) => commit.relay?.blockNumber ?? null,
+    }),
+    gasUsed: t.int({
+      nullable: true,
+      description:
+        'Gas that it took on the chain: where its transaction carries several commits, its part by the bytes of its event. Null until it is included, and of commits from before this was kept.',
+      select: cost,
+      resolve: (commit) => commit.relay?.gasUsed ?? null,
+    }),
+    feePaid: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        "What that cost the service, in the chain's own coin, shared in the same way to the last digit. The author is charged `gas` of the quote, whatever this is. Null as `gasUsed` is.",
+      select: cost,
+      resolve: (commit) => (commit.relay?.feePaid ? fromUnits(BigInt(commit.relay.feePaid.toFixed())) : null),
     }),
     explorerUrl: t.string({
       ...urlSize,

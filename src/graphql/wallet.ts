@@ -39,7 +39,8 @@ const PricingType = builder.objectRef<Pricing>('Pricing').implement({
     }),
     gasFee: t.expose('gasFee', {
       type: 'Decimal',
-      description: 'Charged for the chain transaction that carries a commit.',
+      description:
+        'Charged for the chain transaction that carries a commit. Where the operator lets it follow the chain, it changes within bounds: `dryRun` quotes it, and `maxCost` refuses what is more.',
     }),
     total: t.expose('total', { type: 'Decimal', description: 'What one commit takes from the wallet.' }),
     currency: t.exposeString('currency', { ...characters(64), description: 'Name of the currency unit.' }),
@@ -51,6 +52,6 @@ builder.queryField('pricing', (t) =>
     ...openToStaleTokens,
     type: PricingType,
     description: 'What paid operations cost.',
-    resolve: (_root, _args, context) => context.services.pricing,
+    resolve: (_root, _args, context) => context.services.pricing(),
   }),
 )

@@ -59,9 +59,13 @@ describe('an amount', () => {
 })
 
 describe('the price of a commit', () => {
-  const pricing = createPricing({ assetUpdateFee: '0.10', gasFee: '0.0790', currency: 'NUM' })
+  const pricing = createPricing({ assetUpdateFee: '0.10', gasFee: () => gas, currency: 'NUM' })
+  let gas = '0.0790'
   it('is fee and gas together', () => {
-    expect(pricing).toEqual({ assetUpdateFee: '0.1', gasFee: '0.079', total: '0.179', currency: 'NUM' })
+    expect(pricing()).toEqual({ assetUpdateFee: '0.1', gasFee: '0.079', total: '0.179', currency: 'NUM' })
+    gas = '0.2'
+    expect(pricing()).toMatchObject({ gasFee: '0.2', total: '0.3' })
+    gas = '0.079'
   })
 
   it.each([
@@ -73,7 +77,7 @@ describe('the price of a commit', () => {
     ['0', '0', false],
     ['100', '0', true],
   ])('is paid by %s points and %s units: %s', (points, num, pays) => {
-    expect(canPay(commitCost(pricing), { points, num })).toBe(pays)
+    expect(canPay(commitCost(pricing()), { points, num })).toBe(pays)
   })
 
   it('that a wallet lacks is told in numbers, the amount needed at the very end', () => {

@@ -6,7 +6,7 @@ import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp()
 const store = await createStore(app)
-const { total, assetUpdateFee, gasFee } = app.services.pricing
+const { total, assetUpdateFee, gasFee } = app.services.pricing()
 
 const fields = 'price gas total num points available pointsCharged numCharged missing problems { code message field }'
 const quoteQuery = `query ($input: QuoteInput!) { quote(input: $input) { ${fields} } }`

@@ -72,6 +72,25 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/gas-quote.ts',
+    ['chain/gas-quote.test.ts'],
+    [
+      [
+        'chain.quote-bounds',
+        'What is charged for gas is never more than the operator wants.',
+        `larger(least, smaller(most, ((exact`,
+        `larger(least, larger(0n, ((exact`,
+      ],
+      [
+        'chain.quote-trembles',
+        'A quote holds while the price of gas only trembles.',
+        `return isClose && before`,
+        `return before < 0n && before`,
+      ],
+      ['chain.quote-alike', 'All processes charge alike.', `if (known?.fresh) return`, ``],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/receipts.ts',
     ['chain/signing.test.ts'],
     [

@@ -54,9 +54,9 @@ describe('a dry run', () => {
     expect([dry.status, dry.headers.get('etag')]).toEqual([200, null])
     expect(dry.body).toEqual({
       dry_run: true,
-      price: app.services.pricing.assetUpdateFee,
-      gas: app.services.pricing.gasFee,
-      total_cost: app.services.pricing.total,
+      price: app.services.pricing().assetUpdateFee,
+      gas: app.services.pricing().gasFee,
+      total_cost: app.services.pricing().total,
       balance: { num: '3', points: '0.1' },
       available: '3.1',
       points_charged: '0.1',
@@ -120,7 +120,7 @@ describe('a dry run', () => {
     const user = await app.newUser()
     const { id } = await user.register({ caption: 'before' })
     const dry = await tried(() => patch(user, id, { caption: 'after' }))
-    expect(dry.body).toMatchObject({ total_cost: app.services.pricing.total, missing: '0', errors: [] })
+    expect(dry.body).toMatchObject({ total_cost: app.services.pricing().total, missing: '0', errors: [] })
     const same = await tried(() => patch(user, id, { caption: 'before', max_cost: '0' }))
     expect(same.body).toMatchObject({ price: '0', gas: '0', total_cost: '0', errors: [] })
     const { points } = await app.wallet(user)
@@ -132,7 +132,7 @@ describe('a dry run', () => {
   })
 
   it('of an update tells an old head, bad fields and an empty wallet together', async () => {
-    const user = await app.newUser({ points: app.services.pricing.total })
+    const user = await app.newUser({ points: app.services.pricing().total })
     const { id } = await user.register()
     const json = { caption: 'x'.repeat(4001), tag: 'x'.repeat(256), headline: 'fine', max_cost: '0.01' }
     const answer = await tried(() => patch(user, id, json, '?dry_run=true', { 'If-Match': '"commit_old"' }))
@@ -143,7 +143,7 @@ describe('a dry run', () => {
       'validation_error caption',
       'validation_error tag',
     ])
-    expect(answer.body.missing).toBe(app.services.pricing.total)
+    expect(answer.body.missing).toBe(app.services.pricing().total)
   })
 
   it('of an order and of its confirmation tell how the wallet would pay, and agree with the real calls', async () => {
@@ -257,7 +257,7 @@ describe('the highest price a caller agrees to', () => {
 
   it('lets pass what costs just as much', async () => {
     const user = await app.newUser({ num: '10' })
-    const total = app.services.pricing.total
+    const total = app.services.pricing().total
     const { id } = expectOk(await post(user, { max_cost: total }, ''))
     expectOk(await patch(user, id, { caption: 'new', max_cost: total }, ''))
     const made = expectOk(await order(user, { max_cost: '2.5' }, ''))

@@ -8,7 +8,7 @@ import type { ContentStore, Database } from '../ports.ts'
 import { numeric, statement, uuid } from '../sql.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import { spendableSql } from '../wallet/points-sql.ts'
-import { commitCost, type Pricing } from '../wallet/pricing.ts'
+import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
 import { assertNew, judgeUpdate } from './asset-guards.ts'
 import { type RegisterInput, registerInput, type UpdateInput, updateInput } from './asset-input.ts'
@@ -18,7 +18,7 @@ import type { IncomingFile } from './uploads.ts'
 interface Dependencies {
   database: Database
   contentStore: ContentStore
-  pricing: Pricing
+  pricing: Prices
   funds: FundsService
   load: (nid: string, query?: AssetQuery) => Promise<AssetToUpdate | null>
 }
@@ -56,7 +56,7 @@ async function refusalsIn(check: () => unknown): Promise<DomainError[]> {
 
 /** What commits of an asset would cost, and did; part of the asset service. `load` reads an asset as an update must know it. */
 export function createAssetQuotes({ database, contentStore, pricing, funds: wallets, load }: Dependencies) {
-  const cost = commitCost(pricing)
+  const costNow = () => commitCost(pricing())
   const fundsOf = ({ id }: UserActor) => wallets.of(id)
 
   async function receipt(actor: Actor, commitId: string | undefined): Promise<Quote> {
@@ -82,6 +82,7 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
       const identify = async (incoming: IncomingFile) => contentStore.identifyFile(incoming.open())
       if (file) refusals.push(...(await refusalsIn(async () => assertNew(database, await identify(await file())))))
       const funds = await fundsOf(actor)
+      const cost = costNow()
       return quoteOf(cost, funds, [...refusals, ...refusalsOf('commit', cost, { funds, maxCost: data.maxCost })])
     },
 
@@ -100,7 +101,12 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
       const asset: AssetToUpdate = loaded
       const { data, refusals } = inspect(updateInput, rawInput)
       const funds = await fundsOf(actor)
-      const judged = judgeUpdate(asset, data, { cost, funds, expectedHead, hasBadFields: refusals.length > 0 })
+      const judged = judgeUpdate(asset, data, {
+        cost: costNow(),
+        funds,
+        expectedHead,
+        hasBadFields: refusals.length > 0,
+      })
       const quote = quoteOf(judged.cost, funds, [...refusals, ...judged.refusals])
       return { asset: asset as unknown as Asset, quote }
     },

@@ -17,8 +17,8 @@ import {
   violatedConstraint,
 } from '../ports.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import { commitCost, type Pricing } from '../wallet/pricing.ts'
-import { refusalsOf, shortfallOf } from '../wallet/quote.ts'
+import { commitCost, type Prices } from '../wallet/pricing.ts'
+import { type Cost, refusalsOf, shortfallOf } from '../wallet/quote.ts'
 import { assertNew, duplicate, judgeUpdate } from './asset-guards.ts'
 import {
   type AssetFilter,
@@ -46,7 +46,7 @@ interface Dependencies {
   chain: Chain
   notifications: Pick<FeedNotifications, 'notify'>
   idempotency: Idempotency
-  pricing: Pricing
+  pricing: Prices
   funds: FundsService
   limits: Limits
   uploads: Pick<Uploads, 'assertRoom'>
@@ -76,8 +76,7 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
 export function createAssetService(deps: Dependencies) {
   const { database, contentStore, chain, notifications, idempotency, pricing, funds, limits, uploads, config } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
-  const fees = { fee: pricing.assetUpdateFee, gas: pricing.gasFee }
-  const cost = commitCost(pricing)
+  const costNow = () => commitCost(pricing())
 
   /** The asset as an update or a deletion must know it, with what the caller wants to see. */
   async function load(nid: string, query: AssetQuery = {}): Promise<AssetToUpdate | null> {
@@ -100,7 +99,7 @@ export function createAssetService(deps: Dependencies) {
   }
 
   /** Raises PRICE_EXCEEDS_MAX_COST. */
-  function assertAgreed(maxCost: string | undefined) {
+  function assertAgreed(cost: Cost, maxCost: string | undefined) {
     const [refusal] = refusalsOf('commit', cost, { maxCost })
     if (refusal) throw refusal
   }
@@ -116,6 +115,7 @@ export function createAssetService(deps: Dependencies) {
     expectedHead: string | undefined,
     context: IdempotencyContext,
   ): Promise<{ asset: AssetToUpdate; commitId?: string } | undefined> {
+    const cost = costNow()
     const { after, changes, isNothing, refusals } = judgeUpdate(asset, input, { cost, expectedHead })
     if (refusals[0]) throw refusals[0]
     if (isNothing) {
@@ -130,7 +130,7 @@ export function createAssetService(deps: Dependencies) {
     })
     const [written] = await database.query(updateAsset, {
       ...commitOf(actor, input.commitMessage, changes, tree),
-      ...fees,
+      ...{ fee: cost.price, gas: cost.gas },
       ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
       ...parametersOf(after),
       ...fingerprintOf(context),
@@ -152,7 +152,7 @@ export function createAssetService(deps: Dependencies) {
     if (await idempotency.isKnown(actor, context)) return true
     const { wallet } = actor.user
     const spendable = { num: wallet.num, points: await funds.points(wallet) }
-    const [refusal] = refusalsOf('commit', cost, { funds: spendable, maxCost })
+    const [refusal] = refusalsOf('commit', costNow(), { funds: spendable, maxCost })
     if (refusal) throw refusal
     return false
   }
@@ -284,7 +284,7 @@ export function createAssetService(deps: Dependencies) {
           assertMayOnAsset(actor, 'asset:update', asset)
           updated = await tryUpdate(actor, asset, input, expectedHead, context)
           if (updated) return nid
-          const [refusal] = refusalsOf('commit', cost, { funds: await currentFunds(actor) })
+          const [refusal] = refusalsOf('commit', costNow(), { funds: await currentFunds(actor) })
           if (refusal) throw refusal
         }
         throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
@@ -353,7 +353,8 @@ export function createAssetService(deps: Dependencies) {
   ): Promise<string> {
     const uploadedAt = await assertNew(database, file)
     const { nitCommitCustom = {}, commitMessage, meta = null, maxCost, mimeType, fileName, ...rest } = given
-    assertAgreed(maxCost)
+    const cost = costNow()
+    assertAgreed(cost, maxCost)
     const metadata: Metadata = { ...nothing, ...rest, custom: mergeCustom({}, nitCommitCustom) }
     const tree = writeTree({
       ...metadata,
@@ -367,7 +368,7 @@ export function createAssetService(deps: Dependencies) {
     const [row] = await database
       .query(insertAsset, {
         ...commitOf(actor, commitMessage, compare(nothing, metadata), tree),
-        ...fees,
+        ...{ fee: cost.price, gas: cost.gas },
         ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
         ...parametersOf(metadata),
         ...{ meta, uploadedAt },

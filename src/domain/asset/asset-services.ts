@@ -4,7 +4,7 @@ import type { Limits } from '../limits.ts'
 import type { Chain, ContentStore, Database, FeedNotifications, Log, PictureMaker, UploadFolder } from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
-import type { Pricing } from '../wallet/pricing.ts'
+import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
@@ -20,7 +20,7 @@ interface Dependencies {
   notifications: FeedNotifications
   limits: Limits
   idempotency: Idempotency
-  pricing: Pricing
+  pricing: Prices
   funds: FundsService
   log: Log
   meter: Meter

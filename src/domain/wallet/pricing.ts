@@ -12,14 +12,22 @@ export interface Pricing {
   currency: string
 }
 
-/** What commits cost, from amounts of the configuration as decimal strings. It does not change while the process lives. */
-export const createPricing = (config: { assetUpdateFee: string; gasFee: string; currency: string }): Pricing =>
-  Object.freeze({
-    assetUpdateFee: formatAmount(config.assetUpdateFee),
-    gasFee: formatAmount(config.gasFee),
-    total: add(config.assetUpdateFee, config.gasFee),
-    currency: config.currency,
-  })
+/** Says what commits cost at this moment: `gasFee` may follow the chain. Whoever charges asks once and uses that. */
+export type Prices = () => Pricing
+
+/** What commits cost, from amounts as decimal strings. */
+export const createPricing =
+  ({ assetUpdateFee, gasFee, currency }: { assetUpdateFee: string; gasFee: () => string; currency: string }): Prices =>
+  () => {
+    const gas = gasFee()
+    return {
+      assetUpdateFee: formatAmount(assetUpdateFee),
+      gasFee: formatAmount(gas),
+      total: add(assetUpdateFee, gas),
+      currency,
+    }
+  }
 
 /** What one commit costs: registering or updating an asset. */
-export const commitCost = ({ assetUpdateFee, gasFee }: Pricing): Cost => ({ price: assetUpdateFee, gas: gasFee })
+export const commitCost = ({ assetUpdateFee, gasFee }: Pricing) =>
+  ({ price: assetUpdateFee, gas: gasFee }) satisfies Cost

@@ -13,7 +13,9 @@ interface Dependencies {
   log: Log
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
-  config: { assetUpdateFee: string; gasFee: string; currency: string }
+  /** What a commit's transaction is charged with at this moment, as a decimal string. */
+  gasFee: () => string
+  config: { assetUpdateFee: string; currency: string }
 }
 
 /** The services of wallets, by the names that the context has for them. */
@@ -21,7 +23,7 @@ export type WalletServices = ReturnType<typeof createWalletServices>
 
 /** Makes the services of wallets. */
 export const createWalletServices = (deps: Dependencies) => ({
-  pricing: createPricing(deps.config),
+  pricing: createPricing({ ...deps.config, gasFee: deps.gasFee }),
   funds: createFunds(deps),
   grants: createGrantService(deps),
   statement: createStatementService(deps),

@@ -21,6 +21,8 @@ export const CommitRecord = graphql(/* GraphQL */ `
     message
     changes
     status
+    gasUsed
+    feePaid
   }
 `)
 
@@ -44,6 +46,8 @@ export const commitRecord = z
     commitMessage: same('Commit.message', z.string()),
     changes: same('Commit.changes', z.record(z.string(), z.unknown())),
     status: same('Commit.status', z.enum(['pending', 'broadcast', 'included', 'final', 'failed'])),
+    gasUsed: same('Commit.gasUsed', z.number().int().nullable()),
+    feePaid: same('Commit.feePaid', z.string().nullable()),
   })
   .meta({
     id: 'Commit',
@@ -71,4 +75,6 @@ export const presentCommit = (commit: CommitRecordFragment): z.output<typeof com
   commitMessage: commit.message,
   changes: commit.changes,
   status: lowerCase(commit.status),
+  gasUsed: commit.gasUsed,
+  feePaid: commit.feePaid,
 })
