@@ -30,6 +30,7 @@ const USUAL_GAS = 110_000n
 /** Seconds for which what was found out holds. */
 const VALID_SECONDS = 30
 
+/** What was found out last, and whether it holds still. */
 const readQuote = statement(
   'gas_quote_read',
   { parameters: { validity: int }, columns: { fee: text, fresh: boolean } },
@@ -37,6 +38,7 @@ const readQuote = statement(
      split_part(value, ' ', 2)::timestamptz > now() - $validity * interval '1 second' as fresh
    from settings where key = 'gas:quote'`,
 )
+/** What is charged from now on. */
 const writeQuote = statement(
   'gas_quote_write',
   { parameters: { fee: text } },
