@@ -38,7 +38,7 @@ async function check({ database }: World = world) {
 /** Brings commits to the chain, and stops the relay. */
 async function settle(assets: number, each: number) {
   const made = await world.addCommits(assets, each)
-  const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1) })
+  const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 })
   await eventually(world.statuses, (seen) => seen.FINAL === assets * each && Object.keys(seen).length === 1)
   await relay.stop()
   return made
@@ -53,7 +53,7 @@ it('nothing is told while both agree, also of commits that wait', async () => {
 it('commits and deposits of a chain that was put back are named', async () => {
   const owner = await world.addUser()
   const asset = await world.addAsset(owner)
-  const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1) })
+  const relay = world.relay(chain.url, { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 })
   await world.addCommit(asset)
   await eventually(world.statuses, (seen) => seen.FINAL === 1)
   const before = await chain.rpc.call<string>('evm_snapshot')
