@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Transaction } from 'ethers'
 import { larger } from '../../src/chain/fees.ts'
-import { decodeCommits } from '../../src/chain/registry-abi.ts'
+import { decodeCommits, registryBytecode } from '../../src/chain/registry-abi.ts'
 
 interface Sent {
   hash: string
@@ -27,11 +27,15 @@ export async function readSent(raws: readonly string[]): Promise<Sent[]> {
 /** Transactions that carry nothing: a nonce was filled. */
 export const fillersOf = (sent: readonly Sent[]) => sent.filter(({ data }) => data === '0x').length
 
+/** Each commit of a transaction, or the registry that it deploys. */
+const carriedBy = ({ data }: Sent): string[] =>
+  data === registryBytecode ? [data] : decodeCommits(data).map((commit) => JSON.stringify(commit))
+
 /** A sentence for each commit that was signed for more than one nonce: both might count. */
 export function judgeNonces(sent: readonly Sent[]): string[] {
   const carried = sent
     .filter(({ data }) => data !== '0x')
-    .flatMap((each) => decodeCommits(each.data).map((commit) => ({ ...each, what: JSON.stringify(commit) })))
+    .flatMap((each) => carriedBy(each).map((what) => ({ ...each, what })))
   const commits = Map.groupBy(carried, ({ what }) => what)
   const twice = [...commits.values()].filter(
     (all) => new Set(all.map(({ from, nonce }) => `${from} ${nonce}`)).size > 1,

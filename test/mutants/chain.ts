@@ -142,12 +142,6 @@ export const chain: Mutant[] = [
         `bytes + call.bytes > MAXIMUM_BATCH_BYTES`,
         `bytes + call.bytes > 10 * MAXIMUM_BATCH_BYTES`,
       ],
-      [
-        'chain.batch-place',
-        'A batch has gas for the next block to name each of its assets.',
-        `GAS_OF_PLACE * BigInt(assets)`,
-        `0n * BigInt(assets)`,
-      ],
     ],
   ),
   ...mutantsOf(
