@@ -22,7 +22,7 @@ const heldAt = {
   'broadcast, not noted': `before update on commit_relays for each row when (old.status = 'PENDING' and new.status = 'BROADCAST')`,
   'included, not noted': `before update on commit_relays for each row when (old.status <> 'INCLUDED' and new.status = 'INCLUDED')`,
   'final, not noted': `before update on commit_relays for each row when (old.status <> 'FINAL' and new.status = 'FINAL')`,
-  'deposit found, not credited': 'before insert on deposits for each row',
+  'deposit found, not credited': `before update on deposits for each row when (old.status = 'PENDING' and new.status = 'CREDITED')`,
   'webhook answered, not noted': 'before insert on webhook_attempts for each row',
 }
 const inDeletion = 'in the middle of a deletion'

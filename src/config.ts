@@ -14,6 +14,7 @@ const whole = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `Expected a whole number from ${min} to ${max}.`)
 const port = whole(0, 65_535)
 const count = whole(1, 999_999_999)
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
 const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
 /** Links are made by adding a path, so nothing may follow it. */
 const isBare = (text: string) => {
@@ -87,10 +88,7 @@ const variables = {
     doc: 'The chain that CHAIN_RPC_URL must be; nothing is signed for another one.',
   },
   CHAIN_REGISTRY_ADDRESS: {
-    schema: z
-      .string()
-      .regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
-      .optional(),
+    schema: address.optional(),
     doc: 'The ERC-7053 registry. Default: deployed at first start.',
   },
   CHAIN_RELAY_KEYS: {
@@ -119,6 +117,16 @@ const variables = {
     doc: 'Seconds until a withdrawal is signed for, in which it can be cancelled.',
   },
   CHAIN_CONFIRMATIONS: { schema: count.prefault('2'), doc: 'Blocks until a commit counts as final.' },
+  CHAIN_DEPOSIT_CONFIRMATIONS: {
+    schema: z
+      .union([z.literal('finalized'), count], { error: 'Expected a whole number above 0, or finalized.' })
+      .prefault('12'),
+    doc: 'Blocks on top of a deposit until it counts; or `finalized`: when the chain itself calls its block final, which not every chain does.',
+  },
+  CHAIN_TOKEN_ADDRESS: {
+    schema: address.optional(),
+    doc: 'An ERC-20 token whose deposits are credited beside the chain’s own coin: 1 token is 1 currency unit. Only one that is worth the same, takes no fee of a transfer and changes no balance by itself.',
+  },
   CHAIN_MAX_FEE_GWEI: {
     schema: count.prefault('500'),
     doc: 'Most gwei that the relay offers for a unit of gas; while the base fee is above it, commits wait.',
@@ -460,6 +468,8 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       maxFeePerGas: BigInt(values.CHAIN_MAX_FEE_GWEI) * 1_000_000_000n,
       explorerUrl: values.CHAIN_EXPLORER_URL?.replace(/\/+$/, ''),
       provider: values.PROVIDER,
+      depositConfirmations: values.CHAIN_DEPOSIT_CONFIRMATIONS,
+      tokenAddress: values.CHAIN_TOKEN_ADDRESS,
       embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,
     },
     files: { ipfsApiUrl: values.IPFS_API_URL },

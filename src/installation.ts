@@ -27,7 +27,7 @@ import type {
 } from './domain/ports.ts'
 import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
 import { createCoinService } from './domain/wallet/coin-service.ts'
-import { createDepositService } from './domain/wallet/deposit-service.ts'
+import { createDepositBooks } from './domain/wallet/deposit-books.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
 import { createEventNotifications } from './platform/database/event-notifications.ts'
@@ -193,9 +193,15 @@ async function treasuryAccount(config: Config, vault: KeyVault): Promise<RelayAc
   return createRelayAccount(treasuryKeyOf(config, vault))
 }
 
+const ANVIL_FINAL_DEPTH = 64
+
 async function startChain(config: Config, log: Log) {
   const { startEmbeddedAnvil } = await import('./platform/embedded/embedded-anvil.ts')
-  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: config.chain.confirmations })
+  const { confirmations, depositConfirmations, embeddedDeposits } = config.chain
+  // anvil calls a block final when two epochs of 32 lie on top.
+  const wanted = depositConfirmations === 'finalized' ? ANVIL_FINAL_DEPTH : depositConfirmations
+  const depth = embeddedDeposits ? Math.max(confirmations, wanted) : confirmations
+  return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth })
 }
 
 const noDeposits: DepositWatcher = { start() {}, async stop() {} }
@@ -262,10 +268,11 @@ export async function connectChain(
   })
   const watcher = createDepositWatcher({
     registry,
-    books: createDepositService({ ...installation, log }),
+    books: createDepositBooks({ ...installation, log }),
     databaseUrl: installation.databaseUrl,
     log,
-    confirmations,
+    confirmations: config.chain.depositConfirmations,
+    token: config.chain.tokenAddress,
   })
   const treasury = await treasuryAccount(config, installation.vault)
   const { address } = treasury

@@ -67,6 +67,9 @@ export const expectations: Expectations = {
     'Query.auditEntries(after)': signedIn,
     'Query.auditEntries(everybody)': admins,
     'Query.auditEntries(userId)': ownerAndAdmins,
+    'Query.deposits': signedIn,
+    'Query.deposits(after)': signedIn,
+    'Query.deposits(status)': signedIn,
     'Query.events': signedIn,
     'Query.events(after)': foreignPlace,
     'Query.figures': admins,
@@ -80,6 +83,7 @@ export const expectations: Expectations = {
     'Query.node(Asset)': ownerFinds,
     'Query.node(AuditEntry)': ownerAndAdminFind,
     'Query.node(Commit)': ownerFinds,
+    'Query.node(Deposit)': ownerFinds,
     'Query.node(Event)': ownerFinds,
     'Query.node(NetworkApp)': signedInFinds,
     'Query.node(Order)': ownerFinds,
@@ -219,6 +223,7 @@ export const expectations: Expectations = {
     'GET store/users': admins,
     'POST store/users/:id/lock': admins,
     'POST store/users/:id/unlock': admins,
+    'GET wallet/deposits': signedIn,
     'GET wallet/transfers': signedIn,
     'POST wallet/withdrawals': signedIn,
     'POST wallet/withdrawals?dry_run=true': signedIn,
@@ -293,6 +298,10 @@ export const expectations: Expectations = {
         'action actionName actionResult author blockNumber changes committer createdAt explorerUrl feePaid gasUsed id message provider sequence status ' +
         'transactionHash treeCid treeSha256 treeSignature user',
     },
+    Deposit: {
+      who: 'self',
+      fields: 'amount blockNumber confirmations createdAt creditedAt frozenAt id kind shortfall status transactionHash',
+    },
     Event: {
       who: 'self',
       fields: 'commitId createdAt data deliveryId id orderId sequence transferId type',
@@ -351,12 +360,12 @@ export const expectations: Expectations = {
     WebhookAttempt: payload('duration failure number response startedAt statusCode'),
     ...alike(
       'edges nodes pageInfo totalCount',
-      'ApiKeyConnection AssetConnection AuditEntryConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
+      'ApiKeyConnection AssetConnection AuditEntryConnection DepositConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
     ),
     ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
     ...alike(
       'cursor node',
-      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge EventEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
+      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge DepositEdge EventEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
     ),
     ...alike('order', 'CancelOrderPayload'),
     ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),

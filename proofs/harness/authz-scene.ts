@@ -50,6 +50,7 @@ export interface Person {
   eventId: string
   /** The first one of the statement. */
   transferId: string
+  depositId: string
   grantId: string
   refundId: string
   withdrawalId: string
@@ -265,6 +266,11 @@ export async function openScene({
          (values ('PASSWORD_RESET', $2::bytea, $4), ('EMAIL_VERIFICATION', $3::bytea, $5)) as t (purpose, hash, address) where u.id = $1::uuid`,
       [uuid, sha256(person.resetToken), sha256(person.verificationToken), person.email, pending],
     )
+    await sql(
+      `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+       values ('deposit:' || $2 || ':-1', 'COIN', 'PENDING', $2, $1::uuid, 3, 1, '0x')`,
+      [uuid, plant(name, 'transaction of a deposit')],
+    )
     const [delivery] = await sql<{ id: string }>(
       'select d.id from webhook_deliveries d join network_apps a on a.id = d.network_app_id where a.owner_id = $1::uuid',
       [uuid],
@@ -315,6 +321,7 @@ export async function openScene({
     )[0]!
     // Who gives back is told which line of the buyer's statement it is.
     claim('transfer of a refund', await ids('transfer', `(${refundTransfers}) x (id)`), andAdmin)
+    person.depositId = claim('deposit', await ids('deposit', 'deposits x where x.wallet_id = $1::uuid'))[0]!
     person.grantId = claim('grant', await ids('grant', 'point_grants x where x.wallet_id = $1::uuid'), andAdmin)[0]!
     const refunds = 'refunds x join orders o on o.id = x.order_id where o.buyer_id = $1::uuid'
     person.refundId = claim('refund', await ids('refund', refunds), andAdmin)[0]!

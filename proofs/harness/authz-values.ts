@@ -31,6 +31,7 @@ export const nodeIds: Record<string, ValueOf> = {
   Asset: ownerNid,
   AuditEntry: ({ owner }) => owner.auditId,
   Commit: ({ owner }) => owner.commitId,
+  Deposit: ({ owner }) => owner.depositId,
   Event: ({ owner }) => owner.eventId,
   NetworkApp: ownerApp,
   Order: ownerOrder,
@@ -53,6 +54,7 @@ export const cursors: Record<string, ValueOf> = {
   'Query.refunds': ({ owner }) => rowCursor(owner.refundId),
   'Query.sales': ({ owner }) => rowCursor(owner.orderId),
   'Query.webhookDeliveries': ({ owner }) => rowCursor(owner.deliveryId),
+  'Query.deposits': ({ owner }) => rowCursor(owner.depositId),
   'Query.events': ({ owner }) => owner.eventId,
   'Query.sessions': ({ owner }) => owner.sessionId,
 }
@@ -63,6 +65,7 @@ export const inputValues: Record<string, ValueOf> = {
   'Query.assets.filter': () => ({}),
   'Query.auditEntries.everybody': () => true,
   'Query.auditEntries.userId': ({ owner }) => owner.id,
+  'Query.deposits.status': () => 'PENDING',
   'Query.figures.days': () => 7,
   'Query.mergedAssetTree.trees': () => ({}),
   'Query.networkApp.id': ownerApp,
@@ -287,6 +290,7 @@ export const restCalls: Record<string, CallOf> = {
   'GET store/users': ({ owner }) => ({ query: { search: owner.email } }),
   'POST store/users/:id/lock': ({ owner }) => ({ params: { id: owner.id }, json: { reason: 'because' } }),
   'POST store/users/:id/unlock': ({ owner }) => ({ params: { id: owner.id }, json: { reason: 'because' } }),
+  'GET wallet/deposits': plain,
   'GET wallet/transfers': plain,
   'POST wallet/withdrawals': (asked) => ({
     json: { amount: '0.001', to: ELSEWHERE, current_password: passwordOf(asked) },

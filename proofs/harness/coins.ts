@@ -25,7 +25,7 @@ const findAddress = statement(
 const findDeposits = statement(
   'proof_deposits',
   { parameters: { user: uuid }, columns: { hash: text, amount: numeric } },
-  'select transaction_hash as hash, trim_scale(amount) as amount from deposits where wallet_id = $user',
+  `select transaction_hash as hash, trim_scale(amount) as amount from deposits where wallet_id = $user and status = 'CREDITED'`,
 )
 const findBalance = statement(
   'proof_num',

@@ -50,6 +50,8 @@ export async function openInstallation(
   const env = {
     ANNAL_DIR: dir,
     ANNAL_EMBEDDED_DEPOSITS: 'true',
+    // A minute less than by default.
+    CHAIN_DEPOSIT_CONFIRMATIONS: '2',
     ALLOW_INSECURE_WEBHOOKS: 'true',
     LOG_LEVEL: 'info',
     SIGN_UP_POINTS: '100',

@@ -231,7 +231,14 @@ async function readAll(scene: Scene, session: Record<string, string>, username: 
   )
   for (const path of [
     ...['auth/users/me', 'auth/users', 'auth/sessions', 'auth/users/me/audit-entries', 'assets', `assets/${asset.id}`],
-    ...['store/api-keys', 'store/network-apps', 'store/webhook-deliveries', 'wallet/transfers', 'store/point-grants'],
+    ...[
+      'store/api-keys',
+      'store/network-apps',
+      'store/webhook-deliveries',
+      'wallet/deposits',
+      'wallet/transfers',
+      'store/point-grants',
+    ],
   ])
     await rest(`${path}/`, undefined, session, [], 'GET')
   const orders = ['store/network-app-orders/', 'events/', 'auth/users/me/export/']

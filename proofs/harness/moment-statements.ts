@@ -16,7 +16,7 @@ export const makeJobsDue = statement(
 export const findCredited = statement(
   'proof_restore_credited',
   { parameters: { transaction: text } },
-  'select from deposits where transaction_hash = $transaction',
+  `select from deposits where transaction_hash = $transaction and status = 'CREDITED'`,
 )
 
 export const findSigned = statement(
@@ -47,7 +47,7 @@ export const findFiles = statement(
 export const findDeposits = statement(
   'proof_restore_deposits',
   { columns: { hash: text } },
-  'select transaction_hash as hash from deposits',
+  `select transaction_hash as hash from deposits where status = 'CREDITED'`,
 )
 
 export const findKeys = statement(

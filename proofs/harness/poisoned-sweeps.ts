@@ -6,7 +6,7 @@ import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Log, noCoins } from '../../src/domain/ports.ts'
 import type { SweepName } from '../../src/domain/sweep/sweep.ts'
-import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
+import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { type Installation, openInstallation } from '../../src/installation.ts'
 import type { Parts } from './parts.ts'
 import { percentile } from './percentile.ts'
@@ -140,14 +140,16 @@ export const sweepScenes: Record<SweepName, SweepScene> = {
     run: maintenance,
   },
   'credit-deposits': {
-    table: 'set_aside_deposits',
-    key: 'r.transaction_hash',
-    // Addresses of the people are their identifiers.
-    make: `insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
-      select p.id::text, p.id::text, '1', 1, 'a block', 1 from p order by p.id returning transaction_hash as item`,
+    table: 'deposits',
+    key: 'r.reference',
+    make: `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+      select 'deposit:' || p.id || ':-1', 'COIN', 'PENDING', p.id::text, p.id, 1, 1, 'a block' from p order by p.id returning reference as item`,
     every: 1_000,
-    run: (_, { database, log }) =>
-      createDepositService({ database, notifications: { notify() {} }, log }).creditSetAside(),
+    async run(_, { database, log }) {
+      const books = createDepositBooks({ database, notifications: { notify() {} }, log })
+      await books.begin(1, 'here')
+      await books.creditDue({ chainId: 1, position: 'here' }, 1)
+    },
   },
 }
 

@@ -7,7 +7,7 @@ import { arrayOf, int, numeric, orNull, type RowOf, statement, text, uuid } from
 import type { ChainCommit, Registry } from './registry.ts'
 import { commitStatus } from './relay-prepare-statements.ts'
 import { transactionsOfSql } from './relay-statements.ts'
-import { resultOf } from './rpc.ts'
+import { quantity, type RpcCall, resultOf } from './rpc.ts'
 
 const commitColumns = {
   commit_id: uuid,
@@ -49,11 +49,11 @@ const findFirstBlock = statement(
 const findDeposits = statement(
   'check_chain_deposits',
   {
-    parameters: { hash: text, position: int },
-    columns: { hash: text, position: int, wallet_id: uuid, amount: numeric },
+    parameters: { after: uuid },
+    columns: { id: uuid, hash: orNull(text), wallet_id: uuid, amount: numeric, block_number: int, block_hash: text },
   },
-  `select transaction_hash as hash, position, wallet_id, trim_scale(amount) as amount from deposits
-   where (transaction_hash, position) > ($hash, $position) order by transaction_hash, position limit 500`,
+  `select id, transaction_hash as hash, wallet_id, trim_scale(amount) as amount, block_number, block_hash from deposits
+   where status = 'CREDITED' and id > $after order by id limit 500`,
 )
 
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
@@ -183,19 +183,24 @@ async function isMined({ registry }: ChainCheck, hash: string): Promise<boolean>
   return receipt !== null && receipt.logs.length > 0
 }
 
+/** Asked by its transaction; what a contract sent has none, and stands in a block. */
+const whereaboutsOf = ({ hash, block_number }: { hash: string | null; block_number: number }): RpcCall =>
+  hash === null
+    ? { method: 'eth_getBlockByNumber', params: [quantity(block_number), false] }
+    : { method: 'eth_getTransactionReceipt', params: [hash] }
+
 async function* lostDeposits({ database, registry }: ChainCheck) {
-  for (let after = { hash: '', position: -1 }; ; ) {
-    const rows = await database.query(findDeposits, after)
-    const receipts = await registry.rpc.batch(
-      rows.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    )
-    for (const [index, { hash, wallet_id, amount }] of rows.entries()) {
-      const receipt = resultOf<{ status?: string } | null>(receipts[index])
-      if (receipt?.status !== '0x1')
-        yield { transaction: hash, wallet: wallet_id, amount, problem: 'credited, and the chain does not have it' }
+  for (let after = FIRST_UUID; ; ) {
+    const rows = await database.query(findDeposits, { after })
+    const answers = await registry.rpc.batch(rows.map(whereaboutsOf))
+    for (const [index, { hash, wallet_id, amount, block_number, block_hash }] of rows.entries()) {
+      const found = resultOf<{ status?: string; hash?: string } | null>(answers[index])
+      if (hash === null ? found?.hash === block_hash : found?.status === '0x1') continue
+      const subject = hash === null ? { block: block_number } : { transaction: hash }
+      yield { ...subject, wallet: wallet_id, amount, problem: 'credited, and the chain does not have it' }
     }
     const last = rows.at(-1)
     if (rows.length < DEPOSITS_PAGE || !last) return
-    after = { hash: last.hash, position: last.position }
+    after = last.id
   }
 }

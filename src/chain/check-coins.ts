@@ -17,7 +17,7 @@ const findAddresses = statement(
   },
   `select w.address, w.closed_at is not null as closed, d.credited, m.nonces, m.amounts
    from wallets w,
-     lateral (select coalesce(sum(amount), 0) as credited, count(*) as n from deposits where wallet_id = w.user_id and position < 0) d,
+     lateral (select coalesce(sum(amount), 0) as credited, count(*) as n from deposits where wallet_id = w.user_id and kind <> 'TOKEN' and status = 'CREDITED') d,
      lateral (
        select coalesce(array_agg(nonce order by nonce), '{}') as nonces, coalesce(array_agg(amount::text order by nonce), '{}') as amounts
        from coin_moves where wallet_id = w.user_id and sender = w.address) m

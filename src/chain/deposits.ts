@@ -1,17 +1,18 @@
 /**
- * Finds the chain's own coin sent to wallets' addresses and has it credited: 1 coin is 1 currency unit. What counts is the
- * value of a successful transaction; tokens (ERC-20) and what a contract sends on are not seen. Blocks are read in order
- * and only when `confirmations` blocks lie on top, so a reorganisation less deep than that has no effect.
+ * Watches the chain for what comes in to wallets' addresses: 1 coin, or 1 token of the one that is configured, is 1 currency unit. Blocks are
+ * read in order up to the newest, what they bring is written down at once, and it counts when its block is deep enough. Where the chain
+ * changes, what did not count yet is forgotten and found anew, and what counted is taken out of the books (decision 33).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { getAddress } from 'ethers'
-import { fromUnits } from '../domain/money.ts'
-import type { DepositBooks, FoundDeposit, Log } from '../domain/ports.ts'
+import { fromUnits, toUnits } from '../domain/money.ts'
+import type { DepositBooks, Log, ScanPlace } from '../domain/ports.ts'
+import { createBalanceLook } from './deposit-balances.ts'
+import { type BlockReply, createDepositFinder } from './deposit-finder.ts'
 import { extendTrail, type PassedBlock, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
 import { explain } from './explain.ts'
 import { createLease } from './lease.ts'
 import { type Registry, WrongChainError } from './registry.ts'
-import { contradiction, quantity, resultOf } from './rpc.ts'
+import { contradiction, resultOf } from './rpc.ts'
 import { createTeller } from './teller.ts'
 import { readBlockHashes } from './view.ts'
 
@@ -22,36 +23,19 @@ export interface DepositWatcherOptions {
   /** For the connection that holds the lock: a session of its own, not through a statement pooler. */
   databaseUrl: string
   log: Log
-  /** Blocks on top of a deposit's block until it is credited. */
-  confirmations: number
+  /** Blocks on top of a deposit's block until it is credited; or as the chain itself says. */
+  confirmations: number | 'finalized'
+  /** Address of the token that counts beside the chain's own coin; none when missing. */
+  token?: string | undefined
   /** Milliseconds between looks while nothing is new; 1,000 when missing. */
   pollEvery?: number
 }
 
-/** Watches the chain for coins that come in. */
+/** Watches the chain for what comes in. */
 export interface DepositWatcher {
   start(): void
   /** Fulfilled when the step in hand is finished and the lock is given up. */
   stop(): Promise<void>
-}
-
-interface TransactionReply {
-  hash: string
-  to: string | null
-  value: string
-}
-
-interface BlockReply {
-  number: string
-  hash: string
-  parentHash: string
-  timestamp: string
-  transactions: TransactionReply[]
-}
-
-interface Receipt {
-  status?: string
-  blockHash: string
 }
 
 /** Blocks read at once. */
@@ -59,9 +43,16 @@ const BATCH = 20
 const LONGEST_BACKOFF_MS = 5_000
 
 const lock = 'deposits'
-const idOf = ({ number, hash, timestamp }: BlockReply): PassedBlock => ({
+const idOf = ({ number, hash, timestamp }: Omit<BlockReply, 'transactions'>): PassedBlock => ({
   ...{ number: Number(number), hash, time: Number(timestamp) },
 })
+
+/** Where the chain stands: its newest block, and up to which one deposits count. */
+interface Look {
+  chainId: number
+  head: PassedBlock
+  due: number
+}
 
 /**
  * A watcher of deposits; of several processes one reads, by the lease `deposits`. While the chain or the database is away
@@ -73,128 +64,143 @@ export function createDepositWatcher({
   databaseUrl,
   log,
   confirmations,
+  token,
   pollEvery = 1_000,
 }: DepositWatcherOptions): DepositWatcher {
   const stopping = new AbortController()
   const rpc = registry.rpc.until(stopping.signal)
   const lease = createLease({ databaseUrl, log })
+  const finder = createDepositFinder({ rpc, books, token })
+  const balances = createBalanceLook({ rpc, books, log })
   let running: Promise<void> | undefined
   const teller = createTeller()
+  let told = ''
 
-  /** The chain's id and the newest block that is deep enough; undefined while the chain is too short. */
-  const look = async () => {
-    const [id, head] = await rpc.batch([
+  const look = async (): Promise<Look> => {
+    const tags = ['latest', ...(confirmations === 'finalized' ? ['finalized'] : [])]
+    const [id, latest, final] = await rpc.batch([
       { method: 'eth_chainId', params: [] },
-      { method: 'eth_blockNumber', params: [] },
+      ...tags.map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
     ])
     const chainId = Number(resultOf<string>(id))
     await registry.assertChain(chainId)
-    return { chainId, deep: Number(resultOf<string>(head)) - confirmations }
+    const newest = resultOf<BlockReply | null>(latest)
+    if (!newest) throw contradiction(rpc)
+    const head = idOf(newest)
+    if (confirmations !== 'finalized') return { chainId, head, due: head.number - confirmations }
+    const finalized = final?.error ? null : resultOf<BlockReply | null>(final)
+    if (!finalized)
+      throw new Error('The chain does not say which block is final: set CHAIN_DEPOSIT_CONFIRMATIONS to a number.')
+    return { chainId, head, due: Number(finalized.number) }
   }
 
-  /** Blocks in a row, each the next one's parent. Fewer when the node does not have all of them yet. */
-  const readBlocks = async (from: number, to: number): Promise<BlockReply[]> => {
-    const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-    const outcomes = await rpc.batch(
-      numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), true] })),
-    )
-    const blocks: BlockReply[] = []
-    for (const outcome of outcomes) {
-      const block = resultOf<BlockReply | null>(outcome)
-      if (!block) break
-      const parent = blocks.at(-1)
-      if (parent && block.parentHash !== parent.hash) break
-      blocks.push(block)
+  /** For readers, who are told how deep a deposit is. */
+  const tellHead = async ({ head, due }: Look) => {
+    const found = `${head.number} ${due}`
+    if (found !== told) await books.noteHead(head.number, due)
+    told = found
+  }
+
+  /** The newest block of ours that the chain still has, with those behind it; undefined when it has none of them. */
+  const findFork = async (trail: Trail): Promise<PassedBlock[] | undefined> => {
+    for (let start = 0; start < trail.length; start += BATCH) {
+      const part = trail.slice(start, start + BATCH)
+      const canonical = await readBlockHashes(
+        rpc,
+        part.map(({ number }) => number),
+      )
+      const index = part.findIndex(({ number, hash }) => canonical.get(number) === hash)
+      // What a block descends from is on the chain with it.
+      if (index >= 0) return trail.slice(start + index)
     }
-    return blocks
+    return undefined
   }
 
-  const findDeposits = async ({ transactions, ...block }: BlockReply): Promise<FoundDeposit[]> => {
-    const paying = transactions.flatMap(({ hash, to, value }) =>
-      to && BigInt(value) > 0n ? [{ hash, address: getAddress(to), value: BigInt(value) }] : [],
-    )
-    const ours = await books.ours([...new Set(paying.map(({ address }) => address))])
-    const candidates = paying.filter(({ address }) => ours.has(address))
-    const receipts = await rpc.batch(
-      candidates.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    )
-    return candidates.flatMap(({ hash, address, value }, index) => {
-      const receipt = resultOf<Receipt | null>(receipts[index])
-      // Another node behind the same address, or the chain has just changed: the blocks are read again.
-      if (receipt?.blockHash !== block.hash) throw contradiction(rpc)
-      if (receipt.status !== '0x1') return []
-      const amount = fromUnits(value)
-      return [{ transactionHash: hash, address, amount, blockNumber: Number(block.number), blockHash: block.hash }]
-    })
+  /** Another chain altogether: from where we had begun, or from where this one would be begun. */
+  const findStart = async (trail: Trail, due: number): Promise<PassedBlock[]> => {
+    const start = Math.min(trail.at(-1)!.number, Math.max(due, 0))
+    const [block] = await finder.readBlocks(start, start)
+    return block ? [idOf(block)] : []
+  }
+
+  /** Takes out of the books what was credited from blocks above `height`, however much it is. */
+  const freeze = async (place: ScanPlace, height: number) => {
+    const references: string[] = []
+    let shortfall = 0n
+    for (;;) {
+      const part = await books.freezeAbove(place, height)
+      if (part.frozen.length === 0) return { references, shortfall: fromUnits(shortfall) }
+      references.push(...part.frozen)
+      shortfall += toUnits(part.shortfall)
+    }
   }
 
   /** The chain is another one below the newest block we read: back to the newest block of ours that it still has. */
-  const goBack = async (chainId: number, from: string, trail: Trail) => {
-    const canonical = await readBlockHashes(
-      rpc,
-      trail.map(({ number }) => number),
-    )
-    const kept = trail.filter(({ number, hash }) => canonical.get(number) === hash)
-    const start = trail.at(-1)?.number ?? 0
-    const hash = canonical.get(start)
-    // Without any common block it is the oldest height we know.
-    const [fork, ...rest] = kept.length > 0 || hash === undefined ? kept : [{ number: start, hash }]
+  const goBack = async ({ due }: Look, place: ScanPlace, trail: Trail) => {
+    const [fork, ...rest] = (await findFork(trail)) ?? (await findStart(trail, due))
     if (!fork || fork.hash === trail[0].hash) throw contradiction(rpc)
-    const doubtful = await books.countAbove(fork.number)
-    log.error(
-      { from: fork.number, to: trail[0].number, doubtful },
-      'The chain changed deeper than CHAIN_CONFIRMATIONS; its blocks are read again. ' +
-        'Deposits credited from the blocks that are gone stay in the books: look at them',
-    )
-    await books.goBack(chainId, { from, to: writeTrail([fork, ...rest]) }, fork.number)
+    const { references, shortfall } = await freeze(place, fork.number)
+    const depth = trail[0].number - fork.number
+    const facts = { from: fork.number, to: trail[0].number, frozen: references.length, shortfall }
+    if (references.length > 0 || (confirmations !== 'finalized' && depth > confirmations)) {
+      log.error(
+        { ...facts, deposits: references.slice(0, 5) },
+        'The chain changed deeper than CHAIN_DEPOSIT_CONFIRMATIONS; its blocks are read again. Deposits that were credited ' +
+          'from the blocks that are gone are frozen until they are found again: "annal deposits" shows them',
+      )
+    } else log.info(facts, 'The chain changed; its newest blocks are read again for deposits')
+    balances.forget()
+    await books.goBack(place.chainId, { from: place.position, to: writeTrail([fork, ...rest]) }, fork.number)
   }
 
   /** Whether the chain, though no longer than what was read of it, has gone on another way: one that was put back to an earlier moment. */
-  const isAnother = async ([newest]: Trail, deep: number): Promise<boolean> => {
-    const [block] = await readBlocks(deep, deep)
-    if (!block) return false
-    if (deep === newest.number) return block.hash !== newest.hash
-    return newest.time !== undefined && Number(block.timestamp) > newest.time
+  const isAnother = (trail: Trail, head: PassedBlock): boolean => {
+    const passed = trail.find(({ number }) => number === head.number)
+    if (passed) return passed.hash !== head.hash
+    const { time } = trail[0]
+    return time !== undefined && head.time! > time
   }
 
-  const creditSetAside = async () => {
-    const credited = await books.creditSetAside()
-    if (credited) log.info({ deposits: credited }, 'Deposits that were set aside were credited')
+  /** Credits what counts by now, and where all blocks up to the newest were read also what contracts have sent. */
+  const credit = async (place: ScanPlace, due: number, isWhole: boolean) => {
+    if (isWhole) await balances.look(place, due)
+    const credited = await books.creditDue(place, due)
+    if (credited) log.info({ deposits: credited, block: due }, 'Deposits were credited')
   }
 
   /** Reads what is new. Returns how long to rest, in milliseconds. */
   const step = async (): Promise<number> => {
     if (!(await lease.acquire(lock))) return pollEvery
-    await creditSetAside()
-    const { chainId, deep } = await look()
-    if (deep < 0) return pollEvery
-    const from = await books.scanned(chainId)
-    if (from === undefined) {
-      const [block] = await readBlocks(deep, deep)
-      if (block) await books.begin(chainId, writeTrail([idOf(block)]))
-      return pollEvery
-    }
-    const trail = readTrail(from)
-    const next = trail[0].number + 1
-    if (deep < next) {
-      if (!(await isAnother(trail, deep))) return pollEvery
-      await goBack(chainId, from, trail)
+    const seen = await look()
+    await finder.assertToken()
+    const { chainId, head, due } = seen
+    await tellHead(seen)
+    const position = await books.scanned(chainId)
+    if (position === undefined) {
+      // What came in before is not ours to credit.
+      await books.begin(chainId, writeTrail([head]))
       return 0
     }
-    const blocks = await readBlocks(next, Math.min(deep, next + BATCH - 1))
+    const trail = readTrail(position)
+    const next = trail[0].number + 1
+    if (head.number < next) {
+      if (isAnother(trail, head)) await goBack(seen, { chainId, position }, trail)
+      // A node that is behind others says nothing of what lies above.
+      else if (head.hash === trail[0].hash) await credit({ chainId, position }, due, true)
+      return pollEvery
+    }
+    const blocks = await finder.readBlocks(next, Math.min(head.number, next + BATCH - 1))
     const [first] = blocks
     const last = blocks.at(-1)
     if (!first || !last) return pollEvery
     if (first.parentHash !== trail[0].hash) {
-      await goBack(chainId, from, trail)
+      await goBack(seen, { chainId, position }, trail)
       return 0
     }
-    const deposits: FoundDeposit[] = []
-    for (const block of blocks) deposits.push(...(await findDeposits(block)))
-    const credited = await books.credit(chainId, { from, to: writeTrail(extendTrail(trail, idOf(last))) }, deposits)
-    if (credited) log.info({ deposits: credited, block: Number(last.number) }, 'Deposits were credited')
-    else if (deposits.length > 0) await creditSetAside()
-    return Number(last.number) < deep ? 0 : pollEvery
+    const to = writeTrail(blocks.reduce<Trail>((passed, block) => extendTrail(passed, idOf(block)), trail))
+    if (!(await books.note(chainId, { from: position, to }, await finder.find(blocks)))) return 0
+    await credit({ chainId, position: to }, Math.min(due, Number(last.number)), Number(last.number) === head.number)
+    return Number(last.number) < head.number ? 0 : pollEvery
   }
 
   const run = async () => {

@@ -4,6 +4,7 @@ import { addAdminCommands, addGrantCommand, addSessionsCommands } from './accoun
 import { addApiKeyCommands } from './api-key-commands.ts'
 import { addCheckCommands } from './check-command.ts'
 import { addCompletionCommand } from './completion-command.ts'
+import { addDepositsCommand } from './deposits-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
@@ -70,6 +71,7 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addWebhooksCommands,
     addKeysCommands,
     addRelayCommand,
+    addDepositsCommand,
     addJobsCommand,
     addGcCommand,
     addVerifyCommand,

@@ -18,6 +18,7 @@ const idPrefixes = [
   'audit',
   'refund',
   'withdrawal',
+  'deposit',
 ] as const
 /** What an identifier is of. */
 export type IdPrefix = (typeof idPrefixes)[number]

@@ -190,7 +190,7 @@ export const invariants: Invariant[] = [
     sentence:
       'Every deposit and every grant is in the books once, with its amount; no grant gives back more than it gave.',
     query: `with income as (
-              select 'deposit:' || transaction_hash || ':' || position as reference, wallet_id, 'NUM'::currency as currency, amount from deposits
+              select reference, wallet_id, 'NUM'::currency as currency, amount from deposits where status <> 'PENDING'
               union all
               select 'grant:' || id, wallet_id, 'POINTS', amount from point_grants
             )
@@ -202,6 +202,24 @@ export const invariants: Invariant[] = [
               join entries e on e.transfer_id = t.id and e.wallet_id is not null
               left join point_grants g on t.reference = 'grant-expiry:' || g.id and g.expired_at is not null
               where t.reference like 'grant-expiry:%' and (g.id is null or -e.amount > g.amount)`,
+  },
+  {
+    id: 'C6',
+    sentence:
+      'What came in is in the books exactly while it counts: not before, and not when the chain has lost it; what wallets owe for frozen deposits stands in SHORTFALL.',
+    query: `select d.reference as subject, 'the books say ' || booked.amount::text || ' of a deposit that is ' || d.status as problem
+              from deposits d, lateral (
+                select coalesce(-sum(e.amount), 0) as amount from entries e join transfers t on t.id = e.transfer_id
+                where e.book in ('DEPOSITS', 'TOKENS') and t.reference in (
+                  select d.reference union all
+                  select kind || substr(d.reference, 9) || ':' || n
+                  from generate_series(1, d.freezes) n, (values ('deposit-freeze:'), ('deposit-release:')) as k (kind))
+              ) booked
+              where booked.amount <> case d.status when 'CREDITED' then d.amount else 0 end
+            union all
+            select 'SHORTFALL', 'the book says ' || booked || ' and the deposits ' || owed from (
+                select (select coalesce(-sum(amount), 0) from entries where book = 'SHORTFALL') as booked,
+                  (select coalesce(sum(shortfall), 0) from deposits) as owed) sums where booked <> owed`,
   },
   {
     id: 'C4',

@@ -16,6 +16,7 @@ type ReadModels =
   | 'networkApp'
   | 'order'
   | 'event'
+  | 'deposit'
   | 'refund'
   | 'webhookDelivery'
   | 'webhookAttempt'
@@ -411,9 +412,13 @@ export interface Chain {
   explorerUrl(transactionHash: string): string | null
 }
 
-/** A transaction that paid to a wallet's address and succeeded. */
+/** A deposit in a block of the chain. */
 export interface FoundDeposit {
+  /** `COIN`: the chain's own; `TOKEN`: of the configured contract. */
+  kind: 'COIN' | 'TOKEN'
   transactionHash: string
+  /** -1 for the chain's own coin; of a token its place among the token's events of the transaction, whose block may change. */
+  position: number
   /** The wallet's, with EIP-55 checksum. */
   address: string
   /** Currency units, a decimal string above 0; it may be more than the books can hold. */
@@ -422,10 +427,40 @@ export interface FoundDeposit {
   blockHash: string
 }
 
+/** Coins that a transaction of a wallet's own key took from its address. */
+export interface FoundSpending {
+  transactionHash: string
+  /** The wallet's, with EIP-55 checksum. */
+  address: string
+  /** With its fee; a decimal string. */
+  amount: string
+  blockNumber: number
+}
+
+/** What blocks have to do with wallets' addresses. */
+export interface FoundInBlocks {
+  deposits: readonly FoundDeposit[]
+  spendings: readonly FoundSpending[]
+}
+
 /** Where a scan of a chain stood, and where it is moved: text of the watcher's own. */
 export interface ScanMove {
   from: string
   to: string
+}
+
+/** Where the scan of a chain stands, as the watcher wrote it down: what it has asked for is refused once somebody has moved it. */
+export interface ScanPlace {
+  chainId: number
+  position: string
+}
+
+/** What a reorganisation took out of the books. */
+export interface FrozenDeposits {
+  /** References of the deposits. */
+  frozen: string[]
+  /** Currency units that wallets had spent of them, a decimal string. */
+  shortfall: string
 }
 
 /** The books that deposits are credited in, as the watcher of the chain sees them. */
@@ -437,17 +472,34 @@ export interface DepositBooks {
   /** Which of these addresses, with EIP-55 checksum, are wallets. */
   ours(addresses: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * Moves the scan and takes these deposits over, in one transaction: into the books, or, where the books refuse one of them, set
-   * aside. Returns how many were credited, or undefined when somebody else has moved the scan. Raises UNAVAILABLE while the
-   * database is away, and whatever keeps the scan from being moved.
+   * Moves the scan and writes down what it found, in one transaction; nothing of it counts yet. Returns whether nobody else had moved the
+   * scan. Raises UNAVAILABLE while the database is away.
    */
-  credit(chainId: number, move: ScanMove, deposits: readonly FoundDeposit[]): Promise<number | undefined>
-  /** Credits what was set aside and is due, each for itself; returns how many. What fails is tried ever more rarely. Raises UNAVAILABLE. */
-  creditSetAside(): Promise<number>
-  /** Moves the scan back to a block: what lies above is found anew, and nothing of it stays set aside. */
+  note(chainId: number, move: ScanMove, found: FoundInBlocks): Promise<boolean>
+  /** Says how far the chain was seen, and up to which block deposits count. */
+  noteHead(head: number, due: number): Promise<void>
+  /**
+   * Credits what stands in blocks up to `due`; returns how many. Each counts for itself: what the books refuse is tried ever more rarely, and
+   * shown to the operator. Raises UNAVAILABLE.
+   */
+  creditDue(place: ScanPlace, due: number): Promise<number>
+  /** Takes out of the books what was credited from blocks above a height, a bounded part of it: none, once all is done. */
+  freezeAbove(place: ScanPlace, height: number): Promise<FrozenDeposits>
+  /** Moves the scan back to a block: what lies above is found anew, and what of it did not count yet is forgotten. */
   goBack(chainId: number, move: ScanMove, blockNumber: number): Promise<void>
-  /** How many deposits stand in the books from blocks above a height. */
-  countAbove(blockNumber: number): Promise<number>
+  /** Begins to hold balances to what is known, unless it has begun: what earlier accounts hold then is taken for granted. */
+  beginBalances(chainId: number): Promise<void>
+  /** A page of wallets whose owners are there, in the order of their ids, after one of these. */
+  watchedWallets(after: string | null, limit: number): Promise<{ id: string; address: string }[]>
+  /**
+   * Holds what addresses hold at a block, decimal strings, to what is known of them. Returns how many deposits of contracts were found, and
+   * which addresses hold too little.
+   */
+  settleBalances(
+    place: ScanPlace,
+    block: { number: number; hash: string },
+    balances: readonly { address: string; balance: string }[],
+  ): Promise<{ found: number; lacking: string[] }>
 }
 
 /** What lies at one address of ours, as the books have it. Amounts in wei. */

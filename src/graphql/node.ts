@@ -19,6 +19,7 @@ const kinds: Record<IdPrefix, Kind> = {
   audit: { type: 'AuditEntry', find: ({ id }, { actor, services }) => services.audit.find(actor, id) },
   commit: { type: 'Commit', find: ({ uuid }, { actor, services }) => services.assets.findCommit(actor, uuid) },
   delivery: { type: 'WebhookDelivery', find: ({ id }, { actor, services }) => services.deliveries.find(actor, id) },
+  deposit: { type: 'Deposit', find: ({ uuid }, { actor, services }) => services.deposits.find(actor, uuid) },
   event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, { actor, services }) => services.grants.find(actor, uuid) },
   key: { type: 'ApiKey', find: ({ id }, { actor, services }) => services.apiKeys.find(actor, id) },

@@ -31,6 +31,7 @@ import './grant.ts'
 import './user-administration.ts'
 import './transfer.ts'
 import './withdrawal.ts'
+import './deposit.ts'
 import { builder } from './builder.ts'
 import { guardRootFields } from './stale-token.ts'
 

@@ -17,6 +17,9 @@ const TransferKind = builder.enumType('TransferKind', {
     ORDER: { description: 'The payment of an order, or what the sale brought to the owner of the network app.' },
     ORDER_REFUND: { description: 'The payment of an order, given back.' },
     DEPOSIT: { description: 'Currency units that came in over the chain.' },
+    DEPOSIT_FREEZE: { description: 'A deposit that the chain has lost after it was credited, taken back.' },
+    DEPOSIT_RELEASE: { description: 'A frozen deposit that the chain has again.' },
+    DEPOSIT_COLLECTION: { description: 'What was still owed for a frozen deposit, taken by the operator.' },
     GRANT: { description: 'Points from an administrator.' },
     GRANT_EXPIRY: { description: 'What was left of such points when their time was over.' },
     WITHDRAWAL: { description: 'Currency units that were withdrawn, with their fee.' },
@@ -41,7 +44,8 @@ const TransferType = builder.objectRef<StatementLine>('Transfer').implement({
     kind: t.expose('kind', { type: TransferKind, description: 'What it is about.' }),
     subjectId: t.exposeID('subjectId', {
       nullable: true,
-      description: 'Identifier of the commit, order, grant or user it is about; for a deposit the transaction’s hash.',
+      description:
+        'Identifier of the commit, order, grant or user it is about; for a deposit the transaction’s hash, or the block’s where a contract paid.',
     }),
     num: t.expose('num', {
       type: 'Decimal',

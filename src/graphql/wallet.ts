@@ -11,7 +11,9 @@ export const WalletType = builder.prismaObject('Wallet', {
   fields: (t) => ({
     address: t.field({
       type: 'Address',
-      description: "The key pair's address on the chain. Deposits to it are credited to the wallet.",
+      description:
+        "The key pair's address on the chain. Coins that are sent to it, also by a contract, and the configured token are credited to the " +
+        'wallet once they are deep enough in the chain; `deposits` shows them before. Nothing else that is sent to it counts.',
       resolve: (wallet) => wallet.address,
     }),
     num: t.field({ type: 'Decimal', description: 'Balance in currency units.', resolve: (wallet) => wallet.num }),

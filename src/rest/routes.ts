@@ -6,6 +6,7 @@ import { apiKeyRoutes } from './v3/api-keys.ts'
 import { assetReadingRoutes } from './v3/asset-readings.ts'
 import { assetRoutes } from './v3/assets.ts'
 import { auditRoutes } from './v3/audit-entries.ts'
+import { depositRoutes } from './v3/deposits.ts'
 import { deviceRoutes } from './v3/devices.ts'
 import { eventRoutes } from './v3/events.ts'
 import { grantRoutes } from './v3/grants.ts'
@@ -39,5 +40,6 @@ export const routes: Route[] = [
   ...grantRoutes,
   ...transferRoutes,
   ...withdrawalRoutes,
+  ...depositRoutes,
   ...userRoutes,
 ]

@@ -63,7 +63,8 @@ it('commits and deposits of a chain that was put back are named', async () => {
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
   const hash = await chain.rpc.call<string>('eth_sendTransaction', { from: sender, to: owner.address, value: '0x1' })
   await world.sql(
-    `insert into deposits (transaction_hash, position, wallet_id, amount, block_number, block_hash) values ($1, -1, $2::uuid, 2, 9, '0x')`,
+    `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+     values ('deposit:' || $1 || ':-1', 'COIN', 'CREDITED', $1, $2::uuid, 2, 9, '0x')`,
     [hash, owner.id],
   )
   expect(await check()).toEqual({})

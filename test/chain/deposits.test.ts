@@ -1,125 +1,110 @@
 /** Deposits from a chain whose blocks are made by hand, so that each test says what is deep enough and when. */
-import { Transaction, Wallet } from 'ethers'
+import { Wallet } from 'ethers'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
-import { extendTrail, readTrail, writeTrail } from '../../src/chain/deposit-trail.ts'
-import { createDepositWatcher, type DepositWatcher } from '../../src/chain/deposits.ts'
-import { createRegistry } from '../../src/chain/registry.ts'
 import { quantity } from '../../src/chain/rpc.ts'
-import type { BlockId } from '../../src/chain/view.ts'
 import { findWaitingWork } from '../../src/cli/waiting.ts'
 import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
-import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
+import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { cuts } from '../support/chain-faults.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp } from '../support/test-app.ts'
 import type { TestUser } from '../support/user.ts'
-import { startChain, type TestChain } from './support/anvil.ts'
+import { COIN, CONFIRMATIONS, type DepositScene, depositsOf, openDepositScene } from './support/deposit-scene.ts'
 
 const app = await createTestApp()
-const CONFIRMATIONS = 3
-const COIN = 10n ** 18n
-
-let chain: TestChain
-let watchers: DepositWatcher[]
-let sender: string
-
+let scene: DepositScene
 beforeEach(async () => {
-  // Every test has a chain of its own under the same id.
-  await app.sql(`delete from settings where key like 'deposits:%'`)
-  for (const table of ['set_aside_deposits', 'setbacks']) await app.sql(`delete from ${table}`)
-  app.log.lines.length = 0
-  watchers = []
-  chain = await startChain({ args: ['--no-mining'] })
-  sender = (await chain.rpc.call<string[]>('eth_accounts'))[0]!
-  await mine(CONFIRMATIONS)
+  scene = await openDepositScene(app)
 })
-afterEach(async () => {
-  await Promise.all(watchers.map((watcher) => watcher.stop()))
-  await chain.stop()
-})
-
-const mine = async (blocks: number) => {
-  for (let mined = 0; mined < blocks; mined += 1) await chain.rpc.call('evm_mine')
-}
-const headNumber = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
-
-function watch(rpcUrl = chain.url): DepositWatcher {
-  const { database, databaseUrl, log } = app.installation
-  const watcher = createDepositWatcher({
-    registry: createRegistry({ rpcUrl, database }),
-    books: createDepositService(app.installation),
-    databaseUrl,
-    log,
-    confirmations: CONFIRMATIONS,
-    pollEvery: 20,
-  })
-  watchers.push(watcher)
-  watcher.start()
-  return watcher
-}
-
-/** The newest block that was read; undefined before the first look. */
-const scanned = async (): Promise<number | undefined> => {
-  const [row] = await app.sql<{ value: string }>(`select value from settings where key like 'deposits:%'`)
-  return row && JSON.parse(row.value)[0][0]
-}
-/** Until the watcher has read all that is deep enough. */
-const caughtUp = async () => {
-  const deep = (await headNumber()) - CONFIRMATIONS
-  await eventually(scanned, (number) => number === deep)
-}
-const send = (to: TestUser, value: bigint, from = sender) =>
-  chain.rpc.call<string>('eth_sendTransaction', { from, to: to.address, value: quantity(value), gas: '0x186a0' })
+afterEach(() => scene.stop())
 
 const bookedOf = (user: TestUser) =>
   app.sql<{ reference: string; amount: string; type: string }>(
     `select t.reference, trim_scale(d.amount)::text as amount, e.type from deposits d
-       join transfers t on t.reference = 'deposit:' || d.transaction_hash || ':' || d.position
-       join events e on e.transfer_id = t.id
+       join transfers t on t.reference = d.reference join events e on e.transfer_id = t.id
      where d.wallet_id = $1::uuid order by d.block_number, e.sequence`,
     [user.id],
   )
 
-it('credits a deposit once it is deep enough, and not before', async () => {
-  const user = await app.newUser({ points: '0' })
-  watch()
-  await caughtUp()
-  const hash = await send(user, (COIN * 3n) / 2n + 1n)
-  await mine(CONFIRMATIONS)
-  await caughtUp()
+it('credits a deposit once it is deep enough; before, its owner sees it by both interfaces, and nobody else', async () => {
+  const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  scene.watch()
+  await scene.caughtUp()
+  const hash = await scene.send(user, (COIN * 3n) / 2n + 1n)
+  await scene.mine(CONFIRMATIONS)
+  await scene.caughtUp()
   expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
-
-  await mine(1)
-  await caughtUp()
-  expect(await app.wallet(user)).toEqual({ num: '1.500000000000000001', points: '0' })
-  expect(await bookedOf(user)).toEqual([
-    { reference: `deposit:${hash}:-1`, amount: '1.500000000000000001', type: 'deposit.credited' },
+  const amount = '1.500000000000000001'
+  const facts = { kind: 'COIN', amount, transactionHash: hash, shortfall: '0' }
+  await eventually(
+    () => depositsOf(user),
+    ([seen]) => seen?.confirmations === CONFIRMATIONS - 1,
+  )
+  const [pending] = await depositsOf(user)
+  expect(pending).toMatchObject({ ...facts, status: 'PENDING' })
+  const { results } = expectOk(await user.rest('GET', 'wallet/deposits/?status=pending'))
+  expect(results).toMatchObject([
+    { id: pending!.id, kind: 'coin', status: 'pending', transaction_hash: hash, confirmations: CONFIRMATIONS - 1 },
   ])
+  expect(results[0]).toMatchObject({ block_number: pending!.blockNumber, credited_at: null, frozen_at: null })
+  expect(await depositsOf(other)).toEqual([])
+  const node = `{ node(id: "${pending!.id}") { ... on Deposit { status } } }`
+  expect(expectOk(await other.graphql(node)).node).toBeNull()
+  expect(expectOk(await user.graphql(node)).node).toEqual({ status: 'PENDING' })
+  expectError(await app.rest('GET', 'wallet/deposits/'), 'NOT_AUTHENTICATED')
+  expectError(await user.rest('GET', 'wallet/deposits/?status=lost'), 'VALIDATION_FAILED')
+
+  await scene.mine(1)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toEqual({ num: amount, points: '0' })
+  expect(await depositsOf(user)).toMatchObject([{ ...facts, id: pending!.id, status: 'CREDITED' }])
+  expect(expectOk(await user.rest('GET', 'wallet/deposits/?status=pending')).results).toEqual([])
+  expect(await bookedOf(user)).toEqual([{ reference: `deposit:${hash}:-1`, amount, type: 'deposit.credited' }])
   expect(
     await app.sql(
       `select book::text, trim_scale(amount)::text as amount from entries e join transfers t on t.id = e.transfer_id
        where t.reference = $1 and wallet_id is null`,
       [`deposit:${hash}:-1`],
     ),
-  ).toEqual([{ book: 'DEPOSITS', amount: '-1.500000000000000001' }])
-  await mine(CONFIRMATIONS + 1)
-  await caughtUp()
-  expect(await app.wallet(user)).toMatchObject({ num: '1.500000000000000001' })
+  ).toEqual([{ book: 'DEPOSITS', amount: `-${amount}` }])
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: amount })
+})
+
+it('counts what the chain itself calls final, where that is asked for', async () => {
+  const user = await app.newUser({ points: '0' })
+  const finalizedAt = () => scene.rpc.call<{ number: string }>('eth_getBlockByNumber', 'finalized', false)
+  scene.watch({ confirmations: 'finalized' })
+  await scene.caughtUp()
+  await scene.send(user, COIN)
+  await scene.mine(1)
+  const block = await scene.headNumber()
+  for (;;) {
+    await scene.mine(1)
+    if (Number((await finalizedAt()).number) >= block) break
+  }
+  await eventually(
+    () => app.wallet(user),
+    ({ num }) => num === '1',
+  )
+  expect(await scene.headNumber()).toBeGreaterThan(block + CONFIRMATIONS)
 })
 
 it('credits several deposits of one block, each in its own transfer, in the order of the feed', async () => {
   const [one, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
-  watch()
-  await caughtUp()
+  scene.watch()
+  await scene.caughtUp()
   for (const [user, coins] of [
     [one, 1n],
     [other, 5n],
     [one, 2n],
   ] as const)
-    await send(user, COIN * coins)
-  await mine(CONFIRMATIONS + 1)
-  await caughtUp()
+    await scene.send(user, COIN * coins)
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
   expect((await bookedOf(one)).map(({ amount }) => amount)).toEqual(['1', '2'])
   expect(await app.wallet(one)).toMatchObject({ num: '3' })
   expect(await app.wallet(other)).toMatchObject({ num: '5' })
@@ -140,8 +125,8 @@ const refuseWallet = async (user: TestUser) => {
 const setbacks = () => app.installation.database.query(findSetbacks, { limit: 100 })
 const whatIsKept = async () => {
   const [row] = await app.sql<{ position: string; credited: number; aside: number }>(
-    `select (select value from settings where key like 'deposits:%') as position, (select count(*)::int from deposits) as credited,
-       (select count(*)::int from set_aside_deposits) as aside`,
+    `select (select value from settings where key like 'deposits:%' limit 1) as position, (select count(*)::int from deposits where status = 'CREDITED') as credited,
+       (select count(*)::int from deposits where status = 'PENDING') as aside`,
   )
   return row!
 }
@@ -149,19 +134,19 @@ const whatIsKept = async () => {
 it('sets a deposit aside that the books refuse: the others of its block are credited, and it when it can be', async () => {
   const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const allow = await refuseWallet(bad)
-  watch()
-  await caughtUp()
-  const refused = await send(bad, COIN)
-  await send(good, 5n * COIN)
-  await mine(CONFIRMATIONS + 1)
+  scene.watch()
+  await scene.caughtUp()
+  const refused = `deposit:${await scene.send(bad, COIN)}:-1`
+  await scene.send(good, 5n * COIN)
+  await scene.mine(CONFIRMATIONS + 1)
   await eventually(
     () => app.wallet(good),
     ({ num }) => num === '5',
   )
-  await caughtUp()
-  await send(good, COIN)
-  await mine(CONFIRMATIONS + 1)
-  await caughtUp()
+  await scene.caughtUp()
+  await scene.send(good, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
   expect(await app.wallet(good)).toMatchObject({ num: '6' })
   expect(await app.wallet(bad)).toMatchObject({ num: '0' })
   await eventually(setbacks, (rows) => rows.length > 0)
@@ -180,261 +165,123 @@ it('sets a deposit aside that the books refuse: the others of its block are cred
   await app.installation.database.query(retrySetbacks)
   await eventually(setbacks, (rows) => rows.length === 0)
   expect(await app.wallet(bad)).toMatchObject({ num: '1' })
-  expect(await bookedOf(bad)).toEqual([{ reference: `deposit:${refused}:-1`, amount: '1', type: 'deposit.credited' }])
+  expect(await bookedOf(bad)).toEqual([{ reference: refused, amount: '1', type: 'deposit.credited' }])
   expect(await whatIsKept()).toMatchObject({ aside: 0 })
 })
 
 it('sets a deposit aside that is larger than the books can hold, and shows it', async () => {
   const [rich, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
   const payer = Wallet.createRandom().address
-  await chain.rpc.call('anvil_setBalance', payer, quantity(10n ** 39n))
-  await chain.rpc.call('anvil_impersonateAccount', payer)
-  watch()
-  await caughtUp()
-  const hash = await send(rich, 10n ** 38n, payer)
-  await send(good, COIN)
-  await mine(CONFIRMATIONS + 1)
+  await scene.rpc.call('anvil_setBalance', payer, quantity(10n ** 39n))
+  await scene.rpc.call('anvil_impersonateAccount', payer)
+  scene.watch()
+  await scene.caughtUp()
+  const hash = await scene.send(rich, 10n ** 38n, payer)
+  await scene.send(good, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
   await eventually(
     () => app.wallet(good),
     ({ num }) => num === '1',
   )
   await eventually(setbacks, (rows) => rows.length > 0)
-  expect(await setbacks()).toMatchObject([{ item: hash, last_error: expect.stringContaining('overflow') }])
-  expect(await app.sql('select transaction_hash, address, amount from set_aside_deposits')).toEqual([
-    { transaction_hash: hash, address: rich.address, amount: `1${'0'.repeat(20)}` },
+  expect(await setbacks()).toMatchObject([
+    { item: `deposit:${hash}:-1`, last_error: expect.stringContaining('overflow') },
   ])
+  expect(await depositsOf(rich)).toMatchObject([{ status: 'PENDING', amount: `1${'0'.repeat(20)}` }])
 })
 
-it('writes what is set aside and where the scan stands as one, and credits once when several try', async () => {
+it('writes what is found and where the scan stands as one, and credits once when several try', async () => {
   const [bad, good] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
-  const books = createDepositService(app.installation)
+  const books = createDepositBooks(app.installation)
   await books.begin(1, 'start')
-  const deposit = { amount: '1', blockNumber: 1, blockHash: '0xbb' }
-  const found = [bad, good].map(({ address, id }) => ({ ...deposit, transactionHash: id, address }))
+  const deposit = { kind: 'COIN' as const, position: -1, amount: '1', blockNumber: 1, blockHash: '0xbb' }
+  const deposits = [bad, good].map(({ address, id }) => ({ ...deposit, transactionHash: id, address }))
+  const found = { deposits, spendings: [] }
   const before = await whatIsKept()
-  const allow = await refuseWallet(bad)
   const move = { from: 'start', to: 'end' }
-  await app.sql(`create trigger test_refuse_aside before insert on set_aside_deposits
-    for each statement execute function test_refuse()`)
-  await expect(books.credit(1, move, found)).rejects.toThrow('for a test')
+  await refuseWallet(bad)
+  await app.sql('drop trigger test_refuse on wallets')
+  await app.sql(
+    `create trigger test_refuse before insert on deposits for each statement execute function test_refuse()`,
+  )
+  await expect(books.note(1, move, found)).rejects.toThrow('for a test')
   expect(await whatIsKept()).toEqual(before)
 
-  await app.sql('drop trigger test_refuse_aside on set_aside_deposits')
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => books.credit(1, move, found)))
-  expect(outcomes.filter((outcome) => outcome !== undefined)).toEqual([0])
-  expect(await whatIsKept()).toMatchObject({ position: 'end', aside: before.aside + 2 })
-  await allow()
-  await Promise.all(Array.from({ length: 4 }, () => books.creditSetAside()))
+  await app.sql('drop trigger test_refuse on deposits')
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => books.note(1, move, found)))
+  expect(outcomes.filter(Boolean)).toHaveLength(1)
+  expect(await whatIsKept()).toEqual({ ...before, position: 'end', aside: before.aside + 2 })
+  // Who read the chain before it changed credits nothing any more.
+  expect(await books.creditDue({ chainId: 1, position: 'start' }, 1)).toBe(0)
+  await Promise.all(Array.from({ length: 8 }, () => books.creditDue({ chainId: 1, position: 'end' }, 1)))
   // Found once more, as after a chain that changed.
-  expect(await books.credit(1, { from: 'end', to: 'again' }, found)).toBe(0)
+  expect(await books.note(1, { from: 'end', to: 'again' }, found)).toBe(true)
+  expect(await books.creditDue({ chainId: 1, position: 'again' }, 1)).toBe(0)
   for (const user of [bad, good]) expect(await app.wallet(user)).toMatchObject({ num: '1' })
-})
-
-it('forgets what it set aside from blocks that the chain has lost, and finds it anew where it is', async () => {
-  const [bad, late] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
-  const allow = await refuseWallet(bad)
-  watch()
-  await caughtUp()
-  await mine(10)
-  const snapshot = await chain.rpc.call<string>('evm_snapshot')
-  await send(bad, COIN)
-  await mine(CONFIRMATIONS + 4)
-  await eventually(setbacks, (rows) => rows.length === 1)
-  await caughtUp()
-
-  await chain.rpc.call('evm_revert', snapshot)
-  await send(late, COIN)
-  await mine(CONFIRMATIONS + 8)
-  await eventually(
-    () => app.wallet(late),
-    ({ num }) => num === '1',
-  )
-  await allow()
-  await eventually(whatIsKept, ({ aside }) => aside === 0)
-  expect([await setbacks(), await app.wallet(bad)]).toMatchObject([[], { num: '0' }])
 })
 
 it('finds what came in while nobody watched, over many blocks', async () => {
   const user = await app.newUser({ points: '0' })
-  const before = watch()
-  await caughtUp()
+  const before = scene.watch()
+  await scene.caughtUp()
   await before.stop()
-  await send(user, COIN)
-  await mine(50)
-  await send(user, COIN)
-  await mine(CONFIRMATIONS + 1)
-  watch()
-  await caughtUp()
+  await scene.send(user, COIN)
+  await scene.mine(50)
+  await scene.send(user, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
+  scene.watch()
+  await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
 })
 
 it('credits once when two processes watch, and one takes over from the other', async () => {
   const user = await app.newUser({ points: '0' })
-  const first = watch()
-  watch()
-  await caughtUp()
-  await send(user, COIN)
-  await mine(CONFIRMATIONS + 1)
-  await caughtUp()
+  const first = scene.watch()
+  scene.watch()
+  await scene.caughtUp()
+  await scene.send(user, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
   await first.stop()
-  await send(user, COIN)
-  await mine(CONFIRMATIONS + 1)
-  await caughtUp()
+  await scene.send(user, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '2' })
   expect(await bookedOf(user)).toHaveLength(2)
-})
-
-it('credits once when two scans of the same blocks end at the same moment', async () => {
-  const user = await app.newUser({ points: '0' })
-  const books = createDepositService(app.installation)
-  await books.begin(1, 'start')
-  const found = { transactionHash: '0xaa', address: user.address, amount: '1', blockNumber: 1, blockHash: '0xbb' }
-  const outcomes = await Promise.all(
-    Array.from({ length: 8 }, () => books.credit(1, { from: 'start', to: 'end' }, [found])),
-  )
-  expect(outcomes.filter((credited) => credited !== undefined)).toEqual([1])
-  // Read again from the start, as after a reorganisation.
-  expect(await books.credit(1, { from: 'end', to: 'again' }, [found])).toBe(0)
-  expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })
 
 it('does not credit a transaction that failed, nor one without value, nor one to a stranger', async () => {
   const user = await app.newUser({ points: '0' })
   const reverting = await app.newUser({ points: '0' })
   // Code that reverts: only so can a payment be included and fail.
-  await chain.rpc.call('anvil_setCode', reverting.address, '0x60006000fd')
-  watch()
-  await caughtUp()
-  const failed = await send(reverting, COIN)
-  await send(user, 0n)
-  await chain.rpc.call('eth_sendTransaction', { from: sender, to: Wallet.createRandom().address, value: '0x1' })
-  await mine(CONFIRMATIONS + 1)
-  await caughtUp()
-  expect(await chain.rpc.call('eth_getTransactionReceipt', failed)).toMatchObject({ status: '0x0' })
+  await scene.rpc.call('anvil_setCode', reverting.address, '0x60006000fd')
+  scene.watch()
+  await scene.caughtUp()
+  const failed = await scene.send(reverting, COIN)
+  await scene.send(user, 0n)
+  await scene.rpc.call('eth_sendTransaction', { from: scene.sender, to: Wallet.createRandom().address, value: '0x1' })
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
+  expect(await scene.rpc.call('eth_getTransactionReceipt', failed)).toMatchObject({ status: '0x0' })
   expect(await app.wallet(reverting)).toMatchObject({ num: '0' })
   expect(await app.wallet(user)).toMatchObject({ num: '0' })
 })
 
-it('does not credit what a reorganisation drops before it is deep enough', async () => {
-  const user = await app.newUser({ points: '0' })
-  watch()
-  await caughtUp()
-  const snapshot = await chain.rpc.call<string>('evm_snapshot')
-  await send(user, COIN)
-  await mine(CONFIRMATIONS)
-  await caughtUp()
-  await chain.rpc.call('evm_revert', snapshot)
-  // Blocks at the same heights, with other contents.
-  await chain.rpc.call('eth_sendTransaction', { from: sender, to: Wallet.createRandom().address, value: '0x1' })
-  await mine(2 * CONFIRMATIONS)
-  await caughtUp()
-  expect(await app.wallet(user)).toMatchObject({ num: '0' })
-  expect(app.log.lines).toEqual([])
-})
-
-it('tells of a deeper reorganisation, reads again from the fork, and credits nothing twice', async () => {
-  const [user, late] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
-  const payer = Wallet.createRandom()
-  await chain.rpc.call('anvil_setBalance', payer.address, quantity(100n * COIN))
-  watch()
-  await caughtUp()
-  await mine(10)
-  const raw = await payer.signTransaction(
-    Transaction.from({
-      ...{ type: 2, chainId: 31337, nonce: 0, to: user.address, value: COIN, gasLimit: 100_000n },
-      ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n },
-    }),
-  )
-  const snapshot = await chain.rpc.call<string>('evm_snapshot')
-  await chain.rpc.call('eth_sendRawTransaction', raw)
-  await mine(CONFIRMATIONS + 4)
-  await caughtUp()
-  expect(await app.wallet(user)).toMatchObject({ num: '1' })
-
-  await chain.rpc.call('evm_revert', snapshot)
-  await send(late, COIN * 7n)
-  await mine(1)
-  await chain.rpc.call('eth_sendRawTransaction', raw)
-  await mine(CONFIRMATIONS + 5)
-  await caughtUp()
-  expect(await app.wallet(late)).toMatchObject({ num: '7' })
-  expect(await app.wallet(user)).toMatchObject({ num: '1' })
-  expect(app.log.lines).toEqual([
-    { level: 'error', message: expect.stringContaining('deeper than'), fields: expect.anything() },
-  ])
-})
-
-it('credits what comes in on a chain that was put back to an earlier moment, before it is as long again', async () => {
-  const user = await app.newUser({ points: '0' })
-  watch()
-  await caughtUp()
-  const before = await chain.rpc.call<string>('evm_snapshot')
-  await send(user, COIN)
-  await mine(40)
-  await caughtUp()
-  expect(await app.wallet(user)).toMatchObject({ num: '1' })
-
-  await chain.rpc.call('evm_revert', before)
-  await chain.rpc.call('evm_increaseTime', 1_000)
-  const hash = await send(user, COIN * 2n)
-  await mine(CONFIRMATIONS + 1)
-  await eventually(
-    () => bookedOf(user),
-    (rows) => rows.some(({ reference }) => reference === `deposit:${hash}:-1`),
-  )
-  expect(await app.wallet(user)).toMatchObject({ num: '3' })
-  expect(app.log.lines.map(({ message }) => message)).toContainEqual(
-    expect.stringContaining('The chain changed deeper'),
-  )
-})
-
-it('credits what comes in on a chain that was put back, when it is exactly as long again', async () => {
-  const user = await app.newUser({ points: '0' })
-  const first = watch()
-  await caughtUp()
-  const before = await chain.rpc.call<string>('evm_snapshot')
-  await mine(20)
-  await caughtUp()
-  await first.stop()
-  const height = await headNumber()
-
-  await chain.rpc.call('evm_revert', before)
-  await send(user, COIN)
-  await mine(height - (await headNumber()))
-  watch()
-  await eventually(
-    () => app.wallet(user),
-    ({ num }) => num === '1',
-  )
-  expect(await headNumber()).toBe(height)
-})
-
-it('remembers few blocks of a long way, and some of them near', () => {
-  let trail: readonly BlockId[] = []
-  for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })
-  expect(readTrail(writeTrail(extendTrail(trail, { number: 5_001, hash: '0x5001' })))).toHaveLength(trail.length)
-  expect(trail.length).toBeLessThan(16)
-  for (const depth of [1, 10, 100, 1_000]) {
-    const nearest = trail.find(({ number }) => number <= 5_000 - depth)
-    expect(5_000 - nearest!.number).toBeLessThanOrEqual(4 * depth)
-  }
-})
-
 it('waits while the chain is down, says so once, and goes on when it is back', async () => {
   const user = await app.newUser({ points: '0' })
-  const proxy = await startChainProxy(onTestFinished, chain.url)
-  watch(proxy.url)
-  await caughtUp()
+  const proxy = await startChainProxy(onTestFinished, scene.url)
+  scene.watch({ rpcUrl: proxy.url })
+  await scene.caughtUp()
   proxy.fault = cuts
-  await send(user, COIN)
-  await mine(CONFIRMATIONS + 1)
+  await scene.send(user, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
   await eventually(
     () => app.log.lines,
     (lines) => lines.some(({ message }) => message.startsWith('Deposits wait')),
   )
   proxy.fault = undefined
-  await caughtUp()
+  await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
   expect(app.log.lines).toHaveLength(1)
 })

@@ -62,6 +62,7 @@ export const columns: Record<string, Names> = {
     each({ erased: 'what an administrator wrote about running the service', exported: true }, 'reason'),
     moment('created_at'),
   ),
+  balance_marks: table(row('wallet_id'), chain('block_number'), money('balance')),
   chain_transactions: table(
     row('commit_id'),
     chain('hash raw max_fee_per_gas max_priority_fee_per_gas'),
@@ -94,10 +95,12 @@ export const columns: Record<string, Names> = {
     moment('created_at'),
   ),
   deposits: table(
-    row('wallet_id gathered_by'),
-    chain('transaction_hash position block_number block_hash'),
-    money('amount'),
-    moment('created_at'),
+    row('id reference wallet_id gathered_by'),
+    kind('kind status'),
+    chain('transaction_hash block_number block_hash'),
+    money('amount shortfall written_off'),
+    count('freezes'),
+    moment('created_at credited_at frozen_at'),
   ),
   entries: table(row('transfer_id wallet_id'), count('position'), kind('book currency'), money('amount')),
   events: table(
@@ -154,11 +157,6 @@ export const columns: Record<string, Names> = {
     each(yours, 'reason'),
     moment('created_at'),
   ),
-  set_aside_deposits: table(
-    chain('transaction_hash address block_number block_hash position'),
-    money('amount'),
-    moment('created_at'),
-  ),
   setbacks: table(
     ours('sweep'),
     row('item'),
@@ -167,6 +165,7 @@ export const columns: Record<string, Names> = {
     moment('since next_attempt_at'),
   ),
   settings: ours('key value'),
+  spendings: table(row('wallet_id'), chain('transaction_hash block_number'), money('amount')),
   transfers: table(row('id reference'), moment('created_at')),
   user_keys: table(
     row('user_id vault_key_id'),

@@ -15,6 +15,7 @@ const paths = [
   'store/network-app-orders',
   'store/api-keys',
   'store/webhook-deliveries',
+  'wallet/deposits',
   'wallet/transfers',
   'wallet/withdrawals',
   'contacts',

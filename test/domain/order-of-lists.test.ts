@@ -7,6 +7,7 @@ import { buildSchema, isObjectType } from 'graphql'
 import { expect, it } from 'vitest'
 import { add } from '../../src/domain/money.ts'
 import { storeMove } from '../../src/domain/wallet/coin-service.ts'
+import { noteDeposits } from '../../src/domain/wallet/deposit-statements.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { createRest } from '../support/rest-client.ts'
 import { startSkewed } from '../support/start-skewed.ts'
@@ -174,6 +175,23 @@ const lists: List[] = [
     graphql: 'sessions(first: 4) { nodes { name } }',
     rest: 'auth/sessions/',
     called: 'name',
+  },
+  {
+    type: 'DepositConnection',
+    async make() {
+      const key = randomUUID()
+      const place = { setting: key, from: '1', to: '2', references: [key], kinds: ['COIN' as const], hashes: [key] }
+      const { database } = app.installation
+      await app.sql(`insert into settings values ($1, '1')`, [key])
+      await database.query(noteDeposits, {
+        ...{ ...place, addresses: [admin.address], amounts: ['1'], blockNumbers: [1], blockHashes: [key] },
+        ...{ spentBy: [], spenders: [], spent: [], spentIn: [] },
+      })
+      return key
+    },
+    graphql: 'deposits(first: 4) { nodes { name: transactionHash } }',
+    rest: 'wallet/deposits/',
+    called: 'transaction_hash',
   },
 ]
 

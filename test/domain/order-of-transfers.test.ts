@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { fromId, toId } from '../../src/domain/ids.ts'
 import { add } from '../../src/domain/money.ts'
-import { creditDeposits } from '../../src/domain/wallet/deposit-statements.ts'
+import { creditDeposits, noteDeposits } from '../../src/domain/wallet/deposit-statements.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
@@ -52,11 +52,13 @@ async function deposit({ address }: SignedIn, count: number) {
   await app.sql(`insert into settings values ($1, '1')`, [key])
   const each = <T>(value: () => T) => Array.from({ length: count }, value)
   const hash = () => `0x${randomBytes(32).toString('hex')}`
-  return database.query(creditDeposits, {
-    ...{ setting: key, from: '1', to: '2' },
+  const references = each(() => `deposit:${hash()}:-1`)
+  await database.query(noteDeposits, {
+    ...{ setting: key, from: '1', to: '2', references, kinds: each(() => 'COIN' as const) },
     ...{ hashes: each(hash), addresses: each(() => address), amounts: each(() => '1') },
-    ...{ blockNumbers: each(() => 1), blockHashes: each(hash) },
+    ...{ blockNumbers: each(() => 1), blockHashes: each(hash), spentBy: [], spenders: [], spent: [], spentIn: [] },
   })
+  return database.query(creditDeposits, { setting: key, from: '2', references, due: 1 })
 }
 
 const withdraw = async (user: SignedIn): Promise<{ id: string }> => {

@@ -289,19 +289,49 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/deposits.ts',
-    ['chain/deposits.test.ts'],
+    ['chain/deposits-reorg.test.ts'],
     [
       [
         'chain.put-back',
         'A chain that was put back is read from where it goes another way, also while it is shorter.',
-        `Number(block.timestamp) > newest.time`,
-        `Number(block.timestamp) > newest.time + 1e9`,
+        `time !== undefined && head.time! > time`,
+        `time !== undefined && head.time! > time + 1e9`,
       ],
       [
         'chain.put-back-as-long',
         'A chain that was put back is read from where it goes another way, also when it is exactly as long again.',
-        `return block.hash !== newest.hash`,
+        `return passed.hash !== head.hash`,
         `return false`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/deposit-finder.ts',
+    ['chain/deposits-contract.test.ts'],
+    [
+      [
+        'chain.spending-fee',
+        'What a wallet’s own key spends is known with its fee.',
+        `fromUnits(moved + feeOf(receipt))`,
+        `fromUnits(moved)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/deposit-finder.ts',
+    ['chain/deposits-token.test.ts'],
+    [
+      [
+        'chain.token-any',
+        'Only events of the configured token count.',
+        `params: [{ blockHash: hash, address: token, topics`,
+        `params: [{ blockHash: hash, topics`,
+      ],
+      [
+        'chain.token-name',
+        'A token’s deposit has the same name in whatever block its transaction is.',
+        `const position = seen.get(transactionHash) ?? 0`,
+        `const position = seen.size`,
       ],
     ],
   ),

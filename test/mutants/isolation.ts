@@ -53,26 +53,10 @@ export const isolation: Mutant[] = [
       `unfinished: []`,
     ],
   ]),
-  ...mutantsOf('src/domain/wallet/deposit-service.ts', DEPOSITS, [
-    [
-      'isolation.deposit',
-      'A deposit that the books refuse holds up neither the others of its block nor the scan.',
-      `if (isOutage(error) || deposits.length === 0) throw error`,
-      `throw error`,
-    ],
-  ]),
-  ...mutantsOf('src/domain/wallet/deposit-statements.ts', DEPOSITS, [
-    [
-      'isolation.deposit-lost-block',
-      'What was set aside from a block that the chain has lost is not credited.',
-      `where block_number > $height returning`,
-      `where block_number < $height - 1000 returning`,
-    ],
-  ]),
   ...mutantsOf('src/domain/sweep/setback-statements.ts', DEPOSITS, [
     [
       'isolation.deposit-shown',
-      'A deposit that is set aside is shown for as long as it is.',
+      'A deposit that the books refuse is shown for as long as they do.',
       `s.sweep = 'credit-deposits' and exists`,
       `false and exists`,
     ],

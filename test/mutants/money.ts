@@ -121,10 +121,10 @@ export const money: Mutant[] = [
     ['chain/deposits.test.ts'],
     [
       [
-        'money.deposit-twice',
-        'A deposit is credited once.',
-        `where not exists (select from transfers t where t.reference = 'deposit:' || i.hash || ':-1')`,
-        `where i.hash is not null`,
+        'money.deposit-early',
+        'A deposit counts only when it is deep enough.',
+        `d.status <> 'CREDITED' and d.block_number <= $due`,
+        `d.status <> 'CREDITED' and d.block_number <= $due + 1`,
       ],
       [
         'money.deposit-race',
@@ -133,10 +133,88 @@ export const money: Mutant[] = [
         `where key = $setting and $from is not null returning key`,
       ],
       [
+        'money.deposit-stale',
+        'Who looked at the chain before the scan was moved credits nothing.',
+        `where key = $setting and value = $from for no key update`,
+        `where key = $setting and $from is not null for no key update`,
+      ],
+      [
         'money.deposit-book',
         'A deposit is booked against where it came from.',
-        `{ book: 'DEPOSITS', currency`,
-        `{ book: 'REVENUE', currency`,
+        `book: 'DEPOSITS',`,
+        `book: 'REVENUE',`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/deposit-statements.ts',
+    ['chain/deposits-reorg.test.ts'],
+    [
+      [
+        'money.release-whole',
+        'A frozen deposit that is back settles what its wallet owes for it.',
+        `amount - shortfall - written_off as gain`,
+        `amount - written_off as gain`,
+      ],
+      [
+        'money.release-borne',
+        'What the platform bore of a frozen deposit comes back to the platform.',
+        `amount - shortfall - written_off as gain`,
+        `amount - shortfall as gain`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/deposit-balance-statements.ts',
+    ['chain/deposits-contract.test.ts'],
+    [
+      [
+        'money.contract-earlier',
+        'What lay on an address before balances were looked at is not credited.',
+        `where balance > known and not is_earlier`,
+        `where balance > known`,
+      ],
+      [
+        'money.contract-spent',
+        'What an own key spent is not missed as income.',
+        `came.sum - went.sum as known`,
+        `came.sum as known`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/deposit-freeze-statements.ts',
+    ['chain/deposits-reorg.test.ts'],
+    [
+      [
+        'money.freeze-below-zero',
+        'A wallet that has spent a deposit which is frozen gives what it has, and no more.',
+        `set num = w.num - least(w.num, sum.amount)`,
+        `set num = w.num - sum.amount`,
+      ],
+      [
+        'money.freeze-book',
+        'A frozen deposit is not among the coins in the books.',
+        `case kind when 'TOKEN' then 0 else frozen_deposits.amount end`,
+        `case kind when 'TOKEN' then 0 else taken end`,
+      ],
+      [
+        'money.freeze-pending',
+        'What did not count and was lost is not credited.',
+        `where d.status = 'PENDING' and d.block_number > $height returning`,
+        `where d.status = 'PENDING' and d.block_number > $height + 1000 returning`,
+      ],
+      [
+        'money.freeze-nothing',
+        'What the chain has lost is taken out of the books.',
+        `where d.status = 'CREDITED' and d.block_number > $height`,
+        `where d.status = 'CREDITED' and d.block_number > $height + 1000`,
+      ],
+      [
+        'money.collect-more',
+        'An operator takes no more than is owed for a frozen deposit.',
+        `least(w.num, d.shortfall) as taken`,
+        `w.num as taken`,
       ],
     ],
   ),

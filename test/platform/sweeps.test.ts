@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
 import { findSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
 import { type SweepName, sweepNames } from '../../src/domain/sweep/sweep.ts'
-import { createDepositService } from '../../src/domain/wallet/deposit-service.ts'
+import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { expireGrants } from '../support/grants.ts'
 import { createStore } from '../support/store.ts'
@@ -186,19 +186,25 @@ const scenes: Record<SweepName, Scene> = {
     run: tidy,
   },
   'credit-deposits': {
-    table: 'set_aside_deposits',
-    key: 'transaction_hash',
+    table: 'deposits',
+    key: 'reference',
+    done: `t.status = 'CREDITED'`,
     async make() {
-      const { address } = await app.newUser({ points: '0' })
+      const { id } = await app.newUser({ points: '0' })
       const hash = `0x${randomUUID()}`
+      const reference = `deposit:${hash}:-1`
       await app.sql(
-        `insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
-         values ($1, $2, '1.5', 1, '0xbb', 1)`,
-        [hash, address],
+        `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+         values ($1, 'COIN', 'PENDING', $2, $3::uuid, 1.5, 1, '0xbb')`,
+        [reference, hash, id],
       )
-      return hash
+      return reference
     },
-    run: createDepositService(app.installation).creditSetAside,
+    async run() {
+      const books = createDepositBooks(app.installation)
+      await books.begin(1, 'here')
+      await books.creditDue({ chainId: 1, position: 'here' }, 1)
+    },
   },
 }
 

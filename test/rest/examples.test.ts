@@ -193,6 +193,7 @@ it('all are answered', async () => {
   await noteRefusal('WITHDRAWALS_PAUSED', ada, 'withdrawCoins', withdrawal)
   await note(rich.rest, 'cancelWithdrawal', { params: { id: withdrawalId } })
   await note(rich.rest, 'listWithdrawals')
+  await note(ada, 'listDeposits')
   await note(ada, 'listTransfers')
   await note(ada, 'listEvents')
 

@@ -63,6 +63,7 @@ const published = [
   'POST assets/merge-trees',
   'POST assets/:nid/download',
   'POST auth/devices',
+  'GET wallet/deposits',
   'GET wallet/transfers',
   'GET events',
 ]

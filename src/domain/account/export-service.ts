@@ -85,7 +85,7 @@ export function createExportService({ database, actionArgs: argumentsOf, exports
       present: ({ reference, ...item }) => ({ ...item, ...describeReference(reference as string) }),
     },
     { name: 'grants', page: readGrants, ids: { id: 'grant' } },
-    { name: 'deposits', page: readDeposits },
+    { name: 'deposits', page: readDeposits, ids: { id: 'deposit' } },
     { name: 'withdrawals', page: readWithdrawals, ids: { id: 'withdrawal' } },
     { name: 'sessions', page: readSessions, ids: { id: 'session' } },
     { name: 'auditEntries', page: readAuditEntries, ids: { id: 'audit' } },

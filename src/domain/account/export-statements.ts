@@ -194,15 +194,26 @@ export const readWithdrawals = listById(
   'from withdrawals where wallet_id = $user',
 )
 
-/** What came in over the chain. */
-export const readDeposits = list(
+/** What came in to the user's address over the chain. */
+export const readDeposits = listById(
   'deposits',
-  { transactionHash: text, position: int, amount: text, blockNumber: int, blockHash: text, createdAt: timestamp },
-  `select transaction_hash as "transactionHash", position, trim_scale(amount)::text as amount, block_number as "blockNumber",
-     block_hash as "blockHash", created_at as "createdAt", transaction_hash || ':' || position as after
-   from deposits where wallet_id = $user
-     and (transaction_hash, position) > (split_part($after, ':', 1), coalesce(nullif(split_part($after, ':', 2), '')::int, -2))
-   order by transaction_hash, position limit $limit`,
+  {
+    id: uuid,
+    kind: text,
+    status: text,
+    transactionHash: orNull(text),
+    amount: text,
+    blockNumber: orNull(int),
+    blockHash: orNull(text),
+    shortfall: text,
+    createdAt: timestamp,
+    creditedAt: orNull(timestamp),
+    frozenAt: orNull(timestamp),
+  },
+  `id, kind::text, status::text, transaction_hash as "transactionHash", trim_scale(amount)::text as amount, block_number as "blockNumber",
+   block_hash as "blockHash", trim_scale(shortfall)::text as shortfall, created_at as "createdAt", credited_at as "creditedAt",
+   frozen_at as "frozenAt"`,
+  'from deposits where wallet_id = $user',
 )
 
 /** Without their secrets, of which only hashes are kept. */

@@ -25,6 +25,8 @@ export const auditActions = [
   'network-app.secret-rotated',
   'network-app.webhook-tested',
   'points.granted',
+  'deposit.collected',
+  'deposit.written-off',
   'order.refunded',
   'withdrawal.requested',
   'withdrawal.cancelled',

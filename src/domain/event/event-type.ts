@@ -6,6 +6,8 @@ export const eventTypes = [
   'delivery.delivered',
   'delivery.given-up',
   'deposit.credited',
+  'deposit.frozen',
+  'deposit.released',
   'order.cancelled',
   'order.created',
   'order.expired',

@@ -39,7 +39,7 @@ export const forgetStaleSetbacks = statement(
   'setbacks_forget_stale',
   {},
   `delete from setbacks s where s.next_attempt_at < now() - interval '1 day'
-     and not (s.sweep = 'credit-deposits' and exists (select from set_aside_deposits d where d.transaction_hash = s.item))`,
+     and not (s.sweep = 'credit-deposits' and exists (select from deposits d where d.reference = s.item and d.status <> 'CREDITED'))`,
 )
 
 /** For the operator, those that failed for longest first. */

@@ -19,8 +19,8 @@ import {
 import { postTransferSql } from './post-transfer-sql.ts'
 
 const isOpenSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
-/** The chain's own coin, of whatever way it came in; the others are tokens. */
-const isCoinSql = 'd.position < 0'
+/** The chain's own coin, of whatever way it came in, and in the books; the others are tokens. */
+const isCoinSql = `d.kind <> 'TOKEN' and d.status = 'CREDITED'`
 /** What lies at a wallet's address by the books: what was credited there, less what was ever signed to leave it. */
 const lyingSql = (wallet: string) => `
    (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})

@@ -1,92 +1,110 @@
-/** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
-import type { Database, DepositBooks, FeedNotifications, Log } from '../ports.ts'
-import type { Sweep } from '../sweep/sweep.ts'
-import { createSweeper, isOutage } from '../sweep/sweeper.ts'
-import {
-  beginScan,
-  countDepositsAbove,
-  creditDeposits,
-  creditSetAside,
-  findScanned,
-  findSetAside,
-  findWalletAddresses,
-  moveScanBack,
-  setDepositsAside,
-} from './deposit-statements.ts'
+/** What came in over the chain, for the owner of a wallet; and what an operator does about what the chain has lost. Contract: `deposits`, `GET /api/v3/wallet/deposits/`. */
+import type { Deposit, Prisma } from '../../platform/prisma/client.ts'
+import type { Actor } from '../actor.ts'
+import { notFound } from '../errors.ts'
+import { fromId } from '../ids.ts'
+import { assertMay, assertUserMay } from '../policy.ts'
+import type { Database, FeedNotifications } from '../ports.ts'
+import { collectShortfall, findFrozenDeposits, writeShortfallOff } from './deposit-freeze-statements.ts'
+import { findHead } from './deposit-statements.ts'
 
-/** Deposits of one statement. */
-const PAGE = 500
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type DepositQuery = Omit<Prisma.DepositFindManyArgs, 'where' | 'orderBy'>
 
-const settingOf = (chainId: number) => `deposits:${chainId}`
+/** Which deposits are wanted. */
+export interface DepositFilter {
+  status?: Deposit['status'] | undefined
+}
 
 interface Dependencies {
   database: Database
   notifications: Pick<FeedNotifications, 'notify'>
-  log: Pick<Log, 'error'>
 }
 
-/**
- * Credits deposits together with the scan's position, so that each block counts once. The position is text of the
- * watcher's own, kept for each chain.
- */
-export function createDepositService({ database, notifications, log }: Dependencies): DepositBooks {
-  const sweeper = createSweeper({ database, log, notifications })
-  const setAside: Sweep = {
-    name: 'credit-deposits',
-    find: (query, part) => query(findSetAside, part),
-    page: PAGE,
-    async carryOut(query, transactions) {
-      const [row] = await query(creditSetAside, { transactions })
-      return { items: row?.items ?? [], owners: row?.owners ?? [] }
-    },
+/** Milliseconds for which one look at the chain's height is good: for all deposits of a page. */
+const HEAD_GOOD_FOR = 500
+
+/** Reads deposits, and settles what wallets owe for frozen ones; what `createDepositService` makes. */
+export type DepositService = ReturnType<typeof createDepositService>
+
+/** Deposits, for those whose wallets they came to, and for the operator. */
+export function createDepositService({ database, notifications }: Dependencies) {
+  let head: { at: number; number: Promise<number | null> } | undefined
+
+  const readHead = () => {
+    if (!head || performance.now() - head.at > HEAD_GOOD_FOR) {
+      const number = database.query(findHead).then(([row]) => row?.head ?? null)
+      // Asked again rather than remembered.
+      number.catch(() => {
+        head = undefined
+      })
+      head = { at: performance.now(), number }
+    }
+    return head.number
+  }
+
+  const whereOf = (actor: Actor, { status }: DepositFilter): Prisma.DepositWhereInput => {
+    assertUserMay(actor, 'transfer:read')
+    return { walletId: actor.id, ...(status && { status }) }
   }
 
   return {
-    async scanned(chainId) {
-      const [row] = await database.query(findScanned, { setting: settingOf(chainId) })
-      return row?.value
+    /** A deposit by its UUID, if it came to the actor's own wallet; else null. */
+    async find(actor: Actor, uuid: string) {
+      if (actor.kind !== 'user') return null
+      return database.read.deposit.findFirst({ where: { id: uuid, walletId: actor.id } })
     },
 
-    async begin(chainId, position) {
-      await database.query(beginScan, { setting: settingOf(chainId), position })
+    /** The actor's own deposits, newest first. Raises NOT_AUTHENTICATED. */
+    async list(actor: Actor, filter: DepositFilter, query: DepositQuery): Promise<Deposit[]> {
+      return database.read.deposit.findMany({ ...query, orderBy: { id: 'desc' }, where: whereOf(actor, filter) })
     },
 
-    async ours(addresses) {
-      if (addresses.length === 0) return new Set()
-      const rows = await database.query(findWalletAddresses, { addresses })
-      return new Set(rows.map(({ address }) => address))
+    /** How many `list` would give in all. Raises NOT_AUTHENTICATED. */
+    async count(actor: Actor, filter: DepositFilter): Promise<number> {
+      return database.read.deposit.count({ where: whereOf(actor, filter) })
     },
 
-    // What was credited before is left out. What the books refuse is set aside with the move, for `creditSetAside`.
-    async credit(chainId, { from, to }, deposits) {
-      const found = {
-        ...{ setting: settingOf(chainId), from, to },
-        hashes: deposits.map(({ transactionHash }) => transactionHash),
-        addresses: deposits.map(({ address }) => address),
-        amounts: deposits.map(({ amount }) => amount),
-        blockNumbers: deposits.map(({ blockNumber }) => blockNumber),
-        blockHashes: deposits.map(({ blockHash }) => blockHash),
-      }
-      try {
-        const [row] = await database.query(creditDeposits, found)
-        for (const owner of row?.owners ?? []) notifications.notify(owner)
-        return row?.advanced ? row.credited : undefined
-      } catch (error) {
-        if (isOutage(error) || deposits.length === 0) throw error
-      }
-      const [row] = await database.query(setDepositsAside, found)
-      return row?.advanced ? 0 : undefined
+    /** How many blocks lie on top of a deposit's block; null when the chain does not have it, or was not looked at yet. */
+    async confirmations(blockNumber: number | null): Promise<number | null> {
+      if (blockNumber === null) return null
+      const newest = await readHead()
+      return newest === null ? null : Math.max(newest - blockNumber, 0)
     },
 
-    creditSetAside: () => sweeper.run(setAside),
-
-    async goBack(chainId, { from, to }, blockNumber) {
-      await database.query(moveScanBack, { setting: settingOf(chainId), from, to, height: blockNumber })
+    /** Deposits that the chain has lost after they were credited, the newest first. Raises PERMISSION_DENIED. */
+    async listFrozen(actor: Actor, limit: number) {
+      assertMay(actor, 'store:administer')
+      return database.query(findFrozenDeposits, { limit })
     },
 
-    async countAbove(blockNumber) {
-      const [row] = await database.query(countDepositsAbove, { height: blockNumber })
-      return row?.count ?? 0
+    /**
+     * Takes from the wallet what it owes for a frozen deposit (`deposit_…`), as far as it has it. Returns how much that was, a decimal
+     * string. Raises PERMISSION_DENIED, NOT_FOUND when nothing is owed or nothing is there to take.
+     */
+    async collect(actor: Actor, id: string): Promise<string> {
+      assertMay(actor, 'store:administer')
+      const [row] = await database.query(collectShortfall, { deposit: uuidOf(id) })
+      if (!row) throw notFound('Frozen deposit that its wallet owes something for and has something of')
+      notifications.notify(row.owner)
+      return row.taken
+    },
+
+    /**
+     * Has the platform bear what a wallet owes for a frozen deposit (`deposit_…`). Returns how much that is, a decimal string. Raises
+     * PERMISSION_DENIED, NOT_FOUND when nothing is owed.
+     */
+    async writeOff(actor: Actor, id: string): Promise<string> {
+      assertMay(actor, 'store:administer')
+      const [row] = await database.query(writeShortfallOff, { deposit: uuidOf(id) })
+      if (!row) throw notFound('Frozen deposit that its wallet owes something for')
+      return row.borne
     },
   }
+}
+
+function uuidOf(id: string): string {
+  const found = fromId(id, 'deposit')
+  if (!found) throw notFound('Deposit')
+  return found.uuid
 }

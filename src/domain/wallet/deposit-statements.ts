@@ -1,6 +1,6 @@
 import { eventSql } from '../event/event-sql.ts'
-import { arrayOf, int, numeric, statement, text, uuid } from '../sql.ts'
-import { isAwakeSql, placeSql, sweepPage } from '../sweep/sweep.ts'
+import { arrayOf, int, numeric, orNull, statement, text, textOf, uuid } from '../sql.ts'
+import { idPlaceSql, isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
 /** Where the scan of a chain stands. */
@@ -24,141 +24,149 @@ export const findWalletAddresses = statement(
   'select address from wallets where address = any ($addresses)',
 )
 
-/** How many deposits were credited from blocks above a height. */
-export const countDepositsAbove = statement(
-  'deposits_above',
-  { parameters: { height: int }, columns: { count: int } },
-  'select count(*)::int as count from deposits where block_number > $height',
+/** Parameters of a statement that moves a scan. */
+export const scanMove = { setting: text, from: text, to: text }
+/** The part `advanced_scan`, which has a row if nobody has moved the scan since: it is moved. */
+export const advanceSql = `
+   advanced_scan as materialized (
+     update settings set value = $to where key = $setting and value = $from returning key
+   )`
+/** The part `held_scan`, which has a row if nobody has moved the scan since: nobody does until this is done. */
+export const heldScanSql = `
+   held_scan as materialized (select key from settings where key = $setting and value = $from for no key update)`
+
+/**
+ * Moves the scan on and writes down what it found, a deposit in each place, and what wallets' own keys spent. What is written down already stays what it is; of one whose block
+ * the chain had lost, its new block is noted. Named in the order of what came in, so that a list tells it so.
+ */
+export const noteDeposits = statement(
+  'deposits_note',
+  {
+    parameters: {
+      ...scanMove,
+      references: arrayOf(text),
+      kinds: arrayOf(textOf<'COIN' | 'TOKEN'>()),
+      hashes: arrayOf(text),
+      addresses: arrayOf(text),
+      amounts: arrayOf(numeric),
+      blockNumbers: arrayOf(int),
+      blockHashes: arrayOf(text),
+      ...{ spentBy: arrayOf(text), spenders: arrayOf(text), spent: arrayOf(numeric), spentIn: arrayOf(int) },
+    },
+    columns: { advanced: int },
+  },
+  `with ${advanceSql},
+   found_deposits as materialized (
+     select i.*, w.user_id from advanced_scan
+     cross join unnest($references, $kinds, $hashes, $addresses, $amounts, $blockNumbers, $blockHashes)
+       with ordinality as i (reference, kind, hash, address, amount, block_number, block_hash, position)
+     join wallets w on w.address = i.address
+     order by i.position
+   ),
+   inserted_deposits as (
+     insert into deposits as d (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+     select reference, kind::deposit_kind, 'PENDING', hash, user_id, amount, block_number, block_hash from found_deposits order by position
+     on conflict (reference) do update set block_number = excluded.block_number, block_hash = excluded.block_hash
+   ),
+   inserted_spendings as (
+     insert into spendings as s (transaction_hash, wallet_id, amount, block_number)
+     select i.hash, w.user_id, i.amount, i.block_number from advanced_scan
+     cross join unnest($spentBy, $spenders, $spent, $spentIn) as i (hash, address, amount, block_number)
+     join wallets w on w.address = i.address
+     on conflict (transaction_hash) do update set amount = excluded.amount, block_number = excluded.block_number
+   )
+   select count(*)::int as advanced from advanced_scan`,
+)
+
+/** What counts by now and is not in the books: found and deep enough, or frozen and found again. */
+const dueSql = `d.status <> 'CREDITED' and d.block_number <= $due`
+const byId = idPlaceSql('d.id')
+
+/** A page of a sweep: deposits that count, as they were found. */
+export const findDueDeposits = statement(
+  'deposits_find_due',
+  { parameters: { ...sweepPage.parameters, due: int }, columns: sweepPage.columns },
+  `select d.reference as item, ${byId.place} as place from deposits d
+   where ${dueSql} and ${byId.isAfter} and ${isAwakeSql('credit-deposits', 'd.reference')}
+   order by d.id limit $limit`,
 )
 
 /**
- * The parts of a writing statement that credit the deposits of `found_deposits (hash, address, amount, block_number,
- * block_hash, position)`; `new_deposits` tells those that were not in the books already. Wallets are locked in the order of their ids, as a sale
- * does, so that nobody waits in a circle.
+ * Credits deposits that count, if nobody has moved the scan since. One that was frozen comes back less what its wallet still owed for it and
+ * what the platform bore. Wallets are locked in the order of their ids, as a sale does, so that nobody waits in a circle.
  */
-const creditSql = `
-   new_deposits as materialized (
-     select i.hash, i.amount, i.block_number, i.block_hash, w.user_id,
-       (row_number() over (partition by w.user_id order by i.position))::int as rank
-     from found_deposits i join wallets w on w.address = i.address
-     where not exists (select from transfers t where t.reference = 'deposit:' || i.hash || ':-1')
+export const creditDeposits = statement(
+  'deposits_credit',
+  {
+    parameters: { setting: text, from: text, references: arrayOf(text), due: int },
+    columns: { items: arrayOf(text), owners: arrayOf(uuid) },
+  },
+  `with ${heldScanSql},
+   locked_deposits as materialized (
+     select d.id, d.reference, d.wallet_id as user_id, d.kind, d.status, d.freezes, d.amount, d.shortfall, d.written_off
+     from deposits d cross join held_scan where d.reference = any ($references) and ${dueSql} order by d.id for no key update of d
+   ),
+   due_deposits as materialized (
+     select *, amount - shortfall - written_off as gain,
+       (row_number() over (partition by user_id order by id))::int as rank
+     from locked_deposits
    ),
    locked_wallets as materialized (
-     select user_id from wallets where user_id in (select user_id from new_deposits) order by user_id for update
+     select user_id from wallets where user_id in (select user_id from due_deposits) order by user_id for update
    ),
    credited_wallets as (
-     update wallets w set num = w.num + sum.amount, event_sequence = w.event_sequence + sum.count
+     update wallets w set num = w.num + sum.gain, event_sequence = w.event_sequence + sum.count
      from locked_wallets join (
-       select user_id, sum(amount) as amount, count(*)::int as count from new_deposits group by user_id
+       select user_id, sum(gain) as gain, count(*)::int as count from due_deposits group by user_id
      ) sum using (user_id)
      where w.user_id = locked_wallets.user_id
      returning w.user_id, old.event_sequence as before, next_transfer_ids(w.user_id, sum.count) as transfers
    ),
    credited_deposits as materialized (
-     select new_deposits.*, before + rank as sequence, transfers[rank] as transfer_id
-     from new_deposits join credited_wallets using (user_id)
+     select due_deposits.*, before + rank as sequence, transfers[rank] as transfer_id
+     from due_deposits join credited_wallets using (user_id)
+   ),
+   updated_deposits as (
+     update deposits d set status = 'CREDITED', credited_at = coalesce(d.credited_at, now()), frozen_at = null, shortfall = 0, written_off = 0
+     from credited_deposits c where d.id = c.id
    ),
    ${postTransferSql({
      from: 'credited_deposits',
-     reference: `'deposit:' || hash || ':-1'`,
+     reference: `case status when 'FROZEN' then 'deposit-release:' || substr(reference, 9) || ':' || freezes else reference end`,
      lines: [
-       { wallet: 'credited_deposits.user_id', currency: 'NUM', amount: 'credited_deposits.amount' },
-       { book: 'DEPOSITS', currency: 'NUM', amount: '-credited_deposits.amount' },
+       { wallet: 'credited_deposits.user_id', currency: 'NUM', amount: 'credited_deposits.gain' },
+       {
+         book: 'DEPOSITS',
+         currency: 'NUM',
+         amount: `case kind when 'TOKEN' then 0 else -credited_deposits.amount end`,
+       },
+       { book: 'TOKENS', currency: 'NUM', amount: `case kind when 'TOKEN' then -credited_deposits.amount else 0 end` },
+       { book: 'SHORTFALL', currency: 'NUM', amount: 'shortfall' },
+       { book: 'REVENUE', currency: 'NUM', amount: 'written_off' },
      ],
+     omitsZeros: true,
    })},
-   inserted_deposits as (
-     insert into deposits (transaction_hash, position, wallet_id, amount, block_number, block_hash)
-     select hash, -1, user_id, amount, block_number, block_hash from new_deposits
-   ),
    ${eventSql({
      from: 'credited_deposits',
      owner: 'user_id',
      sequence: 'sequence',
-     type: 'deposit.credited',
+     type: { sql: `case status when 'FROZEN' then 'deposit.released' else 'deposit.credited' end` },
      transfer: 'transfer_id',
-   })}`
-
-/** Moves the scan on, if nobody has moved it since. */
-const move = { setting: text, from: text, to: text }
-const advanceSql = `
-   advanced_scan as materialized (
-     update settings set value = $to where key = $setting and value = $from returning key
-   )`
-
-/** What the scan found, a deposit in each place, and their `amounts`. */
-const found = {
-  hashes: arrayOf(text),
-  addresses: arrayOf(text),
-  blockNumbers: arrayOf(int),
-  blockHashes: arrayOf(text),
-}
-const foundSql = `
-   found_deposits as materialized (
-     select i.* from advanced_scan cross join unnest($hashes, $addresses, $amounts, $blockNumbers, $blockHashes)
-       with ordinality as i (hash, address, amount, block_number, block_hash, position)
-   )`
-
-/** Moves the scan on and credits what it found; what is in the books already is left out. */
-export const creditDeposits = statement(
-  'deposits_credit',
-  {
-    parameters: { ...move, ...found, amounts: arrayOf(numeric) },
-    columns: { advanced: int, credited: int, owners: arrayOf(uuid) },
-  },
-  `with ${advanceSql}, ${foundSql}, ${creditSql}
-   select (select count(*) from advanced_scan)::int as advanced, (select count(*) from new_deposits)::int as credited,
-     array(select distinct user_id from new_deposits) as owners`,
+   })}
+   select array(select reference from credited_deposits) as items, array(select user_id from credited_wallets) as owners`,
 )
 
-/** Moves the scan on and sets aside what it found. Amounts as they are told, because the books may not hold them. */
-export const setDepositsAside = statement(
-  'deposits_set_aside',
-  { parameters: { ...move, ...found, amounts: arrayOf(text) }, columns: { advanced: int } },
-  `with ${advanceSql}, ${foundSql},
-   inserted_deposits as (
-     insert into set_aside_deposits (transaction_hash, address, amount, block_number, block_hash, position)
-     select hash, address, amount, block_number, block_hash, position from found_deposits
-     on conflict (transaction_hash) do nothing
-   )
-   select count(*)::int as advanced from advanced_scan`,
+/** How far the chain was seen, and up to which block deposits count; the same for all processes. */
+export const noteHead = statement(
+  'deposits_note_head',
+  { parameters: { head: int, due: int } },
+  `insert into settings (key, value) values ('deposits-head', $head || ' ' || $due)
+   on conflict (key) do update set value = excluded.value where settings.value <> excluded.value`,
 )
 
-/**
- * Moves the scan back; `height` is that of the block up to which the chain is the same. What was set aside from blocks that are
- * gone is found anew, if the chain still has it.
- */
-export const moveScanBack = statement(
-  'deposits_back',
-  { parameters: { ...move, height: int } },
-  `with ${advanceSql},
-   deleted_deposits as (
-     delete from set_aside_deposits using advanced_scan where block_number > $height returning transaction_hash
-   )
-   delete from setbacks where sweep = 'credit-deposits' and item in (select transaction_hash from deleted_deposits)`,
-)
-
-const byAge = placeSql('created_at', 'transaction_hash', ['timestamptz', 'text'])
-
-/** A page of a sweep: deposits that the books refused when they were found, oldest first. */
-export const findSetAside = statement(
-  'deposits_find_set_aside',
-  sweepPage,
-  `select transaction_hash as item, ${byAge.place} as place from set_aside_deposits
-   where ${byAge.isAfter} and ${isAwakeSql('credit-deposits', 'transaction_hash')}
-   order by created_at, transaction_hash limit $limit`,
-)
-
-/** Credits deposits that were set aside. Whoever takes one away is the one who credits it. */
-export const creditSetAside = statement(
-  'deposits_credit_set_aside',
-  { parameters: { transactions: arrayOf(text) }, columns: { items: arrayOf(text), owners: arrayOf(uuid) } },
-  `with deleted_deposits as materialized (
-     delete from set_aside_deposits d using wallets w where w.address = d.address and d.transaction_hash = any ($transactions)
-     returning d.transaction_hash as hash, d.address, d.amount::numeric as amount, d.block_number, d.block_hash, d.position
-   ),
-   found_deposits as materialized (
-     select hash, address, amount, block_number, block_hash, row_number() over (order by block_number, position) as position
-     from deleted_deposits
-   ), ${creditSql}
-   select array(select hash from deleted_deposits) as items, array(select distinct user_id from new_deposits) as owners`,
+/** The same, for readers; null before the chain was looked at. */
+export const findHead = statement(
+  'deposits_head',
+  { columns: { head: orNull(int) } },
+  `select max(split_part(value, ' ', 1))::int as head from settings where key = 'deposits-head'`,
 )

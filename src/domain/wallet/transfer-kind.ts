@@ -5,6 +5,9 @@ import { type IdPrefix, toId } from '../ids.ts'
 export type TransferKind =
   | 'COMMIT'
   | 'DEPOSIT'
+  | 'DEPOSIT_COLLECTION'
+  | 'DEPOSIT_FREEZE'
+  | 'DEPOSIT_RELEASE'
   | 'GRANT'
   | 'GRANT_EXPIRY'
   | 'ORDER'
@@ -23,6 +26,9 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
   order: { kind: 'ORDER', subject: 'order' },
   'order-refund': { kind: 'ORDER_REFUND', subject: 'order' },
   deposit: { kind: 'DEPOSIT' },
+  'deposit-freeze': { kind: 'DEPOSIT_FREEZE' },
+  'deposit-release': { kind: 'DEPOSIT_RELEASE' },
+  'deposit-collection': { kind: 'DEPOSIT_COLLECTION' },
   grant: { kind: 'GRANT', subject: 'grant' },
   'grant-expiry': { kind: 'GRANT_EXPIRY', subject: 'grant' },
   withdrawal: { kind: 'WITHDRAWAL', subject: 'withdrawal' },
@@ -31,7 +37,7 @@ const kinds: Record<string, { kind: TransferKind; subject?: IdPrefix }> = {
 
 /**
  * What a transfer's reference tells. `subjectId`: TypeID of the commit, order, grant or user; the transaction's hash for a
- * deposit; null when it is about nothing.
+ * deposit (the block's where a contract paid); null when it is about nothing.
  */
 export function describeReference(reference: string): { kind: TransferKind; subjectId: string | null } {
   const [first = '', subject = ''] = reference.split(':', 2)

@@ -1,6 +1,7 @@
-/** All about wallets, made from its parts: prices, balances, grants and the statement. What comes in over the chain is the watcher's. */
+/** All about wallets, made from its parts: prices, balances, deposits, grants and the statement. What comes in over the chain is written by the watcher. */
 import type { Idempotency } from '../idempotency.ts'
 import type { Database, FeedNotifications, Log } from '../ports.ts'
+import { createDepositService } from './deposit-service.ts'
 import { createFunds } from './funds.ts'
 import { createGrantService } from './grant-service.ts'
 import { createPricing } from './pricing.ts'
@@ -25,6 +26,7 @@ export type WalletServices = ReturnType<typeof createWalletServices>
 export const createWalletServices = (deps: Dependencies) => ({
   pricing: createPricing({ ...deps.config, gasFee: deps.gasFee }),
   funds: createFunds(deps),
+  deposits: createDepositService(deps),
   grants: createGrantService(deps),
   statement: createStatementService(deps),
 })

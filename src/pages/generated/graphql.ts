@@ -306,6 +306,7 @@ export type AdminAccountQuery = { node:
     | { __typename: 'Asset' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'Commit' }
+    | { __typename: 'Deposit' }
     | { __typename: 'Event' }
     | { __typename: 'NetworkApp' }
     | { __typename: 'Order' }

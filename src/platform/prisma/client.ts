@@ -157,7 +157,7 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
 export type WebhookAttempt = Prisma.WebhookAttemptModel
 /**
  * Model Deposit
- * Currency units that came in over the chain and were credited.
+ * What came in over the chain.
  */
 export type Deposit = Prisma.DepositModel
 /**
@@ -177,10 +177,15 @@ export type Withdrawal = Prisma.WithdrawalModel
  */
 export type CoinTransaction = Prisma.CoinTransactionModel
 /**
- * Model SetAsideDeposit
- * A deposit that was found and could not be credited yet: a sweep tries it again and takes it away when it is in the books.
+ * Model Spending
+ * Coins that a transaction of a wallet's own key took from its address, fee and all.
  */
-export type SetAsideDeposit = Prisma.SetAsideDepositModel
+export type Spending = Prisma.SpendingModel
+/**
+ * Model BalanceMark
+ * What an address held at a block, where that is not what is known to have come and gone since the beginning.
+ */
+export type BalanceMark = Prisma.BalanceMarkModel
 /**
  * Model PointGrant
  * Points an administrator gave to a user.

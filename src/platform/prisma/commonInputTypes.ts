@@ -592,6 +592,40 @@ export type EnumDeliveryStatusWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumDeliveryStatusFilter<$PrismaModel>
 }
 
+export type EnumDepositKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositKind | Prisma.EnumDepositKindFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositKindFilter<$PrismaModel> | $Enums.DepositKind
+}
+
+export type EnumDepositStatusFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositStatus | Prisma.EnumDepositStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositStatusFilter<$PrismaModel> | $Enums.DepositStatus
+}
+
+export type EnumDepositKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositKind | Prisma.EnumDepositKindFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositKindWithAggregatesFilter<$PrismaModel> | $Enums.DepositKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDepositKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDepositKindFilter<$PrismaModel>
+}
+
+export type EnumDepositStatusWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositStatus | Prisma.EnumDepositStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositStatusWithAggregatesFilter<$PrismaModel> | $Enums.DepositStatus
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDepositStatusFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDepositStatusFilter<$PrismaModel>
+}
+
 export type EnumCoinMoveKindFilter<$PrismaModel = never> = {
   equals?: $Enums.CoinMoveKind | Prisma.EnumCoinMoveKindFieldRefInput<$PrismaModel>
   in?: $Enums.CoinMoveKind[] | Prisma.ListEnumCoinMoveKindFieldRefInput<$PrismaModel>
@@ -1218,6 +1252,40 @@ export type NestedEnumDeliveryStatusWithAggregatesFilter<$PrismaModel = never> =
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumDeliveryStatusFilter<$PrismaModel>
   _max?: Prisma.NestedEnumDeliveryStatusFilter<$PrismaModel>
+}
+
+export type NestedEnumDepositKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositKind | Prisma.EnumDepositKindFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositKindFilter<$PrismaModel> | $Enums.DepositKind
+}
+
+export type NestedEnumDepositStatusFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositStatus | Prisma.EnumDepositStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositStatusFilter<$PrismaModel> | $Enums.DepositStatus
+}
+
+export type NestedEnumDepositKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositKind | Prisma.EnumDepositKindFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositKind[] | Prisma.ListEnumDepositKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositKindWithAggregatesFilter<$PrismaModel> | $Enums.DepositKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDepositKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDepositKindFilter<$PrismaModel>
+}
+
+export type NestedEnumDepositStatusWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.DepositStatus | Prisma.EnumDepositStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.DepositStatus[] | Prisma.ListEnumDepositStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumDepositStatusWithAggregatesFilter<$PrismaModel> | $Enums.DepositStatus
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumDepositStatusFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumDepositStatusFilter<$PrismaModel>
 }
 
 export type NestedEnumCoinMoveKindFilter<$PrismaModel = never> = {

@@ -41,6 +41,8 @@ export const Book = {
   GAS: 'GAS',
   PROMOTION: 'PROMOTION',
   DEPOSITS: 'DEPOSITS',
+  TOKENS: 'TOKENS',
+  SHORTFALL: 'SHORTFALL',
   FORFEITED: 'FORFEITED',
   UNDER_WAY: 'UNDER_WAY',
   TREASURY: 'TREASURY',
@@ -101,6 +103,24 @@ export const DeliveryStatus = {
 } as const
 
 export type DeliveryStatus = (typeof DeliveryStatus)[keyof typeof DeliveryStatus]
+
+
+export const DepositKind = {
+  COIN: 'COIN',
+  CONTRACT: 'CONTRACT',
+  TOKEN: 'TOKEN'
+} as const
+
+export type DepositKind = (typeof DepositKind)[keyof typeof DepositKind]
+
+
+export const DepositStatus = {
+  PENDING: 'PENDING',
+  CREDITED: 'CREDITED',
+  FROZEN: 'FROZEN'
+} as const
+
+export type DepositStatus = (typeof DepositStatus)[keyof typeof DepositStatus]
 
 
 export const CoinMoveKind = {

@@ -57,6 +57,7 @@ const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
   networkApp: 'NetworkApp',
   order: 'Order',
   event: 'Event',
+  deposit: 'Deposit',
   refund: 'Refund',
   webhookDelivery: 'WebhookDelivery',
   webhookAttempt: 'WebhookAttempt',

@@ -21,12 +21,27 @@ const kinds = [
   'withdrawal',
   'withdrawal-refund',
   'deposit',
+  'deposit-freeze',
+  'deposit-release',
+  'deposit-collection',
+  'deposit-write-off',
   'grant',
   'grant-expiry',
   'forfeit',
 ] as const
 const currencies = ['NUM', 'POINTS'] as const
-const books = ['REVENUE', 'GAS', 'PROMOTION', 'DEPOSITS', 'FORFEITED', 'UNDER_WAY', 'TREASURY', 'WITHDRAWALS'] as const
+const books = [
+  'REVENUE',
+  'GAS',
+  'PROMOTION',
+  'DEPOSITS',
+  'TOKENS',
+  'SHORTFALL',
+  'FORFEITED',
+  'UNDER_WAY',
+  'TREASURY',
+  'WITHDRAWALS',
+] as const
 
 const known: ReadonlySet<string> = new Set(kinds)
 

@@ -70,7 +70,11 @@ export const readState = statement(
    select metric, label, state, value from jobs_told
    union all select metric, label, state, value from relay_told
    union all select ${metric('annal_setbacks')}, sweep, null, count(*)::float8 from setbacks group by sweep
-   union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from set_aside_deposits
+   union all select ${metric('annal_deposits')}, lower(s.status::text), null, (select count(*) from deposits d where d.status = s.status)::float8
+     from (values ('PENDING'::deposit_status), ('FROZEN')) as s (status)
+   union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
+   union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8
+     from deposits where status = 'FROZEN'
    union all select ${metric('annal_withdrawals_waiting_seconds')}, null, null,
      coalesce(extract(epoch from now() - min(due_at)), 0)::float8 from withdrawals where status = 'WAITING' and due_at <= now()
    union all select ${metric('annal_webhooks_disabled')}, null, null, count(*)::float8

@@ -177,11 +177,23 @@ export const metricTable = {
     labels: [],
     help: 'Seconds that the oldest withdrawal is due and not signed for, because the treasury is short of coins or the chain away; 0 when none is.',
   },
+  annal_deposits: {
+    type: 'gauge',
+    source: 'database',
+    labels: ['status'],
+    help: 'Deposits that are pending (not deep enough to count) or frozen (credited, and the chain has lost them).',
+  },
   annal_deposits_set_aside: {
     type: 'gauge',
     source: 'database',
     labels: [],
-    help: 'Deposits that were found and could not be credited yet.',
+    help: 'Deposits that count and could not be credited yet.',
+  },
+  annal_deposits_shortfall_units: {
+    type: 'gauge',
+    source: 'database',
+    labels: [],
+    help: 'Currency units that wallets owe for frozen deposits, because they had spent them.',
   },
 
   annal_relay_commits: {

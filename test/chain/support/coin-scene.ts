@@ -8,7 +8,7 @@ import { quantity } from '../../../src/chain/rpc.ts'
 import { checkInvariants } from '../../../src/domain/invariants.ts'
 import { fromUnits, toUnits } from '../../../src/domain/money.ts'
 import { createCoinService } from '../../../src/domain/wallet/coin-service.ts'
-import { createDepositService } from '../../../src/domain/wallet/deposit-service.ts'
+import { createDepositBooks } from '../../../src/domain/wallet/deposit-books.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { startChainProxy } from '../../support/chain-proxy.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -54,7 +54,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
     confirmations: CONFIRMATIONS,
     pollEvery: 20,
   })
-  const watcher = createDepositWatcher({ ...shared(chain.url), books: createDepositService(installation) })
+  const watcher = createDepositWatcher({ ...shared(chain.url), books: createDepositBooks(installation) })
   watcher.start()
   atEnd(() => watcher.stop())
   const moveCoins = () => {

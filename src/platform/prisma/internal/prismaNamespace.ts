@@ -423,7 +423,8 @@ export const ModelName = {
   CoinMove: 'CoinMove',
   Withdrawal: 'Withdrawal',
   CoinTransaction: 'CoinTransaction',
-  SetAsideDeposit: 'SetAsideDeposit',
+  Spending: 'Spending',
+  BalanceMark: 'BalanceMark',
   PointGrant: 'PointGrant',
   GrantUse: 'GrantUse',
   IdempotencyKey: 'IdempotencyKey',
@@ -447,7 +448,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "setAsideDeposit" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2375,77 +2376,151 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    SetAsideDeposit: {
-      payload: Prisma.$SetAsideDepositPayload<ExtArgs>
-      fields: Prisma.SetAsideDepositFieldRefs
+    Spending: {
+      payload: Prisma.$SpendingPayload<ExtArgs>
+      fields: Prisma.SpendingFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.SetAsideDepositFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload> | null
+          args: Prisma.SpendingFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.SetAsideDepositFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>
+          args: Prisma.SpendingFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>
         }
         findFirst: {
-          args: Prisma.SetAsideDepositFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload> | null
+          args: Prisma.SpendingFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.SetAsideDepositFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>
+          args: Prisma.SpendingFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>
         }
         findMany: {
-          args: Prisma.SetAsideDepositFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>[]
+          args: Prisma.SpendingFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>[]
         }
         create: {
-          args: Prisma.SetAsideDepositCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>
+          args: Prisma.SpendingCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>
         }
         createMany: {
-          args: Prisma.SetAsideDepositCreateManyArgs<ExtArgs>
+          args: Prisma.SpendingCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.SetAsideDepositCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>[]
+          args: Prisma.SpendingCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>[]
         }
         delete: {
-          args: Prisma.SetAsideDepositDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>
+          args: Prisma.SpendingDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>
         }
         update: {
-          args: Prisma.SetAsideDepositUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>
+          args: Prisma.SpendingUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>
         }
         deleteMany: {
-          args: Prisma.SetAsideDepositDeleteManyArgs<ExtArgs>
+          args: Prisma.SpendingDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.SetAsideDepositUpdateManyArgs<ExtArgs>
+          args: Prisma.SpendingUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.SetAsideDepositUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>[]
+          args: Prisma.SpendingUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>[]
         }
         upsert: {
-          args: Prisma.SetAsideDepositUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SetAsideDepositPayload>
+          args: Prisma.SpendingUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SpendingPayload>
         }
         aggregate: {
-          args: Prisma.SetAsideDepositAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateSetAsideDeposit>
+          args: Prisma.SpendingAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSpending>
         }
         groupBy: {
-          args: Prisma.SetAsideDepositGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SetAsideDepositGroupByOutputType>[]
+          args: Prisma.SpendingGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SpendingGroupByOutputType>[]
         }
         count: {
-          args: Prisma.SetAsideDepositCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SetAsideDepositCountAggregateOutputType> | number
+          args: Prisma.SpendingCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SpendingCountAggregateOutputType> | number
+        }
+      }
+    }
+    BalanceMark: {
+      payload: Prisma.$BalanceMarkPayload<ExtArgs>
+      fields: Prisma.BalanceMarkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BalanceMarkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BalanceMarkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>
+        }
+        findFirst: {
+          args: Prisma.BalanceMarkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BalanceMarkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>
+        }
+        findMany: {
+          args: Prisma.BalanceMarkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>[]
+        }
+        create: {
+          args: Prisma.BalanceMarkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>
+        }
+        createMany: {
+          args: Prisma.BalanceMarkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BalanceMarkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>[]
+        }
+        delete: {
+          args: Prisma.BalanceMarkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>
+        }
+        update: {
+          args: Prisma.BalanceMarkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>
+        }
+        deleteMany: {
+          args: Prisma.BalanceMarkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BalanceMarkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BalanceMarkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>[]
+        }
+        upsert: {
+          args: Prisma.BalanceMarkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BalanceMarkPayload>
+        }
+        aggregate: {
+          args: Prisma.BalanceMarkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBalanceMark>
+        }
+        groupBy: {
+          args: Prisma.BalanceMarkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BalanceMarkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BalanceMarkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BalanceMarkCountAggregateOutputType> | number
         }
       }
     }
@@ -3424,14 +3499,22 @@ export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnu
 
 
 export const DepositScalarFieldEnum = {
+  id: 'id',
+  reference: 'reference',
+  kind: 'kind',
+  status: 'status',
   transactionHash: 'transactionHash',
-  position: 'position',
   walletId: 'walletId',
   amount: 'amount',
   blockNumber: 'blockNumber',
   blockHash: 'blockHash',
   gatheredBy: 'gatheredBy',
-  createdAt: 'createdAt'
+  freezes: 'freezes',
+  shortfall: 'shortfall',
+  writtenOff: 'writtenOff',
+  createdAt: 'createdAt',
+  creditedAt: 'creditedAt',
+  frozenAt: 'frozenAt'
 } as const
 
 export type DepositScalarFieldEnum = (typeof DepositScalarFieldEnum)[keyof typeof DepositScalarFieldEnum]
@@ -3489,17 +3572,23 @@ export const CoinTransactionScalarFieldEnum = {
 export type CoinTransactionScalarFieldEnum = (typeof CoinTransactionScalarFieldEnum)[keyof typeof CoinTransactionScalarFieldEnum]
 
 
-export const SetAsideDepositScalarFieldEnum = {
+export const SpendingScalarFieldEnum = {
   transactionHash: 'transactionHash',
-  address: 'address',
+  walletId: 'walletId',
   amount: 'amount',
-  blockNumber: 'blockNumber',
-  blockHash: 'blockHash',
-  position: 'position',
-  createdAt: 'createdAt'
+  blockNumber: 'blockNumber'
 } as const
 
-export type SetAsideDepositScalarFieldEnum = (typeof SetAsideDepositScalarFieldEnum)[keyof typeof SetAsideDepositScalarFieldEnum]
+export type SpendingScalarFieldEnum = (typeof SpendingScalarFieldEnum)[keyof typeof SpendingScalarFieldEnum]
+
+
+export const BalanceMarkScalarFieldEnum = {
+  walletId: 'walletId',
+  blockNumber: 'blockNumber',
+  balance: 'balance'
+} as const
+
+export type BalanceMarkScalarFieldEnum = (typeof BalanceMarkScalarFieldEnum)[keyof typeof BalanceMarkScalarFieldEnum]
 
 
 export const PointGrantScalarFieldEnum = {
@@ -3877,6 +3966,34 @@ export type ListEnumDeliveryStatusFieldRefInput<$PrismaModel> = FieldRefInputTyp
 
 
 /**
+ * Reference to a field of type 'DepositKind'
+ */
+export type EnumDepositKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DepositKind'>
+    
+
+
+/**
+ * Reference to a field of type 'DepositKind[]'
+ */
+export type ListEnumDepositKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DepositKind[]'>
+    
+
+
+/**
+ * Reference to a field of type 'DepositStatus'
+ */
+export type EnumDepositStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DepositStatus'>
+    
+
+
+/**
+ * Reference to a field of type 'DepositStatus[]'
+ */
+export type ListEnumDepositStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DepositStatus[]'>
+    
+
+
+/**
  * Reference to a field of type 'CoinMoveKind'
  */
 export type EnumCoinMoveKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CoinMoveKind'>
@@ -4122,7 +4239,8 @@ export type GlobalOmitConfig = {
   coinMove?: Prisma.CoinMoveOmit
   withdrawal?: Prisma.WithdrawalOmit
   coinTransaction?: Prisma.CoinTransactionOmit
-  setAsideDeposit?: Prisma.SetAsideDepositOmit
+  spending?: Prisma.SpendingOmit
+  balanceMark?: Prisma.BalanceMarkOmit
   pointGrant?: Prisma.PointGrantOmit
   grantUse?: Prisma.GrantUseOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit

@@ -77,7 +77,8 @@ export const ModelName = {
   CoinMove: 'CoinMove',
   Withdrawal: 'Withdrawal',
   CoinTransaction: 'CoinTransaction',
-  SetAsideDeposit: 'SetAsideDeposit',
+  Spending: 'Spending',
+  BalanceMark: 'BalanceMark',
   PointGrant: 'PointGrant',
   GrantUse: 'GrantUse',
   IdempotencyKey: 'IdempotencyKey',
@@ -448,14 +449,22 @@ export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnu
 
 
 export const DepositScalarFieldEnum = {
+  id: 'id',
+  reference: 'reference',
+  kind: 'kind',
+  status: 'status',
   transactionHash: 'transactionHash',
-  position: 'position',
   walletId: 'walletId',
   amount: 'amount',
   blockNumber: 'blockNumber',
   blockHash: 'blockHash',
   gatheredBy: 'gatheredBy',
-  createdAt: 'createdAt'
+  freezes: 'freezes',
+  shortfall: 'shortfall',
+  writtenOff: 'writtenOff',
+  createdAt: 'createdAt',
+  creditedAt: 'creditedAt',
+  frozenAt: 'frozenAt'
 } as const
 
 export type DepositScalarFieldEnum = (typeof DepositScalarFieldEnum)[keyof typeof DepositScalarFieldEnum]
@@ -513,17 +522,23 @@ export const CoinTransactionScalarFieldEnum = {
 export type CoinTransactionScalarFieldEnum = (typeof CoinTransactionScalarFieldEnum)[keyof typeof CoinTransactionScalarFieldEnum]
 
 
-export const SetAsideDepositScalarFieldEnum = {
+export const SpendingScalarFieldEnum = {
   transactionHash: 'transactionHash',
-  address: 'address',
+  walletId: 'walletId',
   amount: 'amount',
-  blockNumber: 'blockNumber',
-  blockHash: 'blockHash',
-  position: 'position',
-  createdAt: 'createdAt'
+  blockNumber: 'blockNumber'
 } as const
 
-export type SetAsideDepositScalarFieldEnum = (typeof SetAsideDepositScalarFieldEnum)[keyof typeof SetAsideDepositScalarFieldEnum]
+export type SpendingScalarFieldEnum = (typeof SpendingScalarFieldEnum)[keyof typeof SpendingScalarFieldEnum]
+
+
+export const BalanceMarkScalarFieldEnum = {
+  walletId: 'walletId',
+  blockNumber: 'blockNumber',
+  balance: 'balance'
+} as const
+
+export type BalanceMarkScalarFieldEnum = (typeof BalanceMarkScalarFieldEnum)[keyof typeof BalanceMarkScalarFieldEnum]
 
 
 export const PointGrantScalarFieldEnum = {

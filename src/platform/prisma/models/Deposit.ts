@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Deposit
- * Currency units that came in over the chain and were credited.
+ * What came in over the chain.
  */
 export type DepositModel = runtime.Types.Result.DefaultSelection<Prisma.$DepositPayload>
 
@@ -27,95 +27,151 @@ export type AggregateDeposit = {
 }
 
 export type DepositAvgAggregateOutputType = {
-  position: number | null
   amount: runtime.Decimal | null
   blockNumber: number | null
+  freezes: number | null
+  shortfall: runtime.Decimal | null
+  writtenOff: runtime.Decimal | null
 }
 
 export type DepositSumAggregateOutputType = {
-  position: number | null
   amount: runtime.Decimal | null
   blockNumber: number | null
+  freezes: number | null
+  shortfall: runtime.Decimal | null
+  writtenOff: runtime.Decimal | null
 }
 
 export type DepositMinAggregateOutputType = {
+  id: string | null
+  reference: string | null
+  kind: $Enums.DepositKind | null
+  status: $Enums.DepositStatus | null
   transactionHash: string | null
-  position: number | null
   walletId: string | null
   amount: runtime.Decimal | null
   blockNumber: number | null
   blockHash: string | null
   gatheredBy: string | null
+  freezes: number | null
+  shortfall: runtime.Decimal | null
+  writtenOff: runtime.Decimal | null
   createdAt: Date | null
+  creditedAt: Date | null
+  frozenAt: Date | null
 }
 
 export type DepositMaxAggregateOutputType = {
+  id: string | null
+  reference: string | null
+  kind: $Enums.DepositKind | null
+  status: $Enums.DepositStatus | null
   transactionHash: string | null
-  position: number | null
   walletId: string | null
   amount: runtime.Decimal | null
   blockNumber: number | null
   blockHash: string | null
   gatheredBy: string | null
+  freezes: number | null
+  shortfall: runtime.Decimal | null
+  writtenOff: runtime.Decimal | null
   createdAt: Date | null
+  creditedAt: Date | null
+  frozenAt: Date | null
 }
 
 export type DepositCountAggregateOutputType = {
+  id: number
+  reference: number
+  kind: number
+  status: number
   transactionHash: number
-  position: number
   walletId: number
   amount: number
   blockNumber: number
   blockHash: number
   gatheredBy: number
+  freezes: number
+  shortfall: number
+  writtenOff: number
   createdAt: number
+  creditedAt: number
+  frozenAt: number
   _all: number
 }
 
 
 export type DepositAvgAggregateInputType = {
-  position?: true
   amount?: true
   blockNumber?: true
+  freezes?: true
+  shortfall?: true
+  writtenOff?: true
 }
 
 export type DepositSumAggregateInputType = {
-  position?: true
   amount?: true
   blockNumber?: true
+  freezes?: true
+  shortfall?: true
+  writtenOff?: true
 }
 
 export type DepositMinAggregateInputType = {
+  id?: true
+  reference?: true
+  kind?: true
+  status?: true
   transactionHash?: true
-  position?: true
   walletId?: true
   amount?: true
   blockNumber?: true
   blockHash?: true
   gatheredBy?: true
+  freezes?: true
+  shortfall?: true
+  writtenOff?: true
   createdAt?: true
+  creditedAt?: true
+  frozenAt?: true
 }
 
 export type DepositMaxAggregateInputType = {
+  id?: true
+  reference?: true
+  kind?: true
+  status?: true
   transactionHash?: true
-  position?: true
   walletId?: true
   amount?: true
   blockNumber?: true
   blockHash?: true
   gatheredBy?: true
+  freezes?: true
+  shortfall?: true
+  writtenOff?: true
   createdAt?: true
+  creditedAt?: true
+  frozenAt?: true
 }
 
 export type DepositCountAggregateInputType = {
+  id?: true
+  reference?: true
+  kind?: true
+  status?: true
   transactionHash?: true
-  position?: true
   walletId?: true
   amount?: true
   blockNumber?: true
   blockHash?: true
   gatheredBy?: true
+  freezes?: true
+  shortfall?: true
+  writtenOff?: true
   createdAt?: true
+  creditedAt?: true
+  frozenAt?: true
   _all?: true
 }
 
@@ -206,14 +262,22 @@ export type DepositGroupByArgs<ExtArgs extends runtime.Types.Extensions.Internal
 }
 
 export type DepositGroupByOutputType = {
-  transactionHash: string
-  position: number
+  id: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash: string | null
   walletId: string
   amount: runtime.Decimal
-  blockNumber: number
-  blockHash: string
+  blockNumber: number | null
+  blockHash: string | null
   gatheredBy: string | null
+  freezes: number
+  shortfall: runtime.Decimal
+  writtenOff: runtime.Decimal
   createdAt: Date
+  creditedAt: Date | null
+  frozenAt: Date | null
   _count: DepositCountAggregateOutputType | null
   _avg: DepositAvgAggregateOutputType | null
   _sum: DepositSumAggregateOutputType | null
@@ -240,57 +304,88 @@ export type DepositWhereInput = {
   AND?: Prisma.DepositWhereInput | Prisma.DepositWhereInput[]
   OR?: Prisma.DepositWhereInput[]
   NOT?: Prisma.DepositWhereInput | Prisma.DepositWhereInput[]
-  transactionHash?: Prisma.StringFilter<"Deposit"> | string
-  position?: Prisma.IntFilter<"Deposit"> | number
+  id?: Prisma.UuidFilter<"Deposit"> | string
+  reference?: Prisma.StringFilter<"Deposit"> | string
+  kind?: Prisma.EnumDepositKindFilter<"Deposit"> | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFilter<"Deposit"> | $Enums.DepositStatus
+  transactionHash?: Prisma.StringNullableFilter<"Deposit"> | string | null
   walletId?: Prisma.UuidFilter<"Deposit"> | string
   amount?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFilter<"Deposit"> | number
-  blockHash?: Prisma.StringFilter<"Deposit"> | string
+  blockNumber?: Prisma.IntNullableFilter<"Deposit"> | number | null
+  blockHash?: Prisma.StringNullableFilter<"Deposit"> | string | null
   gatheredBy?: Prisma.UuidNullableFilter<"Deposit"> | string | null
+  freezes?: Prisma.IntFilter<"Deposit"> | number
+  shortfall?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Deposit"> | Date | string
+  creditedAt?: Prisma.DateTimeNullableFilter<"Deposit"> | Date | string | null
+  frozenAt?: Prisma.DateTimeNullableFilter<"Deposit"> | Date | string | null
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
   move?: Prisma.XOR<Prisma.CoinMoveNullableScalarRelationFilter, Prisma.CoinMoveWhereInput> | null
 }
 
 export type DepositOrderByWithRelationInput = {
-  transactionHash?: Prisma.SortOrder
-  position?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
+  status?: Prisma.SortOrder
+  transactionHash?: Prisma.SortOrderInput | Prisma.SortOrder
   walletId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
-  blockNumber?: Prisma.SortOrder
-  blockHash?: Prisma.SortOrder
+  blockNumber?: Prisma.SortOrderInput | Prisma.SortOrder
+  blockHash?: Prisma.SortOrderInput | Prisma.SortOrder
   gatheredBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  freezes?: Prisma.SortOrder
+  shortfall?: Prisma.SortOrder
+  writtenOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  creditedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  frozenAt?: Prisma.SortOrderInput | Prisma.SortOrder
   wallet?: Prisma.WalletOrderByWithRelationInput
   move?: Prisma.CoinMoveOrderByWithRelationInput
 }
 
 export type DepositWhereUniqueInput = Prisma.AtLeast<{
-  transactionHash_position?: Prisma.DepositTransactionHashPositionCompoundUniqueInput
+  id?: string
+  reference?: string
   AND?: Prisma.DepositWhereInput | Prisma.DepositWhereInput[]
   OR?: Prisma.DepositWhereInput[]
   NOT?: Prisma.DepositWhereInput | Prisma.DepositWhereInput[]
-  transactionHash?: Prisma.StringFilter<"Deposit"> | string
-  position?: Prisma.IntFilter<"Deposit"> | number
+  kind?: Prisma.EnumDepositKindFilter<"Deposit"> | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFilter<"Deposit"> | $Enums.DepositStatus
+  transactionHash?: Prisma.StringNullableFilter<"Deposit"> | string | null
   walletId?: Prisma.UuidFilter<"Deposit"> | string
   amount?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFilter<"Deposit"> | number
-  blockHash?: Prisma.StringFilter<"Deposit"> | string
+  blockNumber?: Prisma.IntNullableFilter<"Deposit"> | number | null
+  blockHash?: Prisma.StringNullableFilter<"Deposit"> | string | null
   gatheredBy?: Prisma.UuidNullableFilter<"Deposit"> | string | null
+  freezes?: Prisma.IntFilter<"Deposit"> | number
+  shortfall?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Deposit"> | Date | string
+  creditedAt?: Prisma.DateTimeNullableFilter<"Deposit"> | Date | string | null
+  frozenAt?: Prisma.DateTimeNullableFilter<"Deposit"> | Date | string | null
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
   move?: Prisma.XOR<Prisma.CoinMoveNullableScalarRelationFilter, Prisma.CoinMoveWhereInput> | null
-}, "transactionHash_position">
+}, "id" | "reference">
 
 export type DepositOrderByWithAggregationInput = {
-  transactionHash?: Prisma.SortOrder
-  position?: Prisma.SortOrder
+  id?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
+  status?: Prisma.SortOrder
+  transactionHash?: Prisma.SortOrderInput | Prisma.SortOrder
   walletId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
-  blockNumber?: Prisma.SortOrder
-  blockHash?: Prisma.SortOrder
+  blockNumber?: Prisma.SortOrderInput | Prisma.SortOrder
+  blockHash?: Prisma.SortOrderInput | Prisma.SortOrder
   gatheredBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  freezes?: Prisma.SortOrder
+  shortfall?: Prisma.SortOrder
+  writtenOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  creditedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  frozenAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.DepositCountOrderByAggregateInput
   _avg?: Prisma.DepositAvgOrderByAggregateInput
   _max?: Prisma.DepositMaxOrderByAggregateInput
@@ -302,89 +397,153 @@ export type DepositScalarWhereWithAggregatesInput = {
   AND?: Prisma.DepositScalarWhereWithAggregatesInput | Prisma.DepositScalarWhereWithAggregatesInput[]
   OR?: Prisma.DepositScalarWhereWithAggregatesInput[]
   NOT?: Prisma.DepositScalarWhereWithAggregatesInput | Prisma.DepositScalarWhereWithAggregatesInput[]
-  transactionHash?: Prisma.StringWithAggregatesFilter<"Deposit"> | string
-  position?: Prisma.IntWithAggregatesFilter<"Deposit"> | number
+  id?: Prisma.UuidWithAggregatesFilter<"Deposit"> | string
+  reference?: Prisma.StringWithAggregatesFilter<"Deposit"> | string
+  kind?: Prisma.EnumDepositKindWithAggregatesFilter<"Deposit"> | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusWithAggregatesFilter<"Deposit"> | $Enums.DepositStatus
+  transactionHash?: Prisma.StringNullableWithAggregatesFilter<"Deposit"> | string | null
   walletId?: Prisma.UuidWithAggregatesFilter<"Deposit"> | string
   amount?: Prisma.DecimalWithAggregatesFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntWithAggregatesFilter<"Deposit"> | number
-  blockHash?: Prisma.StringWithAggregatesFilter<"Deposit"> | string
+  blockNumber?: Prisma.IntNullableWithAggregatesFilter<"Deposit"> | number | null
+  blockHash?: Prisma.StringNullableWithAggregatesFilter<"Deposit"> | string | null
   gatheredBy?: Prisma.UuidNullableWithAggregatesFilter<"Deposit"> | string | null
+  freezes?: Prisma.IntWithAggregatesFilter<"Deposit"> | number
+  shortfall?: Prisma.DecimalWithAggregatesFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalWithAggregatesFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Deposit"> | Date | string
+  creditedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Deposit"> | Date | string | null
+  frozenAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Deposit"> | Date | string | null
 }
 
 export type DepositCreateInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
   wallet: Prisma.WalletCreateNestedOneWithoutDepositsInput
   move?: Prisma.CoinMoveCreateNestedOneWithoutDepositsInput
 }
 
 export type DepositUncheckedCreateInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   walletId: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
   gatheredBy?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
 }
 
 export type DepositUpdateInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneRequiredWithoutDepositsNestedInput
   move?: Prisma.CoinMoveUpdateOneWithoutDepositsNestedInput
 }
 
 export type DepositUncheckedUpdateInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   walletId?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type DepositCreateManyInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   walletId: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
   gatheredBy?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
 }
 
 export type DepositUpdateManyMutationInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type DepositUncheckedUpdateManyInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   walletId?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type DepositListRelationFilter = {
@@ -397,54 +556,77 @@ export type DepositOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type DepositTransactionHashPositionCompoundUniqueInput = {
-  transactionHash: string
-  position: number
-}
-
 export type DepositCountOrderByAggregateInput = {
+  id?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
-  position?: Prisma.SortOrder
   walletId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
   gatheredBy?: Prisma.SortOrder
+  freezes?: Prisma.SortOrder
+  shortfall?: Prisma.SortOrder
+  writtenOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  creditedAt?: Prisma.SortOrder
+  frozenAt?: Prisma.SortOrder
 }
 
 export type DepositAvgOrderByAggregateInput = {
-  position?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
+  freezes?: Prisma.SortOrder
+  shortfall?: Prisma.SortOrder
+  writtenOff?: Prisma.SortOrder
 }
 
 export type DepositMaxOrderByAggregateInput = {
+  id?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
-  position?: Prisma.SortOrder
   walletId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
   gatheredBy?: Prisma.SortOrder
+  freezes?: Prisma.SortOrder
+  shortfall?: Prisma.SortOrder
+  writtenOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  creditedAt?: Prisma.SortOrder
+  frozenAt?: Prisma.SortOrder
 }
 
 export type DepositMinOrderByAggregateInput = {
+  id?: Prisma.SortOrder
+  reference?: Prisma.SortOrder
+  kind?: Prisma.SortOrder
+  status?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
-  position?: Prisma.SortOrder
   walletId?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
   blockHash?: Prisma.SortOrder
   gatheredBy?: Prisma.SortOrder
+  freezes?: Prisma.SortOrder
+  shortfall?: Prisma.SortOrder
+  writtenOff?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  creditedAt?: Prisma.SortOrder
+  frozenAt?: Prisma.SortOrder
 }
 
 export type DepositSumOrderByAggregateInput = {
-  position?: Prisma.SortOrder
   amount?: Prisma.SortOrder
   blockNumber?: Prisma.SortOrder
+  freezes?: Prisma.SortOrder
+  shortfall?: Prisma.SortOrder
+  writtenOff?: Prisma.SortOrder
 }
 
 export type DepositCreateNestedManyWithoutWalletInput = {
@@ -487,6 +669,14 @@ export type DepositUncheckedUpdateManyWithoutWalletNestedInput = {
   update?: Prisma.DepositUpdateWithWhereUniqueWithoutWalletInput | Prisma.DepositUpdateWithWhereUniqueWithoutWalletInput[]
   updateMany?: Prisma.DepositUpdateManyWithWhereWithoutWalletInput | Prisma.DepositUpdateManyWithWhereWithoutWalletInput[]
   deleteMany?: Prisma.DepositScalarWhereInput | Prisma.DepositScalarWhereInput[]
+}
+
+export type EnumDepositKindFieldUpdateOperationsInput = {
+  set?: $Enums.DepositKind
+}
+
+export type EnumDepositStatusFieldUpdateOperationsInput = {
+  set?: $Enums.DepositStatus
 }
 
 export type DepositCreateNestedManyWithoutMoveInput = {
@@ -532,23 +722,39 @@ export type DepositUncheckedUpdateManyWithoutMoveNestedInput = {
 }
 
 export type DepositCreateWithoutWalletInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
   move?: Prisma.CoinMoveCreateNestedOneWithoutDepositsInput
 }
 
 export type DepositUncheckedCreateWithoutWalletInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
   gatheredBy?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
 }
 
 export type DepositCreateOrConnectWithoutWalletInput = {
@@ -581,34 +787,58 @@ export type DepositScalarWhereInput = {
   AND?: Prisma.DepositScalarWhereInput | Prisma.DepositScalarWhereInput[]
   OR?: Prisma.DepositScalarWhereInput[]
   NOT?: Prisma.DepositScalarWhereInput | Prisma.DepositScalarWhereInput[]
-  transactionHash?: Prisma.StringFilter<"Deposit"> | string
-  position?: Prisma.IntFilter<"Deposit"> | number
+  id?: Prisma.UuidFilter<"Deposit"> | string
+  reference?: Prisma.StringFilter<"Deposit"> | string
+  kind?: Prisma.EnumDepositKindFilter<"Deposit"> | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFilter<"Deposit"> | $Enums.DepositStatus
+  transactionHash?: Prisma.StringNullableFilter<"Deposit"> | string | null
   walletId?: Prisma.UuidFilter<"Deposit"> | string
   amount?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFilter<"Deposit"> | number
-  blockHash?: Prisma.StringFilter<"Deposit"> | string
+  blockNumber?: Prisma.IntNullableFilter<"Deposit"> | number | null
+  blockHash?: Prisma.StringNullableFilter<"Deposit"> | string | null
   gatheredBy?: Prisma.UuidNullableFilter<"Deposit"> | string | null
+  freezes?: Prisma.IntFilter<"Deposit"> | number
+  shortfall?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFilter<"Deposit"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"Deposit"> | Date | string
+  creditedAt?: Prisma.DateTimeNullableFilter<"Deposit"> | Date | string | null
+  frozenAt?: Prisma.DateTimeNullableFilter<"Deposit"> | Date | string | null
 }
 
 export type DepositCreateWithoutMoveInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
   wallet: Prisma.WalletCreateNestedOneWithoutDepositsInput
 }
 
 export type DepositUncheckedCreateWithoutMoveInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   walletId: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
 }
 
 export type DepositCreateOrConnectWithoutMoveInput = {
@@ -638,138 +868,234 @@ export type DepositUpdateManyWithWhereWithoutMoveInput = {
 }
 
 export type DepositCreateManyWalletInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
   gatheredBy?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
 }
 
 export type DepositUpdateWithoutWalletInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   move?: Prisma.CoinMoveUpdateOneWithoutDepositsNestedInput
 }
 
 export type DepositUncheckedUpdateWithoutWalletInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type DepositUncheckedUpdateManyWithoutWalletInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   gatheredBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type DepositCreateManyMoveInput = {
-  transactionHash: string
-  position: number
+  id?: string
+  reference: string
+  kind: $Enums.DepositKind
+  status: $Enums.DepositStatus
+  transactionHash?: string | null
   walletId: string
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber: number
-  blockHash: string
+  blockNumber?: number | null
+  blockHash?: string | null
+  freezes?: number
+  shortfall?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  creditedAt?: Date | string | null
+  frozenAt?: Date | string | null
 }
 
 export type DepositUpdateWithoutMoveInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   wallet?: Prisma.WalletUpdateOneRequiredWithoutDepositsNestedInput
 }
 
 export type DepositUncheckedUpdateWithoutMoveInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   walletId?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type DepositUncheckedUpdateManyWithoutMoveInput = {
-  transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
-  position?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  reference?: Prisma.StringFieldUpdateOperationsInput | string
+  kind?: Prisma.EnumDepositKindFieldUpdateOperationsInput | $Enums.DepositKind
+  status?: Prisma.EnumDepositStatusFieldUpdateOperationsInput | $Enums.DepositStatus
+  transactionHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   walletId?: Prisma.StringFieldUpdateOperationsInput | string
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  blockNumber?: Prisma.IntFieldUpdateOperationsInput | number
-  blockHash?: Prisma.StringFieldUpdateOperationsInput | string
+  blockNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  blockHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  freezes?: Prisma.IntFieldUpdateOperationsInput | number
+  shortfall?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  writtenOff?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  creditedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  frozenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
 
 export type DepositSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
+  reference?: boolean
+  kind?: boolean
+  status?: boolean
   transactionHash?: boolean
-  position?: boolean
   walletId?: boolean
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
   gatheredBy?: boolean
+  freezes?: boolean
+  shortfall?: boolean
+  writtenOff?: boolean
   createdAt?: boolean
+  creditedAt?: boolean
+  frozenAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
   move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }, ExtArgs["result"]["deposit"]>
 
 export type DepositSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
+  reference?: boolean
+  kind?: boolean
+  status?: boolean
   transactionHash?: boolean
-  position?: boolean
   walletId?: boolean
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
   gatheredBy?: boolean
+  freezes?: boolean
+  shortfall?: boolean
+  writtenOff?: boolean
   createdAt?: boolean
+  creditedAt?: boolean
+  frozenAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
   move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }, ExtArgs["result"]["deposit"]>
 
 export type DepositSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
+  id?: boolean
+  reference?: boolean
+  kind?: boolean
+  status?: boolean
   transactionHash?: boolean
-  position?: boolean
   walletId?: boolean
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
   gatheredBy?: boolean
+  freezes?: boolean
+  shortfall?: boolean
+  writtenOff?: boolean
   createdAt?: boolean
+  creditedAt?: boolean
+  frozenAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
   move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
 }, ExtArgs["result"]["deposit"]>
 
 export type DepositSelectScalar = {
+  id?: boolean
+  reference?: boolean
+  kind?: boolean
+  status?: boolean
   transactionHash?: boolean
-  position?: boolean
   walletId?: boolean
   amount?: boolean
   blockNumber?: boolean
   blockHash?: boolean
   gatheredBy?: boolean
+  freezes?: boolean
+  shortfall?: boolean
+  writtenOff?: boolean
   createdAt?: boolean
+  creditedAt?: boolean
+  frozenAt?: boolean
 }
 
-export type DepositOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"transactionHash" | "position" | "walletId" | "amount" | "blockNumber" | "blockHash" | "gatheredBy" | "createdAt", ExtArgs["result"]["deposit"]>
+export type DepositOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "reference" | "kind" | "status" | "transactionHash" | "walletId" | "amount" | "blockNumber" | "blockHash" | "gatheredBy" | "freezes" | "shortfall" | "writtenOff" | "createdAt" | "creditedAt" | "frozenAt", ExtArgs["result"]["deposit"]>
 export type DepositInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
   move?: boolean | Prisma.Deposit$moveArgs<ExtArgs>
@@ -790,20 +1116,53 @@ export type $DepositPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     move: Prisma.$CoinMovePayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
-    transactionHash: string
+    id: string
     /**
-     * Index of the log in its block, or -1 for a transfer of the chain's own coin.
+     * `deposit:<transaction>:<position>`, as the transfer that credits it is called. The position is -1 for the chain's own coin and for a
+     * token its place among the token's events of the transaction. What a contract sent: `deposit:<block hash>:<wallet>`.
      */
-    position: number
+    reference: string
+    kind: $Enums.DepositKind
+    status: $Enums.DepositStatus
+    /**
+     * Null for what a contract sent, which no transaction names.
+     */
+    transactionHash: string | null
     walletId: string
+    /**
+     * Currency units; before it is credited it may be more than the books can hold.
+     */
     amount: runtime.Decimal
-    blockNumber: number
-    blockHash: string
+    /**
+     * Null of a frozen one that the chain does not have. Of what a contract sent: the block by which it had come in.
+     */
+    blockNumber: number | null
+    blockHash: string | null
     /**
      * The move that takes it into the treasury; null while it lies where it came in (partial index in the migration).
      */
     gatheredBy: string | null
+    /**
+     * How often the chain has lost it after it was credited.
+     */
+    freezes: number
+    /**
+     * Of a frozen one: what the wallet did not have any more and still owes, and what the platform bore.
+     */
+    shortfall: runtime.Decimal
+    writtenOff: runtime.Decimal
+    /**
+     * When it was found.
+     */
     createdAt: Date
+    /**
+     * When it was credited first.
+     */
+    creditedAt: Date | null
+    /**
+     * Since when it is frozen.
+     */
+    frozenAt: Date | null
   }, ExtArgs["result"]["deposit"]>
   composites: {}
 }
@@ -887,8 +1246,8 @@ export interface DepositDelegate<ExtArgs extends runtime.Types.Extensions.Intern
    * // Get first 10 Deposits
    * const deposits = await prisma.deposit.findMany({ take: 10 })
    * 
-   * // Only select the `transactionHash`
-   * const depositWithTransactionHashOnly = await prisma.deposit.findMany({ select: { transactionHash: true } })
+   * // Only select the `id`
+   * const depositWithIdOnly = await prisma.deposit.findMany({ select: { id: true } })
    * 
    */
   findMany<T extends DepositFindManyArgs>(args?: Prisma.SelectSubset<T, DepositFindManyArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions>>
@@ -932,9 +1291,9 @@ export interface DepositDelegate<ExtArgs extends runtime.Types.Extensions.Intern
    *   ]
    * })
    * 
-   * // Create many Deposits and only return the `transactionHash`
-   * const depositWithTransactionHashOnly = await prisma.deposit.createManyAndReturn({
-   *   select: { transactionHash: true },
+   * // Create many Deposits and only return the `id`
+   * const depositWithIdOnly = await prisma.deposit.createManyAndReturn({
+   *   select: { id: true },
    *   data: [
    *     // ... provide data here
    *   ]
@@ -1023,9 +1382,9 @@ export interface DepositDelegate<ExtArgs extends runtime.Types.Extensions.Intern
    *   ]
    * })
    * 
-   * // Update zero or more Deposits and only return the `transactionHash`
-   * const depositWithTransactionHashOnly = await prisma.deposit.updateManyAndReturn({
-   *   select: { transactionHash: true },
+   * // Update zero or more Deposits and only return the `id`
+   * const depositWithIdOnly = await prisma.deposit.updateManyAndReturn({
+   *   select: { id: true },
    *   where: {
    *     // ... provide filter here
    *   },
@@ -1229,14 +1588,22 @@ export interface Prisma__DepositClient<T, Null = never, ExtArgs extends runtime.
  * Fields of the Deposit model
  */
 export interface DepositFieldRefs {
+  readonly id: Prisma.FieldRef<"Deposit", 'String'>
+  readonly reference: Prisma.FieldRef<"Deposit", 'String'>
+  readonly kind: Prisma.FieldRef<"Deposit", 'DepositKind'>
+  readonly status: Prisma.FieldRef<"Deposit", 'DepositStatus'>
   readonly transactionHash: Prisma.FieldRef<"Deposit", 'String'>
-  readonly position: Prisma.FieldRef<"Deposit", 'Int'>
   readonly walletId: Prisma.FieldRef<"Deposit", 'String'>
   readonly amount: Prisma.FieldRef<"Deposit", 'Decimal'>
   readonly blockNumber: Prisma.FieldRef<"Deposit", 'Int'>
   readonly blockHash: Prisma.FieldRef<"Deposit", 'String'>
   readonly gatheredBy: Prisma.FieldRef<"Deposit", 'String'>
+  readonly freezes: Prisma.FieldRef<"Deposit", 'Int'>
+  readonly shortfall: Prisma.FieldRef<"Deposit", 'Decimal'>
+  readonly writtenOff: Prisma.FieldRef<"Deposit", 'Decimal'>
   readonly createdAt: Prisma.FieldRef<"Deposit", 'DateTime'>
+  readonly creditedAt: Prisma.FieldRef<"Deposit", 'DateTime'>
+  readonly frozenAt: Prisma.FieldRef<"Deposit", 'DateTime'>
 }
     
 

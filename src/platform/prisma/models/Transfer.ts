@@ -765,6 +765,8 @@ export type $TransferPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     /**
      * `sign-up:<user>`, `commit:<commit>`, `refund:<commit>`, `order:<order>`, `order-refund:<order>` (its webhook was given up),
      * `order-refund:<order>:<refund>` (by an administrator), `deposit:<transaction>:<position>`, `grant:<grant>`, `grant-expiry:<grant>`,
+     * `deposit-freeze:…`, `deposit-release:…`, `deposit-write-off:…` (all: what follows the deposit's `deposit:`, and how often it was
+     * frozen), `deposit-collection:…:<transfer>`,
      * `coins-signed:<move>`, `coins-settled:<move>:<n>`, `coins-displaced:<move>:<n>` (between books), `withdrawal:<withdrawal>`, `withdrawal-refund:<withdrawal>`
      */
     reference: string

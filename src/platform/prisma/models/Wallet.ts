@@ -255,6 +255,8 @@ export type WalletWhereInput = {
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   entries?: Prisma.EntryListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  spendings?: Prisma.SpendingListRelationFilter
+  balanceMarks?: Prisma.BalanceMarkListRelationFilter
   grants?: Prisma.PointGrantListRelationFilter
   coinMoves?: Prisma.CoinMoveListRelationFilter
   withdrawals?: Prisma.WithdrawalListRelationFilter
@@ -272,6 +274,8 @@ export type WalletOrderByWithRelationInput = {
   user?: Prisma.UserOrderByWithRelationInput
   entries?: Prisma.EntryOrderByRelationAggregateInput
   deposits?: Prisma.DepositOrderByRelationAggregateInput
+  spendings?: Prisma.SpendingOrderByRelationAggregateInput
+  balanceMarks?: Prisma.BalanceMarkOrderByRelationAggregateInput
   grants?: Prisma.PointGrantOrderByRelationAggregateInput
   coinMoves?: Prisma.CoinMoveOrderByRelationAggregateInput
   withdrawals?: Prisma.WithdrawalOrderByRelationAggregateInput
@@ -292,6 +296,8 @@ export type WalletWhereUniqueInput = Prisma.AtLeast<{
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   entries?: Prisma.EntryListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
+  spendings?: Prisma.SpendingListRelationFilter
+  balanceMarks?: Prisma.BalanceMarkListRelationFilter
   grants?: Prisma.PointGrantListRelationFilter
   coinMoves?: Prisma.CoinMoveListRelationFilter
   withdrawals?: Prisma.WithdrawalListRelationFilter
@@ -338,6 +344,8 @@ export type WalletCreateInput = {
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
@@ -354,6 +362,8 @@ export type WalletUncheckedCreateInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
@@ -370,6 +380,8 @@ export type WalletUpdateInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
@@ -386,6 +398,8 @@ export type WalletUncheckedUpdateInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
@@ -578,6 +592,34 @@ export type WalletUpdateOneRequiredWithoutWithdrawalsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutWithdrawalsInput, Prisma.WalletUpdateWithoutWithdrawalsInput>, Prisma.WalletUncheckedUpdateWithoutWithdrawalsInput>
 }
 
+export type WalletCreateNestedOneWithoutSpendingsInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutSpendingsInput, Prisma.WalletUncheckedCreateWithoutSpendingsInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutSpendingsInput
+  connect?: Prisma.WalletWhereUniqueInput
+}
+
+export type WalletUpdateOneRequiredWithoutSpendingsNestedInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutSpendingsInput, Prisma.WalletUncheckedCreateWithoutSpendingsInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutSpendingsInput
+  upsert?: Prisma.WalletUpsertWithoutSpendingsInput
+  connect?: Prisma.WalletWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutSpendingsInput, Prisma.WalletUpdateWithoutSpendingsInput>, Prisma.WalletUncheckedUpdateWithoutSpendingsInput>
+}
+
+export type WalletCreateNestedOneWithoutBalanceMarksInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutBalanceMarksInput, Prisma.WalletUncheckedCreateWithoutBalanceMarksInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutBalanceMarksInput
+  connect?: Prisma.WalletWhereUniqueInput
+}
+
+export type WalletUpdateOneRequiredWithoutBalanceMarksNestedInput = {
+  create?: Prisma.XOR<Prisma.WalletCreateWithoutBalanceMarksInput, Prisma.WalletUncheckedCreateWithoutBalanceMarksInput>
+  connectOrCreate?: Prisma.WalletCreateOrConnectWithoutBalanceMarksInput
+  upsert?: Prisma.WalletUpsertWithoutBalanceMarksInput
+  connect?: Prisma.WalletWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutBalanceMarksInput, Prisma.WalletUpdateWithoutBalanceMarksInput>, Prisma.WalletUncheckedUpdateWithoutBalanceMarksInput>
+}
+
 export type WalletCreateNestedOneWithoutGrantsInput = {
   create?: Prisma.XOR<Prisma.WalletCreateWithoutGrantsInput, Prisma.WalletUncheckedCreateWithoutGrantsInput>
   connectOrCreate?: Prisma.WalletCreateOrConnectWithoutGrantsInput
@@ -602,6 +644,8 @@ export type WalletCreateWithoutUserInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
@@ -617,6 +661,8 @@ export type WalletUncheckedCreateWithoutUserInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
@@ -648,6 +694,8 @@ export type WalletUpdateWithoutUserInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
@@ -663,6 +711,8 @@ export type WalletUncheckedUpdateWithoutUserInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
@@ -678,6 +728,8 @@ export type WalletCreateWithoutEntriesInput = {
   closedAt?: Date | string | null
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
@@ -693,6 +745,8 @@ export type WalletUncheckedCreateWithoutEntriesInput = {
   openOrders?: number
   closedAt?: Date | string | null
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
@@ -724,6 +778,8 @@ export type WalletUpdateWithoutEntriesInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
@@ -739,6 +795,8 @@ export type WalletUncheckedUpdateWithoutEntriesInput = {
   openOrders?: Prisma.IntFieldUpdateOperationsInput | number
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
@@ -754,6 +812,8 @@ export type WalletCreateWithoutDepositsInput = {
   closedAt?: Date | string | null
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
@@ -769,6 +829,8 @@ export type WalletUncheckedCreateWithoutDepositsInput = {
   openOrders?: number
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
@@ -800,6 +862,8 @@ export type WalletUpdateWithoutDepositsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
@@ -815,6 +879,8 @@ export type WalletUncheckedUpdateWithoutDepositsInput = {
   openOrders?: Prisma.IntFieldUpdateOperationsInput | number
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
@@ -831,6 +897,8 @@ export type WalletCreateWithoutCoinMovesInput = {
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
@@ -846,6 +914,8 @@ export type WalletUncheckedCreateWithoutCoinMovesInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
@@ -877,6 +947,8 @@ export type WalletUpdateWithoutCoinMovesInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
@@ -892,6 +964,8 @@ export type WalletUncheckedUpdateWithoutCoinMovesInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
@@ -907,6 +981,8 @@ export type WalletCreateWithoutWithdrawalsInput = {
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
 }
@@ -922,6 +998,8 @@ export type WalletUncheckedCreateWithoutWithdrawalsInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
 }
@@ -953,6 +1031,8 @@ export type WalletUpdateWithoutWithdrawalsInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
 }
@@ -968,8 +1048,178 @@ export type WalletUncheckedUpdateWithoutWithdrawalsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletCreateWithoutSpendingsInput = {
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  user: Prisma.UserCreateNestedOneWithoutWalletInput
+  entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+}
+
+export type WalletUncheckedCreateWithoutSpendingsInput = {
+  userId: string
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+}
+
+export type WalletCreateOrConnectWithoutSpendingsInput = {
+  where: Prisma.WalletWhereUniqueInput
+  create: Prisma.XOR<Prisma.WalletCreateWithoutSpendingsInput, Prisma.WalletUncheckedCreateWithoutSpendingsInput>
+}
+
+export type WalletUpsertWithoutSpendingsInput = {
+  update: Prisma.XOR<Prisma.WalletUpdateWithoutSpendingsInput, Prisma.WalletUncheckedUpdateWithoutSpendingsInput>
+  create: Prisma.XOR<Prisma.WalletCreateWithoutSpendingsInput, Prisma.WalletUncheckedCreateWithoutSpendingsInput>
+  where?: Prisma.WalletWhereInput
+}
+
+export type WalletUpdateToOneWithWhereWithoutSpendingsInput = {
+  where?: Prisma.WalletWhereInput
+  data: Prisma.XOR<Prisma.WalletUpdateWithoutSpendingsInput, Prisma.WalletUncheckedUpdateWithoutSpendingsInput>
+}
+
+export type WalletUpdateWithoutSpendingsInput = {
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
+  entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletUncheckedUpdateWithoutSpendingsInput = {
+  userId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletCreateWithoutBalanceMarksInput = {
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  user: Prisma.UserCreateNestedOneWithoutWalletInput
+  entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
+}
+
+export type WalletUncheckedCreateWithoutBalanceMarksInput = {
+  userId: string
+  address: string
+  num?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: number
+  pointsExpireAt?: Date | string | null
+  openOrders?: number
+  closedAt?: Date | string | null
+  entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
+  deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  grants?: Prisma.PointGrantUncheckedCreateNestedManyWithoutWalletInput
+  coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
+  withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
+}
+
+export type WalletCreateOrConnectWithoutBalanceMarksInput = {
+  where: Prisma.WalletWhereUniqueInput
+  create: Prisma.XOR<Prisma.WalletCreateWithoutBalanceMarksInput, Prisma.WalletUncheckedCreateWithoutBalanceMarksInput>
+}
+
+export type WalletUpsertWithoutBalanceMarksInput = {
+  update: Prisma.XOR<Prisma.WalletUpdateWithoutBalanceMarksInput, Prisma.WalletUncheckedUpdateWithoutBalanceMarksInput>
+  create: Prisma.XOR<Prisma.WalletCreateWithoutBalanceMarksInput, Prisma.WalletUncheckedCreateWithoutBalanceMarksInput>
+  where?: Prisma.WalletWhereInput
+}
+
+export type WalletUpdateToOneWithWhereWithoutBalanceMarksInput = {
+  where?: Prisma.WalletWhereInput
+  data: Prisma.XOR<Prisma.WalletUpdateWithoutBalanceMarksInput, Prisma.WalletUncheckedUpdateWithoutBalanceMarksInput>
+}
+
+export type WalletUpdateWithoutBalanceMarksInput = {
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
+  entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
+}
+
+export type WalletUncheckedUpdateWithoutBalanceMarksInput = {
+  userId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  num?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  points?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  eventSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  pointsExpireAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  openOrders?: Prisma.IntFieldUpdateOperationsInput | number
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
+  deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  grants?: Prisma.PointGrantUncheckedUpdateManyWithoutWalletNestedInput
+  coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
+  withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
 
 export type WalletCreateWithoutGrantsInput = {
@@ -983,6 +1233,8 @@ export type WalletCreateWithoutGrantsInput = {
   user: Prisma.UserCreateNestedOneWithoutWalletInput
   entries?: Prisma.EntryCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalCreateNestedManyWithoutWalletInput
 }
@@ -998,6 +1250,8 @@ export type WalletUncheckedCreateWithoutGrantsInput = {
   closedAt?: Date | string | null
   entries?: Prisma.EntryUncheckedCreateNestedManyWithoutWalletInput
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutWalletInput
+  spendings?: Prisma.SpendingUncheckedCreateNestedManyWithoutWalletInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedCreateNestedManyWithoutWalletInput
   coinMoves?: Prisma.CoinMoveUncheckedCreateNestedManyWithoutWalletInput
   withdrawals?: Prisma.WithdrawalUncheckedCreateNestedManyWithoutWalletInput
 }
@@ -1029,6 +1283,8 @@ export type WalletUpdateWithoutGrantsInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutWalletNestedInput
   entries?: Prisma.EntryUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUpdateManyWithoutWalletNestedInput
 }
@@ -1044,6 +1300,8 @@ export type WalletUncheckedUpdateWithoutGrantsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   entries?: Prisma.EntryUncheckedUpdateManyWithoutWalletNestedInput
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutWalletNestedInput
+  spendings?: Prisma.SpendingUncheckedUpdateManyWithoutWalletNestedInput
+  balanceMarks?: Prisma.BalanceMarkUncheckedUpdateManyWithoutWalletNestedInput
   coinMoves?: Prisma.CoinMoveUncheckedUpdateManyWithoutWalletNestedInput
   withdrawals?: Prisma.WithdrawalUncheckedUpdateManyWithoutWalletNestedInput
 }
@@ -1056,6 +1314,8 @@ export type WalletUncheckedUpdateWithoutGrantsInput = {
 export type WalletCountOutputType = {
   entries: number
   deposits: number
+  spendings: number
+  balanceMarks: number
   grants: number
   coinMoves: number
   withdrawals: number
@@ -1064,6 +1324,8 @@ export type WalletCountOutputType = {
 export type WalletCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   entries?: boolean | WalletCountOutputTypeCountEntriesArgs
   deposits?: boolean | WalletCountOutputTypeCountDepositsArgs
+  spendings?: boolean | WalletCountOutputTypeCountSpendingsArgs
+  balanceMarks?: boolean | WalletCountOutputTypeCountBalanceMarksArgs
   grants?: boolean | WalletCountOutputTypeCountGrantsArgs
   coinMoves?: boolean | WalletCountOutputTypeCountCoinMovesArgs
   withdrawals?: boolean | WalletCountOutputTypeCountWithdrawalsArgs
@@ -1091,6 +1353,20 @@ export type WalletCountOutputTypeCountEntriesArgs<ExtArgs extends runtime.Types.
  */
 export type WalletCountOutputTypeCountDepositsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.DepositWhereInput
+}
+
+/**
+ * WalletCountOutputType without action
+ */
+export type WalletCountOutputTypeCountSpendingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SpendingWhereInput
+}
+
+/**
+ * WalletCountOutputType without action
+ */
+export type WalletCountOutputTypeCountBalanceMarksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.BalanceMarkWhereInput
 }
 
 /**
@@ -1127,6 +1403,8 @@ export type WalletSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   entries?: boolean | Prisma.Wallet$entriesArgs<ExtArgs>
   deposits?: boolean | Prisma.Wallet$depositsArgs<ExtArgs>
+  spendings?: boolean | Prisma.Wallet$spendingsArgs<ExtArgs>
+  balanceMarks?: boolean | Prisma.Wallet$balanceMarksArgs<ExtArgs>
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
   coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
   withdrawals?: boolean | Prisma.Wallet$withdrawalsArgs<ExtArgs>
@@ -1173,6 +1451,8 @@ export type WalletInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   entries?: boolean | Prisma.Wallet$entriesArgs<ExtArgs>
   deposits?: boolean | Prisma.Wallet$depositsArgs<ExtArgs>
+  spendings?: boolean | Prisma.Wallet$spendingsArgs<ExtArgs>
+  balanceMarks?: boolean | Prisma.Wallet$balanceMarksArgs<ExtArgs>
   grants?: boolean | Prisma.Wallet$grantsArgs<ExtArgs>
   coinMoves?: boolean | Prisma.Wallet$coinMovesArgs<ExtArgs>
   withdrawals?: boolean | Prisma.Wallet$withdrawalsArgs<ExtArgs>
@@ -1191,6 +1471,8 @@ export type $WalletPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     user: Prisma.$UserPayload<ExtArgs>
     entries: Prisma.$EntryPayload<ExtArgs>[]
     deposits: Prisma.$DepositPayload<ExtArgs>[]
+    spendings: Prisma.$SpendingPayload<ExtArgs>[]
+    balanceMarks: Prisma.$BalanceMarkPayload<ExtArgs>[]
     grants: Prisma.$PointGrantPayload<ExtArgs>[]
     coinMoves: Prisma.$CoinMovePayload<ExtArgs>[]
     withdrawals: Prisma.$WithdrawalPayload<ExtArgs>[]
@@ -1623,6 +1905,8 @@ export interface Prisma__WalletClient<T, Null = never, ExtArgs extends runtime.T
   user<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   entries<T extends Prisma.Wallet$entriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$entriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deposits<T extends Prisma.Wallet$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  spendings<T extends Prisma.Wallet$spendingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$spendingsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SpendingPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  balanceMarks<T extends Prisma.Wallet$balanceMarksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$balanceMarksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BalanceMarkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.Wallet$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PointGrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   coinMoves<T extends Prisma.Wallet$coinMovesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$coinMovesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CoinMovePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withdrawals<T extends Prisma.Wallet$withdrawalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Wallet$withdrawalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WithdrawalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -2109,6 +2393,54 @@ export type Wallet$depositsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.DepositScalarFieldEnum | Prisma.DepositScalarFieldEnum[]
+}
+
+/**
+ * Wallet.spendings
+ */
+export type Wallet$spendingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Spending
+   */
+  select?: Prisma.SpendingSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Spending
+   */
+  omit?: Prisma.SpendingOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SpendingInclude<ExtArgs> | null
+  where?: Prisma.SpendingWhereInput
+  orderBy?: Prisma.SpendingOrderByWithRelationInput | Prisma.SpendingOrderByWithRelationInput[]
+  cursor?: Prisma.SpendingWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SpendingScalarFieldEnum | Prisma.SpendingScalarFieldEnum[]
+}
+
+/**
+ * Wallet.balanceMarks
+ */
+export type Wallet$balanceMarksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BalanceMark
+   */
+  select?: Prisma.BalanceMarkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the BalanceMark
+   */
+  omit?: Prisma.BalanceMarkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BalanceMarkInclude<ExtArgs> | null
+  where?: Prisma.BalanceMarkWhereInput
+  orderBy?: Prisma.BalanceMarkOrderByWithRelationInput | Prisma.BalanceMarkOrderByWithRelationInput[]
+  cursor?: Prisma.BalanceMarkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.BalanceMarkScalarFieldEnum | Prisma.BalanceMarkScalarFieldEnum[]
 }
 
 /**

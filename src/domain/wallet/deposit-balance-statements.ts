@@ -1,0 +1,71 @@
+/** What contracts send to wallets' addresses: what an address holds, less what is known to have come and gone. */
+import { arrayOf, int, numeric, orNull, statement, text, uuid } from '../sql.ts'
+import { heldScanSql } from './deposit-statements.ts'
+
+/** Rows since the last mark of a wallet from which on another one is made, so that few are summed at each look. */
+const ROWS_OF_A_MARK = 200
+
+/** Since when balances are looked at: what lay on the addresses of earlier accounts is not credited. */
+export const beginBalances = statement(
+  'balances_begin',
+  { parameters: { setting: text } },
+  'insert into settings (key, value) values ($setting, clock_timestamp()::text) on conflict (key) do nothing',
+)
+
+/** A page of wallets whose owners are there, by their identifiers. */
+export const findWatchedWallets = statement(
+  'balances_wallets',
+  { parameters: { after: orNull(uuid), limit: int }, columns: { id: uuid, address: text } },
+  `select user_id as id, address from wallets
+   where closed_at is null and user_id > coalesce($after, '00000000-0000-0000-0000-000000000000')
+   order by user_id limit $limit`,
+)
+
+/**
+ * Holds what addresses hold at a block to what is known, if nobody has moved the scan since. What is too much becomes a deposit that a contract
+ * sent; what is too little is told. A mark says what was there where the sum cannot.
+ */
+export const settleBalances = statement(
+  'balances_settle',
+  {
+    parameters: {
+      ...{ setting: text, from: text, since: text, height: int, hash: text },
+      ...{ addresses: arrayOf(text), balances: arrayOf(numeric) },
+    },
+    columns: { found: int, lacking: arrayOf(text) },
+  },
+  `with ${heldScanSql},
+   read_balances as materialized (
+     select w.user_id, w.address, b.balance, m.balance as base, coalesce(m.block_number, -1) as base_number,
+       m.balance is null and u.created_at <= (select value::timestamptz from settings where key = $since) as is_earlier
+     from held_scan cross join unnest($addresses, $balances) as b (address, balance)
+     join wallets w on w.address = b.address and w.closed_at is null join users u on u.id = w.user_id
+     left join lateral (
+       select balance, block_number from balance_marks where wallet_id = w.user_id and block_number <= $height
+       order by block_number desc limit 1
+     ) m on true
+   ),
+   known_balances as materialized (
+     select r.*, coalesce(base, 0) + came.sum - went.sum as known, came.count + went.count as rows
+     from read_balances r, lateral (
+       select coalesce(sum(amount), 0) as sum, count(*) as count from deposits
+       where wallet_id = r.user_id and kind <> 'TOKEN' and block_number > base_number and block_number <= $height
+     ) came, lateral (
+       select coalesce(sum(amount), 0) as sum, count(*) as count from spendings
+       where wallet_id = r.user_id and block_number > base_number and block_number <= $height
+     ) went
+   ),
+   inserted_deposits as (
+     insert into deposits (reference, kind, status, wallet_id, amount, block_number, block_hash)
+     select 'deposit:' || $hash || ':' || user_id, 'CONTRACT', 'PENDING', user_id, balance - known, $height, $hash
+     from known_balances where balance > known and not is_earlier order by user_id
+     on conflict (reference) do nothing returning 1
+   ),
+   inserted_marks as (
+     insert into balance_marks (wallet_id, block_number, balance) select user_id, $height, balance
+     from known_balances where is_earlier or balance < known or rows > ${ROWS_OF_A_MARK}
+     on conflict (wallet_id, block_number) do nothing
+   )
+   select (select count(*) from inserted_deposits)::int as found,
+     array(select address from known_balances where balance < known and not is_earlier order by address) as lacking`,
+)

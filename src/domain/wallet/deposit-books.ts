@@ -1,0 +1,113 @@
+/** Deposits that the chain's watcher found, put into the books. Only the watcher calls this; nobody can ask for it. */
+import type { Database, DepositBooks, FeedNotifications, FoundDeposit, Log } from '../ports.ts'
+import type { Sweep } from '../sweep/sweep.ts'
+import { createSweeper } from '../sweep/sweeper.ts'
+import { beginBalances, findWatchedWallets, settleBalances } from './deposit-balance-statements.ts'
+import { freezeDeposits, moveScanBack } from './deposit-freeze-statements.ts'
+import {
+  beginScan,
+  creditDeposits,
+  findDueDeposits,
+  findScanned,
+  findWalletAddresses,
+  noteDeposits,
+  noteHead,
+} from './deposit-statements.ts'
+
+/** Deposits of one statement. */
+const PAGE = 500
+
+const sinceOf = (chainId: number) => `balances-since:${chainId}`
+const settingOf = (chainId: number) => `deposits:${chainId}`
+const referenceOf = ({ transactionHash, position }: FoundDeposit) => `deposit:${transactionHash}:${position}`
+
+interface Dependencies {
+  database: Database
+  notifications: Pick<FeedNotifications, 'notify'>
+  log: Pick<Log, 'error'>
+}
+
+/**
+ * Writes deposits down together with the scan's position, so that each block counts once, and credits them when they count. The position is
+ * text of the watcher's own, kept for each chain.
+ */
+export function createDepositBooks({ database, notifications, log }: Dependencies): DepositBooks {
+  const sweeper = createSweeper({ database, log, notifications })
+  const creditSweep = (setting: string, from: string, due: number): Sweep => ({
+    name: 'credit-deposits',
+    find: (query, page) => query(findDueDeposits, { ...page, due }),
+    page: PAGE,
+    async carryOut(query, references) {
+      const [row] = await query(creditDeposits, { setting, from, references, due })
+      return { items: row?.items ?? [], owners: row?.owners ?? [] }
+    },
+  })
+
+  return {
+    async scanned(chainId) {
+      const [row] = await database.query(findScanned, { setting: settingOf(chainId) })
+      return row?.value
+    },
+
+    async begin(chainId, position) {
+      await database.query(beginScan, { setting: settingOf(chainId), position })
+    },
+
+    async ours(addresses) {
+      if (addresses.length === 0) return new Set()
+      const rows = await database.query(findWalletAddresses, { addresses })
+      return new Set(rows.map(({ address }) => address))
+    },
+
+    async note(chainId, { from, to }, { deposits, spendings }) {
+      const [row] = await database.query(noteDeposits, {
+        ...{ setting: settingOf(chainId), from, to },
+        references: deposits.map(referenceOf),
+        kinds: deposits.map(({ kind }) => kind),
+        hashes: deposits.map(({ transactionHash }) => transactionHash),
+        addresses: deposits.map(({ address }) => address),
+        amounts: deposits.map(({ amount }) => amount),
+        blockNumbers: deposits.map(({ blockNumber }) => blockNumber),
+        blockHashes: deposits.map(({ blockHash }) => blockHash),
+        spentBy: spendings.map(({ transactionHash }) => transactionHash),
+        spenders: spendings.map(({ address }) => address),
+        spent: spendings.map(({ amount }) => amount),
+        spentIn: spendings.map(({ blockNumber }) => blockNumber),
+      })
+      return row?.advanced === 1
+    },
+
+    async noteHead(head, due) {
+      await database.query(noteHead, { head, due })
+    },
+
+    creditDue: ({ chainId, position }, due) => sweeper.run(creditSweep(settingOf(chainId), position, due)),
+
+    async freezeAbove({ chainId, position }, height) {
+      const [row] = await database.query(freezeDeposits, {
+        ...{ setting: settingOf(chainId), from: position, height, limit: PAGE },
+      })
+      for (const owner of row?.owners ?? []) notifications.notify(owner)
+      return { frozen: row?.frozen ?? [], shortfall: row?.shortfall ?? '0' }
+    },
+
+    async goBack(chainId, { from, to }, blockNumber) {
+      await database.query(moveScanBack, { setting: settingOf(chainId), from, to, height: blockNumber })
+    },
+
+    async beginBalances(chainId) {
+      await database.query(beginBalances, { setting: sinceOf(chainId) })
+    },
+
+    watchedWallets: (after, limit) => database.query(findWatchedWallets, { after, limit }),
+
+    async settleBalances({ chainId, position }, { number, hash }, read) {
+      const [row] = await database.query(settleBalances, {
+        ...{ setting: settingOf(chainId), from: position, since: sinceOf(chainId), height: number, hash },
+        addresses: read.map(({ address }) => address),
+        balances: read.map(({ balance }) => balance),
+      })
+      return { found: row?.found ?? 0, lacking: row?.lacking ?? [] }
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { toId } from '../domain/ids.ts'
+import { builder } from './builder.ts'
+import { assertCursors } from './cursor.ts'
+import { Node } from './node.ts'
+import { offsetArg, withOffset } from './offset.ts'
+import { omitNullish } from './omit-nullish.ts'
+import { characters, pageOf } from './sizes.ts'
+import { totalCountDescription, totalCountOf } from './total-count.ts'
+
+const DepositKind = builder.enumType('DepositKind', {
+  description: 'What came in.',
+  values: {
+    COIN: { description: 'The chain’s own coin, by a transaction to the address.' },
+    CONTRACT: { description: 'The chain’s own coin, sent by a contract.' },
+    TOKEN: { description: 'The token that counts beside the chain’s own coin.' },
+  } as const,
+})
+
+const DepositStatus = builder.enumType('DepositStatus', {
+  description: 'Whether a deposit counts.',
+  values: {
+    PENDING: { description: 'In a block that is not deep enough: it can still disappear, and cannot be spent.' },
+    CREDITED: { description: 'In the wallet.' },
+    FROZEN: {
+      description: 'Was in the wallet, and the chain has lost its block: taken out again until the chain has it.',
+    },
+  } as const,
+})
+
+const DepositType = builder.prismaObject('Deposit', {
+  description: 'What came in to the address of a wallet over the chain. Its owner sees it.',
+  interfaces: [Node],
+  select: {
+    ...{ id: true, kind: true, status: true, amount: true, transactionHash: true, blockNumber: true, shortfall: true },
+    ...{ createdAt: true, creditedAt: true, frozenAt: true },
+  },
+  fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `deposit_01h2x…`.', resolve: ({ id }) => toId('deposit', id) }),
+    kind: t.field({ type: DepositKind, description: 'What came in.', resolve: ({ kind }) => kind }),
+    status: t.field({ type: DepositStatus, description: 'Whether it counts.', resolve: ({ status }) => status }),
+    amount: t.field({ type: 'Decimal', description: 'Currency units.', resolve: ({ amount }) => amount }),
+    transactionHash: t.string({
+      ...characters(66),
+      nullable: true,
+      description: 'The transaction that brought it; null for what a contract sent, which no transaction names.',
+      resolve: ({ transactionHash }) => transactionHash,
+    }),
+    blockNumber: t.int({
+      nullable: true,
+      description:
+        'The block that has it; of what a contract sent, the one by which it had come in. Null when the chain does not have it any more.',
+      resolve: ({ blockNumber }) => blockNumber,
+    }),
+    confirmations: t.int({
+      nullable: true,
+      description: 'How many blocks lie on top of it; null when the chain does not have it.',
+      resolve: ({ blockNumber }, _args, { services }) => services.deposits.confirmations(blockNumber),
+    }),
+    shortfall: t.field({
+      type: 'Decimal',
+      description: 'Of a frozen one: what the wallet had spent of it and owes.',
+      resolve: ({ shortfall }) => shortfall,
+    }),
+    createdAt: t.field({ type: 'DateTime', description: 'When it was found.', resolve: ({ createdAt }) => createdAt }),
+    creditedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was credited first; null until then.',
+      resolve: ({ creditedAt }) => creditedAt,
+    }),
+    frozenAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it is frozen; null when it is not.',
+      resolve: ({ frozenAt }) => frozenAt,
+    }),
+  }),
+})
+
+const DepositConnection = builder.connectionObject(
+  {
+    type: DepositType,
+    name: 'DepositConnection',
+    description: 'A page of deposits.',
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
+  },
+  { name: 'DepositEdge', description: 'A deposit with its cursor.' },
+)
+
+builder.queryField('deposits', (t) =>
+  t.prismaConnection(
+    {
+      type: DepositType,
+      cursor: 'id',
+      ...pageOf(1_000),
+      description:
+        'What came in to your wallet’s address, newest first, also what does not count yet. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+      args: {
+        status: t.arg({ type: DepositStatus, description: 'Only those of this status.' }),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { status }, { actor, services }) =>
+        services.deposits.count(actor, omitNullish({ status })),
+      resolve: (query, _root, { status, offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        return services.deposits.list(actor, omitNullish({ status }), withOffset(query, offset))
+      },
+    },
+    DepositConnection,
+  ),
+)

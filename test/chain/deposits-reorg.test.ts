@@ -1,0 +1,238 @@
+/** What becomes of deposits where the chain changes: before they count, and after. */
+import { Transaction, Wallet } from 'ethers'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { extendTrail, readTrail, writeTrail } from '../../src/chain/deposit-trail.ts'
+import { quantity } from '../../src/chain/rpc.ts'
+import type { BlockId } from '../../src/chain/view.ts'
+import { add } from '../../src/domain/money.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+import {
+  COIN,
+  CONFIRMATIONS,
+  contradictions,
+  type DepositScene,
+  depositsOf,
+  openDepositScene,
+} from './support/deposit-scene.ts'
+
+const app = await createTestApp()
+const system = { kind: 'system' } as const
+let scene: DepositScene
+beforeEach(async () => {
+  scene = await openDepositScene(app)
+})
+afterEach(() => scene.stop())
+
+/** A payment of a coin that can be sent again on another branch of the chain. */
+async function newPayment(to: SignedIn): Promise<{ hash: string; send(): Promise<unknown> }> {
+  const payer = Wallet.createRandom()
+  await scene.rpc.call('anvil_setBalance', payer.address, quantity(100n * COIN))
+  const raw = await payer.signTransaction(
+    Transaction.from({
+      ...{ type: 2, chainId: 31337, nonce: 0, to: to.address, value: COIN, gasLimit: 100_000n },
+      ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n },
+    }),
+  )
+  return { hash: Transaction.from(raw).hash!, send: () => scene.rpc.call('eth_sendRawTransaction', raw) }
+}
+const shortfall = async () => {
+  const [row] = await app.sql<{ sum: string }>(
+    `select trim_scale(coalesce(-sum(amount), 0))::text as sum from entries where book = 'SHORTFALL'`,
+  )
+  return row!.sum
+}
+const told = () => app.log.lines.filter(({ level }) => level === 'error')
+
+it('says of each wallet what the chain does after reorganisations of 1 to 20 blocks', async () => {
+  const [lost, kept] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  scene.watch()
+  await scene.caughtUp()
+  for (let depth = 1; depth <= 20; depth += 1) {
+    const before = await scene.snapshot()
+    await scene.send(lost, COIN)
+    await scene.mine(depth)
+    await scene.caughtUp()
+    const counted = depth > CONFIRMATIONS
+    expect((await depositsOf(lost))[0]).toMatchObject({ status: counted ? 'CREDITED' : 'PENDING' })
+    expect(await app.wallet(lost)).toMatchObject({ num: counted ? '1' : '0' })
+
+    await scene.revert(before)
+    await scene.send(kept, COIN)
+    await scene.mine(depth + CONFIRMATIONS + 1)
+    await scene.caughtUp()
+    expect([await app.wallet(lost), await app.wallet(kept)]).toMatchObject([{ num: '0' }, { num: String(depth) }])
+  }
+  const frozen = (await depositsOf(lost)).map(({ status, confirmations }) => ({ status, confirmations }))
+  expect(frozen).toEqual(Array(20 - CONFIRMATIONS).fill({ status: 'FROZEN', confirmations: null }))
+  expect(told()).toHaveLength(20 - CONFIRMATIONS)
+  expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
+})
+
+it('freezes what counted and was spent, tells the operator, and never takes a wallet below zero', async () => {
+  const user = await app.newUser({ points: '0' })
+  const payment = await newPayment(user)
+  scene.watch()
+  await scene.caughtUp()
+  await scene.mine(10)
+  const before = await scene.snapshot()
+  await payment.send()
+  await scene.mine(CONFIRMATIONS + 4)
+  await scene.caughtUp()
+  await user.register()
+  const left = (await app.wallet(user)).num
+  const owed = add('1', `-${left}`)
+
+  await scene.revert(before)
+  await scene.mine(CONFIRMATIONS + 6)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toEqual({ num: '0', points: '0' })
+  const [frozen] = await depositsOf(user)
+  expect(frozen).toMatchObject({
+    status: 'FROZEN',
+    shortfall: owed,
+    confirmations: null,
+    transactionHash: payment.hash,
+  })
+  expect(told()).toMatchObject([
+    { message: expect.stringContaining('annal deposits'), fields: { frozen: 1, shortfall: owed } },
+  ])
+  expect([await shortfall(), await contradictions(app)]).toEqual([owed, []])
+  const [line] = expectOk(await user.rest('GET', 'wallet/transfers/?limit=1')).results
+  expect(line).toMatchObject({ kind: 'deposit_freeze', subject_id: payment.hash, num: `-${left}`, balance_num: '0' })
+  const { deposits } = app.services
+  const listed = (await deposits.listFrozen(system, 100)).filter(({ wallet_id }) => wallet_id === user.id)
+  expect(listed).toMatchObject([{ shortfall: owed, held: '0' }])
+  await expect(deposits.collect(system, frozen!.id as string)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(deposits.listFrozen({ kind: 'anonymous', address: '', service: undefined }, 10)).rejects.toMatchObject({
+    code: 'NOT_AUTHENTICATED',
+  })
+
+  // The chain has it again: what was owed is settled with it, and the wallet gets the rest.
+  await payment.send()
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: left })
+  expect(await depositsOf(user)).toMatchObject([{ id: frozen!.id, status: 'CREDITED', shortfall: '0' }])
+  expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
+  const events = expectOk(await user.graphql('{ events(last: 10) { nodes { type } } }')).events.nodes
+  expect(events.map(({ type }: { type: string }) => type).filter((type: string) => /^deposit/.test(type))).toEqual([
+    ...['deposit.credited', 'deposit.frozen', 'deposit.released'],
+  ])
+})
+
+it('lets the operator take what is owed once it is there, or bear it, and counts either when the deposit is back', async () => {
+  const [debtor, spared] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const payments = [await newPayment(debtor), await newPayment(spared)]
+  scene.watch()
+  await scene.caughtUp()
+  const before = await scene.snapshot()
+  for (const payment of payments) await payment.send()
+  await scene.mine(CONFIRMATIONS + 4)
+  await scene.caughtUp()
+  for (const user of [debtor, spared]) await user.register()
+  const spent = add('1', `-${(await app.wallet(debtor)).num}`)
+  await scene.revert(before)
+  await scene.send(debtor, COIN)
+  await scene.mine(CONFIRMATIONS + 6)
+  await scene.caughtUp()
+  const idOf = async (user: SignedIn) =>
+    (await depositsOf(user)).find(({ status }) => status === 'FROZEN')!.id as string
+
+  const { deposits } = app.services
+  expect(await deposits.collect(system, await idOf(debtor))).toBe(spent)
+  expect(await deposits.writeOff(system, await idOf(spared))).toBe(spent)
+  await expect(deposits.writeOff(system, await idOf(spared))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  expect(await app.wallet(debtor)).toMatchObject({ num: add('1', `-${spent}`) })
+  expect([await shortfall(), await contradictions(app)]).toEqual(['0', []])
+  const trail = await app.sql(`select action from audit_entries where action like 'deposit.%' order by id`)
+  expect(trail).toEqual([{ action: 'deposit.collected' }, { action: 'deposit.written-off' }])
+
+  for (const payment of payments) await payment.send()
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
+  expect(await app.wallet(debtor)).toMatchObject({ num: add('2', `-${spent}`) })
+  expect(await app.wallet(spared)).toMatchObject({ num: add('1', `-${spent}`) })
+  expect(await contradictions(app)).toEqual([])
+})
+
+it('credits what comes in on a chain that was put back to an earlier moment, before it is as long again', async () => {
+  const user = await app.newUser({ points: '0' })
+  scene.watch()
+  await scene.caughtUp()
+  const before = await scene.snapshot()
+  const first = await newPayment(user)
+  await first.send()
+  await scene.mine(200)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
+
+  await scene.revert(before)
+  await scene.rpc.call('evm_increaseTime', 1_000)
+  await scene.send(user, COIN * 2n)
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '2' })
+  expect(told()).toMatchObject([{ message: expect.stringContaining('The chain changed deeper') }])
+  expect(await contradictions(app)).toEqual([])
+})
+
+it('credits what comes in on a chain that was put back, when it is exactly as long again', async () => {
+  const user = await app.newUser({ points: '0' })
+  const first = scene.watch()
+  await scene.caughtUp()
+  const before = await scene.snapshot()
+  await scene.mine(20)
+  await scene.caughtUp()
+  await first.stop()
+  const height = await scene.headNumber()
+
+  await scene.revert(before)
+  await scene.send(user, COIN)
+  await scene.mine(height - (await scene.headNumber()))
+  scene.watch()
+  await eventually(
+    () => app.wallet(user),
+    ({ num }) => num === '1',
+  )
+  expect(await scene.headNumber()).toBe(height)
+})
+
+it('forgets what the books refuse with the blocks that the chain has lost, and finds it anew where it is', async () => {
+  const [bad, late] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  await app.sql(`create or replace function test_refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'for a test'; end $$`)
+  await app.sql(`create trigger test_refuse before update on wallets for each row
+    when (old.user_id = '${bad.id}') execute function test_refuse()`)
+  scene.watch()
+  await scene.caughtUp()
+  await scene.mine(10)
+  const before = await scene.snapshot()
+  await scene.send(bad, COIN)
+  await scene.mine(CONFIRMATIONS + 4)
+  const setbacks = () => app.sql('select item from setbacks')
+  await eventually(setbacks, (rows) => rows.length === 1)
+
+  await scene.revert(before)
+  await scene.send(late, COIN)
+  await scene.mine(CONFIRMATIONS + 8)
+  await scene.caughtUp()
+  await app.sql('drop trigger test_refuse on wallets')
+  expect([await setbacks(), await depositsOf(bad), await app.wallet(late)]).toMatchObject([[], [], { num: '1' }])
+})
+
+it('remembers each of the newest blocks, and few of a long way behind them', () => {
+  let trail: readonly BlockId[] = []
+  for (let number = 1; number <= 5_000; number += 1) trail = extendTrail(trail, { number, hash: `0x${number}` })
+  expect(readTrail(writeTrail(extendTrail(trail, { number: 5_001, hash: '0x5001' })))).toHaveLength(trail.length)
+  expect(trail.length).toBeLessThan(140)
+  expect(trail.slice(0, 128).map(({ number }) => number)).toEqual(
+    Array.from({ length: 128 }, (_, index) => 5_000 - index),
+  )
+  expect(trail.at(-1)).toMatchObject({ number: 1 })
+  for (const depth of [130, 1_000]) {
+    const nearest = trail.find(({ number }) => number <= 5_000 - depth)
+    expect(5_000 - nearest!.number).toBeLessThanOrEqual(4 * depth)
+  }
+})

@@ -1,0 +1,106 @@
+/** Deposits of an ERC-20 token, compiled from Solidity, on a chain whose blocks are made by hand. */
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { quantity } from '../../src/chain/rpc.ts'
+import { eventually } from '../support/eventually.ts'
+import { createTestApp } from '../support/test-app.ts'
+import {
+  COIN,
+  CONFIRMATIONS,
+  contradictions,
+  type DepositScene,
+  depositsOf,
+  openDepositScene,
+} from './support/deposit-scene.ts'
+import { deploy } from './support/test-contracts.ts'
+
+const app = await createTestApp()
+let scene: DepositScene
+beforeEach(async () => {
+  scene = await openDepositScene(app)
+})
+afterEach(() => scene.stop())
+
+it('credits what comes in of the configured token and of no other, each event once, and what did not fail', async () => {
+  const [user, other] = [await app.newUser({ points: '0' }), await app.newUser({ points: '0' })]
+  const token = await deploy(scene, 'TestToken', [6])
+  const stranger = await deploy(scene, 'TestToken', [6])
+  scene.watch({ token: token.address })
+  await scene.caughtUp()
+  const twice = await token.call('transferTwice', [user.address, 1_500_000n, 1n])
+  await token.call('transfer', [other.address, 2_000_000n])
+  await token.call('transfer', [user.address, 0n])
+  await token.call('transferAndFail', [user.address, 7_000_000n])
+  await stranger.call('transfer', [user.address, 5_000_000n])
+  await scene.send(user, COIN * 10n)
+  await scene.mine(1)
+  await scene.caughtUp()
+  const listed = (await depositsOf(user)).map(({ kind, amount, status, transactionHash }) => [
+    kind,
+    amount,
+    status,
+    transactionHash,
+  ])
+  expect(listed).toContainEqual(['TOKEN', '1.5', 'PENDING', twice])
+  expect(listed).toContainEqual(['TOKEN', '0.000001', 'PENDING', twice])
+  expect(listed).toHaveLength(3)
+
+  await scene.mine(CONFIRMATIONS)
+  await scene.caughtUp()
+  expect([await app.wallet(user), await app.wallet(other)]).toMatchObject([{ num: '11.500001' }, { num: '2' }])
+  const books = await app.sql(
+    `select book::text, trim_scale(sum(amount))::text as sum from entries where book in ('DEPOSITS', 'TOKENS') group by book order by book::text`,
+  )
+  expect(books).toEqual([
+    { book: 'DEPOSITS', sum: '-10' },
+    { book: 'TOKENS', sum: '-3.500001' },
+  ])
+  expect(await contradictions(app)).toEqual([])
+})
+
+it('freezes tokens that the chain has lost, and releases them where they stand elsewhere in another block', async () => {
+  const user = await app.newUser({ points: '0' })
+  const token = await deploy(scene, 'TestToken', [18])
+  scene.watch({ token: token.address })
+  await scene.caughtUp()
+  const before = await scene.snapshot()
+  const hash = await token.call('transferTwice', [user.address, COIN, 2n * COIN])
+  const raw = await scene.rpc.call<string>('eth_getRawTransactionByHash', hash)
+  await scene.mine(CONFIRMATIONS + 3)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '3' })
+  const names = (await depositsOf(user)).map(({ id }) => id)
+
+  await scene.revert(before)
+  await scene.mine(CONFIRMATIONS + 5)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '0' })
+  expect((await depositsOf(user)).map(({ status }) => status)).toEqual(['FROZEN', 'FROZEN'])
+
+  // The same transaction, behind another one whose event comes first in the block.
+  const [, stranger] = await scene.rpc.call<string[]>('eth_accounts')
+  const dearer = { maxFeePerGas: quantity(10n ** 12n), maxPriorityFeePerGas: quantity(10n ** 12n) }
+  await token.call('transfer', [stranger, 0n], 0n, { from: stranger, ...dearer })
+  expect(await scene.rpc.call('eth_sendRawTransaction', raw)).toBe(hash)
+  await scene.mine(CONFIRMATIONS + 1)
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '3' })
+  expect((await depositsOf(user)).map(({ id, status }) => [id, status])).toEqual(names.map((id) => [id, 'CREDITED']))
+  expect(await contradictions(app)).toEqual([])
+})
+
+it('credits nothing while the configured token is none, or smaller than the books can tell, and says so', async () => {
+  const user = await app.newUser({ points: '0' })
+  const small = await deploy(scene, 'TestToken', [19])
+  const waiting = scene.watch({ token: small.address })
+  await eventually(
+    () => app.log.lines,
+    (lines) => lines.some(({ message }) => message.includes('19 decimals; the books have 18')),
+  )
+  await waiting.stop()
+  scene.watch({ token: user.address })
+  await eventually(
+    () => app.log.lines,
+    (lines) => lines.some(({ message }) => message.includes(`no ERC-20 token at ${user.address}`)),
+  )
+  expect(await app.wallet(user)).toMatchObject({ num: '0' })
+})

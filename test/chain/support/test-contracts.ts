@@ -1,0 +1,43 @@
+/** Contracts that pay, compiled when a test begins. */
+import { readFileSync } from 'node:fs'
+import { ContractFactory, Interface } from 'ethers'
+import solc from 'solc'
+import { quantity } from '../../../src/chain/rpc.ts'
+import { COIN, type DepositScene } from './deposit-scene.ts'
+
+type Name = 'TestToken' | 'Payer'
+
+const compiled = (() => {
+  const sources = {
+    'test-contracts.sol': { content: readFileSync(new URL('test-contracts.sol', import.meta.url), 'utf8') },
+  }
+  const settings = { evmVersion: 'paris', outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } } }
+  const output = JSON.parse(solc.compile(JSON.stringify({ language: 'Solidity', sources, settings })))
+  return output.contracts['test-contracts.sol'] as Record<Name, { abi: []; evm: { bytecode: { object: string } } }>
+})()
+
+export interface TestContract {
+  address: string
+  /** Sends a transaction that calls it; returns its hash. `value`: coins that go with it; `more`: of the transaction. */
+  call(method: string, args: readonly unknown[], value?: bigint, more?: object): Promise<string>
+}
+
+/** Puts a contract onto the scene's chain, in a block of its own. */
+export async function deploy(scene: DepositScene, name: Name, args: readonly unknown[] = []): Promise<TestContract> {
+  const { abi, evm } = compiled[name]
+  const { data } = await new ContractFactory(abi, evm.bytecode.object).getDeployTransaction(...args)
+  const send = (parameters: object) =>
+    scene.rpc.call<string>('eth_sendTransaction', { from: scene.sender, gas: quantity(2_000_000), ...parameters })
+  const hash = await send({ data })
+  await scene.mine(1)
+  const { contractAddress: address } = await scene.rpc.call<{ contractAddress: string }>(
+    'eth_getTransactionReceipt',
+    hash,
+  )
+  const contract = new Interface(abi)
+  return {
+    address,
+    call: (method, given, value = 0n, more = {}) =>
+      send({ ...more, to: address, data: contract.encodeFunctionData(method, given), value: quantity(value * COIN) }),
+  }
+}
