@@ -35,7 +35,6 @@ const operations = new Map(
 const without: Record<string, string> = {
   exportMe: 'It is as long as a life.',
   getDescription: 'It is this document.',
-  onWebhookTest: 'It says nothing but what it is.',
   registerDevice: 'It answers whatever it is sent.',
   replayWebhookDelivery: 'It answers what reading the delivery answers.',
 }
