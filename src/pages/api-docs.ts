@@ -37,6 +37,8 @@ body { margin: 0; background: #fafafa; font-family: system-ui, sans-serif; }
 .dark-mode body { background: #1c2022; color: #e4e6e6; }
 #docs .opblock-summary-method { text-shadow: none; }
 #docs .opblock-deprecated { opacity: 1; }
+#docs :is(.info, .opblock-body, .opblock-tag) { overflow-wrap: anywhere; }
+#docs code { white-space: pre-wrap; overflow-wrap: anywhere; }
 html:not(.dark-mode) #docs .opblock-summary-method { color: #101314; }
 html:not(.dark-mode) #docs :is(a.link, .url) { color: #0b57d0; }
 html:not(.dark-mode) #docs .info .title small { background: #57606a; }
@@ -71,6 +73,7 @@ new MutationObserver(() => {
     }
   }
   for (const select of docs.querySelectorAll('select:not([aria-label])')) select.setAttribute('aria-label', nameOf(select))
+  for (const example of docs.querySelectorAll('pre.microlight:not([tabindex])')) example.setAttribute('tabindex', '0')
   for (const heading of docs.querySelectorAll('.models > h4:not([aria-level])')) heading.setAttribute('aria-level', '3')
 }).observe(docs, { childList: true, subtree: true })
 const plainPaths = (system) => ({
