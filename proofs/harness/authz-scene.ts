@@ -12,6 +12,7 @@ import type { PageKeys } from './authz-doors.ts'
 import type { Kind } from './authz-kinds.ts'
 import type { Service } from './authz-service.ts'
 import type { Call } from './client.ts'
+import { fundSql } from './fund.ts'
 import { runSql } from './run-sql.ts'
 
 export type Name = 'other' | 'owner' | 'admin' | 'locked'
@@ -233,14 +234,7 @@ export async function openScene({
   }
 
   async function withdraw({ uuid, token, password }: Person & { name: Name }): Promise<void> {
-    await sql(
-      `with paid as (update wallets set num = num + 100 where user_id = $1::uuid returning user_id),
-       moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
-       insert into entries (transfer_id, position, wallet_id, book, currency, amount)
-       select moved.id, line.* from moved, lateral (values
-         (1, $1::uuid, null::book, 'NUM'::currency, 100::numeric), (2, null, 'DEPOSITS', 'NUM', -100)) as line`,
-      [uuid],
-    )
+    await sql(fundSql, [uuid])
     const json = { amount: '1', to: `0x${'e2'.repeat(20)}`, current_password: password }
     await ask({ method: 'POST', path: '/api/v3/wallet/withdrawals/', token, json })
   }

@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { formTokenOf } from '../../src/pages/admin/own-form.ts'
+import { fundSql } from './fund.ts'
 import { leadsToSignIn } from './fuzz-admin.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
 import type { FuzzRequest, Kind } from './fuzz-requests.ts'
@@ -102,6 +103,14 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     names.set('owner.treeCid', tree!.cid).set('owner.proofHash', tree!.hash).set('owner.tag', 'tag')
   }
 
+  /** Cancelled once or several times: it is let in. */
+  async function newWithdrawal() {
+    await sql(fundSql, [user.id])
+    const asked = { amount: '0.001', to: `0x${'e2'.repeat(20)}`, current_password: user.password }
+    const { id } = await made({ method: 'POST', path: '/api/v3/wallet/withdrawals/', ...json(asked) })
+    names.set('owner.withdrawalId', id)
+  }
+
   /** As a sign-in begins one. */
   async function newAdminSession() {
     const secret = randomBytes(32).toString('base64url')
@@ -162,6 +171,7 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
         [user.id, purpose, sha256(token)],
       )
     }
+    await newWithdrawal()
     await newThings()
     const sale = await made({
       method: 'POST',

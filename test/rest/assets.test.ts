@@ -349,6 +349,8 @@ describe('the history', () => {
       actionNid: expect.stringMatching(/^bafkrei/),
       actionResult: `${app.url}/api/v3/assets/${id}/`,
       status: 'pending',
+      gasUsed: null,
+      feePaid: null,
     }
     expect(history).toEqual({
       nid: id,

@@ -1,0 +1,7 @@
+/** Puts 100 currency units into the wallet of the user `$1`, as a deposit does in the books, but for the chain. */
+export const fundSql = `
+  with paid as (update wallets set num = num + 100 where user_id = $1::uuid returning user_id),
+  moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
+  insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+  select moved.id, line.* from moved, lateral (values
+    (1, $1::uuid, null::book, 'NUM'::currency, 100::numeric), (2, null, 'DEPOSITS', 'NUM', -100)) as line`
