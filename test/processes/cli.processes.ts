@@ -136,7 +136,8 @@ describe('annal', () => {
 
   it('shows what waits on its way to the chain, and lets it be tried at once', async () => {
     const { stdout } = await annal(['relay', '--retry', '--json'])
-    expect(JSON.parse(stdout)).toEqual({ retried: 0, counts: [], waiting: [] })
+    const withdrawals = { count: 0, amount: '0', oldest: null, late: false }
+    expect(JSON.parse(stdout)).toEqual({ retried: 0, counts: [], waiting: [], withdrawals })
     expect(await annal(['relay'])).toMatchObject({ code: 0, stderr: expect.stringMatching(/No commit waits/) })
   })
 
