@@ -3,7 +3,6 @@
  * stands in no request's way. Everything that can be sent is stored before, so a process that dies at any moment is followed by one
  * that sends the same bytes again.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { CoinBooks, Custody, Log } from '../domain/ports.ts'
 import type { Meter } from '../domain/telemetry.ts'
 import { followMoves } from './coin-follow.ts'
@@ -11,12 +10,12 @@ import { gather } from './coin-gather.ts'
 import { createSendMemory, type MoverParts } from './coin-parts.ts'
 import { sendMoves } from './coin-send.ts'
 import { payWithdrawals } from './coin-withdraw.ts'
-import { explain } from './explain.ts'
 import type { RelayAccount } from './keys.ts'
 import { createLease } from './lease.ts'
-import { type Registry, WrongChainError } from './registry.ts'
+import type { Registry } from './registry.ts'
 import { createTeller } from './teller.ts'
 import { readView } from './view.ts'
+import { createWatch, type Watch } from './watch.ts'
 
 /** Which chain it is, whose books are written, and where the coins go. */
 export interface CoinMoverOptions {
@@ -37,14 +36,9 @@ export interface CoinMoverOptions {
 }
 
 /** Moves coins until it is stopped. */
-export interface CoinMover {
-  start(): void
-  /** Fulfilled when the step in hand is finished and the lease is given up. */
-  stop(): Promise<void>
-}
+export type CoinMover = Watch
 
 const leaseName = 'coins'
-const LONGEST_BACKOFF_MS = 5_000
 /** Blocks: a move that is deeper is not looked at any more. */
 const WATCHED_BLOCKS = 128
 /** Moves of one step. */
@@ -58,7 +52,6 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
   const { books, log, confirmations } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl, log })
-  const teller = createTeller()
   const parts: MoverParts = {
     ...options,
     rpc: registry.rpc.until(stopping.signal),
@@ -67,7 +60,6 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
     stopping: stopping.signal,
   }
   let looked: { at: number; least: bigint; isSettling: boolean } | undefined
-  let running: Promise<void> | undefined
 
   /** The chain is asked while there is something to do, and now and then because gas may be cheaper and blocks displaced. */
   const isIdle = async () => {
@@ -77,7 +69,7 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
   }
 
   const step = async () => {
-    if (!(await lease.acquire(leaseName)) || (await isIdle())) return
+    if (!(await lease.acquire(leaseName)) || (await isIdle())) return pollEvery
     const view = await readView(parts.rpc, [])
     await registry.assertChain(view.chainId)
     const youngest = Math.max(view.head.number - Math.max(WATCHED_BLOCKS, 2 * confirmations), 0)
@@ -87,35 +79,9 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
     await payWithdrawals(parts, view)
     const least = await gather(parts, view)
     looked = { at: performance.now(), least, isSettling: moves.length > 0 }
+    return pollEvery
   }
 
-  const run = async () => {
-    for (let failures = 0; !stopping.signal.aborted; ) {
-      let pause = pollEvery
-      try {
-        await step()
-        if (teller.ends()) log.info({}, 'Coins are moved again')
-        failures = 0
-      } catch (error) {
-        if (stopping.signal.aborted) break
-        failures += 1
-        const found = explain(error)
-        const level = error instanceof WrongChainError ? 'error' : 'warn'
-        if (teller.begins(found)) log[level]({ err: error }, `Coins wait: ${found}`)
-        pause = Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS)
-      }
-      await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
-    }
-    await lease.close()
-  }
-
-  return {
-    start() {
-      running ??= run()
-    },
-    async stop() {
-      stopping.abort()
-      await running
-    },
-  }
+  const words = { waits: 'Coins wait', goesOn: 'Coins are moved again' }
+  return createWatch({ step, stopping, close: () => lease.close(), log, words })
 }

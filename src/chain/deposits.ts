@@ -3,18 +3,16 @@
  * read in order up to the newest, what they bring is written down at once, and it counts when its block is deep enough. Where the chain
  * changes, what did not count yet is forgotten and found anew, and what counted is taken out of the books (decision 33).
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { fromUnits, toUnits } from '../domain/money.ts'
 import type { DepositBooks, Log, ScanPlace } from '../domain/ports.ts'
 import { createBalanceLook } from './deposit-balances.ts'
 import { type BlockReply, createDepositFinder } from './deposit-finder.ts'
 import { extendTrail, type PassedBlock, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
-import { explain } from './explain.ts'
 import { createLease } from './lease.ts'
-import { type Registry, WrongChainError } from './registry.ts'
+import type { Registry } from './registry.ts'
 import { contradiction, resultOf } from './rpc.ts'
-import { createTeller } from './teller.ts'
 import { readBlockHashes } from './view.ts'
+import { createWatch, type Watch } from './watch.ts'
 
 /** Which chain is watched, and whose books are written. */
 export interface DepositWatcherOptions {
@@ -32,15 +30,10 @@ export interface DepositWatcherOptions {
 }
 
 /** Watches the chain for what comes in. */
-export interface DepositWatcher {
-  start(): void
-  /** Fulfilled when the step in hand is finished and the lock is given up. */
-  stop(): Promise<void>
-}
+export type DepositWatcher = Watch
 
 /** Blocks read at once. */
 const BATCH = 20
-const LONGEST_BACKOFF_MS = 5_000
 
 const lock = 'deposits'
 const idOf = ({ number, hash, timestamp }: Omit<BlockReply, 'transactions'>): PassedBlock => ({
@@ -72,8 +65,6 @@ export function createDepositWatcher({
   const lease = createLease({ databaseUrl, log })
   const finder = createDepositFinder({ rpc, books, token })
   const balances = createBalanceLook({ rpc, books, log })
-  let running: Promise<void> | undefined
-  const teller = createTeller()
   let told = ''
 
   const look = async (): Promise<Look> => {
@@ -203,33 +194,6 @@ export function createDepositWatcher({
     return Number(last.number) < head.number ? 0 : pollEvery
   }
 
-  const run = async () => {
-    for (let failures = 0; !stopping.signal.aborted; ) {
-      let pause: number
-      try {
-        pause = await step()
-        if (teller.ends()) log.info({}, 'Deposits are watched again')
-        failures = 0
-      } catch (error) {
-        if (stopping.signal.aborted) break
-        failures += 1
-        const found = explain(error)
-        const level = error instanceof WrongChainError ? 'error' : 'warn'
-        if (teller.begins(found)) log[level]({ err: error }, `Deposits wait: ${found}`)
-        pause = Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS)
-      }
-      await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
-    }
-    await lease.close()
-  }
-
-  return {
-    start() {
-      running ??= run()
-    },
-    async stop() {
-      stopping.abort()
-      await running
-    },
-  }
+  const words = { waits: 'Deposits wait', goesOn: 'Deposits are watched again' }
+  return createWatch({ step, stopping, close: () => lease.close(), log, words })
 }
