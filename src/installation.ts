@@ -19,6 +19,7 @@ import type {
   Custody,
   EnvelopeCipher,
   FeedNotifications,
+  Histories,
   KeyRing,
   KeyVault,
   Log,
@@ -28,6 +29,7 @@ import type {
 import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
 import { createCoinService } from './domain/wallet/coin-service.ts'
 import { createDepositBooks } from './domain/wallet/deposit-books.ts'
+import { createHistories } from './own-history.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
 import { createEventNotifications } from './platform/database/event-notifications.ts'
@@ -73,6 +75,7 @@ export interface ChainConnection {
   chainCoins: Coins
   /** The account that deposits are gathered in and withdrawals are paid from. */
   treasury: RelayAccount
+  histories: Histories
   close(): Promise<void>
 }
 
@@ -294,6 +297,11 @@ export async function connectChain(
       ...createCoinQuotes({ registry, treasury: address, relayAddresses: await relayAddresses(config), maxFeePerGas }),
     },
     treasury,
+    histories: createHistories({
+      registry,
+      contentStore: installation.contentStore,
+      recorders: () => relayAddresses(config),
+    }),
     // Whoever reaches an embedded chain makes as many coins on it as they like.
     deposits: anvil && !embeddedDeposits ? noDeposits : watcher,
     async close() {

@@ -59,6 +59,7 @@ export async function serve(): Promise<never> {
     relay: chain.relay,
     coins: chain.chainCoins,
     gasFee: chain.gasQuote?.current,
+    histories: chain.histories,
     publicUrl,
     missing: async () => (isStopping ? ['stopping'] : (await installation.database.isReachable()) ? [] : ['database']),
   })

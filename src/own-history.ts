@@ -1,7 +1,8 @@
 /** What the verifier asks strangers for, from this installation's own chain and file store. */
+import type { Registry } from './chain/registry.ts'
 import type { Rpc } from './chain/rpc.ts'
-import { DomainError } from './domain/errors.ts'
-import type { ContentStore } from './domain/ports.ts'
+import { DomainError, unavailable } from './domain/errors.ts'
+import type { ContentStore, Histories } from './domain/ports.ts'
 import type { ChainNode } from './verify/chain-node.ts'
 import type { FileSource } from './verify/file-source.ts'
 
@@ -22,4 +23,47 @@ export const filesOf = (store: Pick<ContentStore, 'readBlock' | 'exportCar'>): F
       throw error
     })
   return { block, car: async (cid) => (await block(cid)) && store.exportCar(cid) }
+}
+
+interface HistoryParts {
+  registry: Registry
+  contentStore: Pick<ContentStore, 'readBlock' | 'exportCar'>
+  /** Accounts whose commits count. */
+  recorders(): Promise<string[]>
+}
+
+/** Reads histories of this installation's registry. What is large is loaded when one is read. */
+export function createHistories({ registry, contentStore, recorders }: HistoryParts): Histories {
+  const sources = async () => {
+    const address = await registry.findAddress(await registry.readChainId())
+    if (!address) throw notYet()
+    return { node: nodeOf(registry.rpc), address }
+  }
+  return {
+    async verify(nid, readTree) {
+      const { node, address } = await sources()
+      const { verifyOnline } = await import('./verify/verify.ts')
+      const files = { ...filesOf(contentStore), block: readTree }
+      return verifyOnline({ nid, nodes: [node], registry: address, files, recorders: await recorders() }).catch(
+        translate,
+      )
+    },
+    async *prove(nid, readTree) {
+      const { node, address } = await sources()
+      const { writeProof } = await import('./verify/write-proof.ts')
+      try {
+        yield* writeProof({ nid, node, registry: address, readTree })
+      } catch (error) {
+        translate(error)
+      }
+    },
+  }
+}
+
+const notYet = () => new DomainError('CONFLICT', 'The chain holds no commit of this asset yet. Try again in a while.')
+
+function translate(error: unknown): never {
+  const name = error instanceof Error ? error.name : ''
+  if (name === 'NothingCommitted') throw notYet()
+  throw name === 'SourceError' ? unavailable('The chain', error) : error
 }

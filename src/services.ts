@@ -22,6 +22,7 @@ import type {
   Database,
   EnvelopeCipher,
   FeedNotifications,
+  Histories,
   KeyVault,
   Log,
   Mailer,
@@ -53,6 +54,8 @@ export interface ServiceDependencies {
   notifications: FeedNotifications
   /** What a commit's transaction is charged with at this moment; what is configured when left out. */
   gasFee?: (() => string) | undefined
+  /** What reads histories of the chain; commands that need no chain have none. */
+  histories?: Histories
   /** Told that a commit waits. */
   relay: { wake(): void }
   telemetry: Telemetry
@@ -87,6 +90,9 @@ export interface ServiceLayer {
 
 /** An export holds some megabytes at most, and keeps the process busy while it is made. */
 const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
+
+/** A history is read block by block: the chain is asked, and hashes are made, for seconds where it is long. */
+const verificationGate = { places: 2, queue: 20, patience: 5_000, what: 'Verifications' }
 
 /**
  * Makes all services from their parts, area by area. It starts nothing: `prepare` is to be called before anything is
@@ -143,6 +149,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     ...shared,
     pricing,
     funds,
+    verifications: createGate(verificationGate),
     chain: { wake: () => deps.relay.wake(), explorerUrl },
     uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
     config: config.limits,

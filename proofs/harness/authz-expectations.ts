@@ -254,6 +254,7 @@ export const expectations: Expectations = {
     'GET /api/v3/events/stream': foreignPlace,
     'GET /api/v3/auth/users/me/export': signedIn,
     'GET /auth/users/me/export': signedIn,
+    'GET /api/v3/assets/:nid/proof': ownerReads,
     'GET /ipfs/:cid': ownerReads,
     'GET /account/password-reset/:uid/:token': deadLink,
     'POST /account/password-reset/:uid/:token': deadLink,
@@ -289,9 +290,10 @@ export const expectations: Expectations = {
       who: 'self',
       fields:
         'assetFileMimeType assetFileName assetFileSize assetFileUrl commitCount commits creator headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
-        `owner proofHash registration thumbnailUrl updatedAt uploadedAt uuid ${metadataNames.join(' ')}`,
+        `owner proofHash registration thumbnailUrl updatedAt uploadedAt uuid verification ${metadataNames.join(' ')}`,
     },
     AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id reason subject user' },
+    Check: { who: 'self', fields: 'finding name result' },
     Commit: {
       who: 'self',
       fields:
@@ -306,6 +308,7 @@ export const expectations: Expectations = {
       who: 'self',
       fields: 'commitId createdAt data deliveryId id orderId sequence transferId type',
     },
+    Finding: { who: 'self', fields: 'finding result' },
     NetworkApp: {
       who: 'everybody',
       fields: 'createdAt deactivatedAt deliveryFailurePolicy id isActive name owner price priceMode updatedAt',
@@ -326,6 +329,14 @@ export const expectations: Expectations = {
         'buyer createdAt expiresAt networkAppId networkAppName numPaid orderId paidAt pointsPaid price refunds settledAt status totalPaid totalRefunded',
     },
     Session: { who: 'self', fields: 'createdAt expiresAt id isCurrent lastUsedAt name' },
+    Verification: {
+      who: 'self',
+      fields: 'asOfBlock asOfTime chainId commitCount commits complete file foreign record registry verdict',
+    },
+    VerifiedCommit: {
+      who: 'self',
+      fields: 'blockNumber blockTime checks life message recorder transactionHash treeCid',
+    },
     Transfer: { who: 'self', fields: 'balance createdAt id kind num points subjectId' },
     Withdrawal: {
       who: 'self',

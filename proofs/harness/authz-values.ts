@@ -322,6 +322,7 @@ export const restCalls: Record<string, CallOf> = {
   'GET /api/v3/events/stream': ({ owner }) => ({ query: { last_event_id: owner.eventId } }),
   'GET /api/v3/auth/users/me/export': plain,
   'GET /auth/users/me/export': plain,
+  'GET /api/v3/assets/:nid/proof': ({ owner }) => ({ params: { nid: owner.nid } }),
   'GET /ipfs/:cid': ({ owner, actor }) => [
     { params: { cid: owner.nid } },
     { params: { cid: owner.treeCid } },

@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { formTokenOf } from '../../src/pages/admin/own-form.ts'
+import { until } from '../../test/support/eventually.ts'
 import { fundSql } from './fund.ts'
 import { leadsToSignIn } from './fuzz-admin.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
@@ -29,6 +30,9 @@ export interface FuzzScene {
   letIn: Map<string, number>
   sent: Map<string, number>
 }
+
+/** Is refused until the chain has what it is about. */
+const NEEDS_CHAIN = 'GET /api/v3/assets/:nid/proof'
 
 /** Nobody listens there. */
 const HOOK = 'http://127.0.0.1:9/'
@@ -102,6 +106,16 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     )
     names.set('owner.treeCid', tree!.cid).set('owner.proofHash', tree!.hash).set('owner.tag', 'tag')
   }
+
+  const isOnChain = () =>
+    until('the scene’s asset is on the chain', async () => {
+      const found = await sql(
+        `select 1 as one from commits c join assets a on a.id = c.asset_id join commit_relays r on r.commit_id = c.id
+         where a.nid = $1 and r.status in ('INCLUDED', 'FINAL')`,
+        [names.get('owner.nid')],
+      )
+      return found.length > 0
+    })
 
   /** Cancelled once or several times: it is let in. */
   async function newWithdrawal() {
@@ -207,6 +221,7 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     letIn,
     sent,
     async send(request) {
+      if (request.isGood && request.target === NEEDS_CHAIN) await isOnChain()
       let answer = await send(request)
       if (isUsedUp(request, answer)) {
         // Something of the old ones may still be under way.

@@ -1,5 +1,7 @@
 /** What the rules need from the world. The folders beside `domain` implement these; tests use the real parts. */
+
 import type { PrismaClient } from '../platform/prisma/client.ts'
+import type { Verification } from '../verify/verification.ts'
 import { unavailable } from './errors.ts'
 import type { Query } from './sql.ts'
 
@@ -402,6 +404,14 @@ export interface FeedNotifications {
   notify(ownerId: string): void
   /** Returns the way to stop. */
   listen(ear: Ear): () => void
+}
+
+/** Histories as the chain has them; `readTree` gives the bytes of a tree, undefined where it may not be read. */
+export interface Histories {
+  /** What a history is worth. Raises UNAVAILABLE, CONFLICT while there is no registry. */
+  verify(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): Promise<Verification>
+  /** A history as a CAR that anybody can check. Raises UNAVAILABLE, CONFLICT while nothing is on the chain, before the first piece. */
+  prove(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): AsyncGenerator<Uint8Array>
 }
 
 /** The chain as rules and presenters see it. */

@@ -32,6 +32,7 @@ import './user-administration.ts'
 import './transfer.ts'
 import './withdrawal.ts'
 import './deposit.ts'
+import './verification.ts'
 import { builder } from './builder.ts'
 import { guardRootFields } from './stale-token.ts'
 

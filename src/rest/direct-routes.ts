@@ -6,6 +6,7 @@ import type { DirectDescription, DirectRequest, DirectRoute } from './define-rou
 import { createDocsRoutes, type DocsPage } from './docs.ts'
 import { streamDescription, streamEvents } from './event-stream.ts'
 import { exportDescription, sendExport } from './export.ts'
+import { proofDescription, sendProof } from './proof.ts'
 import { pictureRoutes } from './send-picture.ts'
 
 /** What direct routes need of the process. */
@@ -172,6 +173,7 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     // The phone app knows this family without the prefix.
     get('/api/v3/auth/users/me/export', 'A document of any size, streamed.', sendExport, exportDescription),
     get('/auth/users/me/export', 'The same for the phone app.', sendExport),
+    get('/api/v3/assets/:nid/proof', 'A file of any size, streamed.', sendProof, proofDescription),
     ...createDocsRoutes(parts.docs, parts.homeRefusal),
     ...appStartRoutes,
     ...pictureRoutes,

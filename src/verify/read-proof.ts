@@ -25,7 +25,7 @@ export async function readProof(source: AsyncIterable<Uint8Array>): Promise<Proo
   const { roots, chain, documents, damaged } = await readBlocks(source)
   const root = roots[0]?.toString() ?? ''
   const bytes = documents.get(root)
-  if (!bytes)
+  if (!bytes || damaged.includes(root))
     throw new SourceError(`The file does not hold its first block, or other bytes than its name says: ${root}.`)
   const manifest = parseManifest(bytes)
   if (typeof manifest === 'string') throw new SourceError(manifest)

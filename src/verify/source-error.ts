@@ -1,4 +1,9 @@
 /** A node, a gateway or a file did not give what a verdict needs: nothing can be said, neither good nor bad. */
 export class SourceError extends Error {
-  override readonly name = 'SourceError'
+  override readonly name: string = 'SourceError'
+}
+
+/** There is nothing on the chain that could be proven. */
+export class NothingCommitted extends SourceError {
+  override readonly name = 'NothingCommitted'
 }

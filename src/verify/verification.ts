@@ -78,6 +78,8 @@ export interface Verification {
   recorders: string[]
   /** The file's own bytes against the SHA-256 that the trees tell; null when nobody gave them. */
   file: Finding | null
+  /** Whether the service's own database tells the same; only where one was asked. */
+  record?: Finding
   /** Oldest first. */
   commits: VerifiedCommit[]
   /** How many commits others wrote about this asset; they count for nothing. */

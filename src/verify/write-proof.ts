@@ -13,7 +13,7 @@ import { type BlockReply, decodeHeader, encodeHeader, type Header } from './head
 import { CODES, type Link, type Manifest } from './proof-layout.ts'
 import { decodeLogs, readCommit } from './receipt.ts'
 import { readList } from './registry-list.ts'
-import { SourceError } from './source-error.ts'
+import { NothingCommitted, SourceError } from './source-error.ts'
 import { type Nodes, openTrie, positionKey } from './trie.ts'
 
 /** Whose history goes into a proof, and where it is read. */
@@ -49,7 +49,7 @@ export async function* writeProof(sources: ProofSources): AsyncGenerator<Uint8Ar
   for await (const { header, positions } of evidence.blocks) {
     blocks.push({ header: linkTo(headerOf(header)), transactions: [...positions] })
   }
-  if (!blocks.length) throw new SourceError(`The chain holds no commit of ${nid}.`)
+  if (!blocks.length) throw new NothingCommitted(`The chain holds no commit of ${nid}.`)
   const { chainId } = evidence
   const manifest: Manifest = { format: 'annal-proof', version: 1, nid, chainId, registry, head: linkTo(head), blocks }
   yield* carOf(nameDocument(manifest), listBlocks(sources, evidence, manifest))

@@ -51,6 +51,8 @@ interface Rule {
 
 const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
+/** What a verifier finds is told as it is. */
+const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
 /** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back. */
 const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'
 /** How an event is appended to a feed is written down once, too. */
@@ -65,7 +67,7 @@ const localSocket = 'platform/embedded/local-socket\\.ts'
 const rules: Record<string, Rule> = {
   domain: {
     local: /^domain\//,
-    types: prismaTypes,
+    types: domainTypes,
     packages: /^(zod|@formatjs\/intl-localematcher|node:crypto)$/,
     instead:
       'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
@@ -92,7 +94,7 @@ const rules: Record<string, Rule> = {
   },
   graphql: {
     local: /^(graphql\/|domain\/|context\.ts$)/,
-    types: prismaTypes,
+    types: domainTypes,
     packages: /^(graphql|graphql-[\w-]+|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
@@ -116,7 +118,7 @@ const rules: Record<string, Rule> = {
     instead: 'The verifier reads bytes itself, and trusts nothing of the service: hand in what it asks for.',
   },
   'own-history.ts': {
-    local: /^(chain\/rpc\.ts|domain\/|verify\/)/,
+    local: /^(chain\/(registry|rpc)\.ts|domain\/|verify\/)/,
     instead: 'It hands the verifier what it asks for, and judges nothing.',
   },
   'context.ts': { local: /^domain\//, instead: 'The context is types of the domain and nothing else.' },
@@ -137,7 +139,7 @@ const rules: Record<string, Rule> = {
     instead: 'services.ts joins what works without the doors; what serves requests belongs into app.ts.',
   },
   'installation.ts': {
-    local: /^(chain|files|delivery|platform|domain|config\.ts)/,
+    local: /^(chain|files|delivery|platform|domain|config\.ts|own-history\.ts)/,
     packages: /^node:/,
     instead: 'installation.ts opens the parts below the app; what serves requests belongs into app.ts.',
   },

@@ -15,6 +15,7 @@ import { PASSWORD } from '../support/user.ts'
 import corpus from './corpus.json' with { type: 'json' }
 
 const app = await createTestApp({
+  withChain: true,
   env: {
     LIMIT_REQUESTS_PER_TOKEN: '1000000',
     LIMIT_REQUESTS_PER_IP: '1000000',

@@ -130,6 +130,7 @@ export async function createTestApp({
     ...installation,
     relay: chain.relay,
     coins: chain.chainCoins,
+    histories: chain.histories,
     publicUrl: url,
     missing: async () => ((await database.isReachable()) ? [] : ['database']),
   })

@@ -54,6 +54,9 @@ interface Dependencies {
   config: { uploadsPerHour: number; verifiesAddresses: boolean }
 }
 
+/** What reads and changes assets. */
+export type AssetService = ReturnType<typeof createAssetService>
+
 /** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
 const PATIENCE_MS = 8_000
 

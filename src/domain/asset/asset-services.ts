@@ -1,11 +1,22 @@
 /** All about assets, made from their parts. */
 import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
-import type { Chain, ContentStore, Database, FeedNotifications, Log, PictureMaker, UploadFolder } from '../ports.ts'
+import type {
+  Chain,
+  ContentStore,
+  Database,
+  FeedNotifications,
+  Gate,
+  Histories,
+  Log,
+  PictureMaker,
+  UploadFolder,
+} from '../ports.ts'
 import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
+import { createHistoryService } from './history-service.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
 import { createUploads } from './uploads.ts'
@@ -14,6 +25,9 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   chain: Chain
+  histories?: Histories
+  /** Reading histories of the chain. */
+  verifications: Gate
   pictures: PictureMaker
   /** Where uploads lie for as long as their request lasts. */
   uploadFolder: UploadFolder
@@ -36,10 +50,12 @@ export type AssetServices = ReturnType<typeof createAssetServices>['services']
 export function createAssetServices(deps: Dependencies) {
   const { uploadFolder, verifiesAddresses, meter, config } = deps
   const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes, meter })
+  const assets = createAssetService({ ...deps, uploads, config: { ...config, verifiesAddresses } })
   const thumbnails = createThumbnailService(deps)
   return {
     services: {
-      assets: createAssetService({ ...deps, uploads, config: { ...config, verifiesAddresses } }),
+      assets,
+      histories: createHistoryService({ ...deps, assets, gate: deps.verifications }),
       thumbnails,
       trees: createTreeService(deps),
       uploads,

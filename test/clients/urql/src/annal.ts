@@ -39,14 +39,18 @@ const createCache = () =>
   cacheExchange({
     // What has no `id` is a part of what it was read with; a wallet is its owner's.
     keys: {
+      Check: embedded,
       DayFigures: embedded,
       Figures: embedded,
+      Finding: embedded,
       MergedAssetTree: embedded,
       Pricing: embedded,
       Quote: embedded,
       QuoteProblem: embedded,
       RefundQuote: embedded,
       Sale: embedded,
+      Verification: embedded,
+      VerifiedCommit: embedded,
       Wallet: embedded,
       WalletBalance: embedded,
       WebhookAttempt: embedded,

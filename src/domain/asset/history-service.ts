@@ -1,0 +1,90 @@
+/** Histories as the chain has them. Contract: `GET /api/v3/assets/{nid}/proof` and `Asset.verification`. */
+import type { Verification } from '../../verify/verification.ts'
+import type { Actor } from '../actor.ts'
+import { DomainError, unavailable } from '../errors.ts'
+import type { ContentStore, Database, Gate, Histories } from '../ports.ts'
+import type { AssetService } from './asset-service.ts'
+import { holdAgainst, type RecordedCommit } from './recorded-commits.ts'
+
+interface Dependencies {
+  database: Database
+  contentStore: Pick<ContentStore, 'readBlock'>
+  assets: Pick<AssetService, 'get' | 'findFile'>
+  /** Undefined where no chain is connected. */
+  histories?: Histories
+  /** Reading a history asks the chain for all its blocks. */
+  gate: Gate
+}
+
+/** Commits of a history that is read for a caller. */
+export const MOST_COMMITS = 1_000
+
+const tooLong = () =>
+  new DomainError('VALIDATION_FAILED', `The history has more than ${MOST_COMMITS} commits.`, {
+    details: 'Verify it with annal verify, which reads longer ones.',
+  })
+
+/** Verifies histories and proves them, for whoever may see the asset. */
+export function createHistoryService({ database, contentStore, assets, histories, gate }: Dependencies) {
+  const chain = (): Histories => {
+    if (!histories) throw unavailable('The chain', new Error('no chain is connected'))
+    return histories
+  }
+
+  /** Bytes of a tree of an asset that this actor may see. */
+  const treesFor = (actor: Actor) => async (cid: string) => {
+    if (!(await assets.findFile(actor, cid))) return undefined
+    return contentStore.readBlock(cid).catch((error: unknown) => {
+      if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
+      throw error
+    })
+  }
+
+  /** The asset's UUID. Raises NOT_FOUND, VALIDATION_FAILED when its history is too long to be read at once. */
+  async function find(actor: Actor, nid: string): Promise<string> {
+    const { id, headSequence } = await assets.get(actor, nid, { select: { id: true, headSequence: true } })
+    if (headSequence > MOST_COMMITS) throw tooLong()
+    return id
+  }
+
+  const readRecords = (assetId: string) =>
+    database.read.commit.findMany({
+      where: { assetId },
+      orderBy: { sequence: 'asc' },
+      take: MOST_COMMITS,
+      select: {
+        treeCid: true,
+        treeSha256: true,
+        createdAt: true,
+        message: true,
+        author: { select: { wallet: { select: { address: true } } } },
+        relay: { select: { status: true, treeSignature: true, transactionHash: true, blockNumber: true } },
+      },
+    }) as Promise<RecordedCommit[]>
+
+  return {
+    /** What an asset's history is worth, and whether the database tells the same. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE. */
+    async verify(actor: Actor, nid: string): Promise<Verification> {
+      const assetId = await find(actor, nid)
+      return gate(async () => {
+        const verification = await chain().verify(nid, treesFor(actor))
+        return holdAgainst(verification, await readRecords(assetId))
+      })
+    },
+
+    /** Hands a proof's bytes over in pieces. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT while nothing is on the chain, before the first. */
+    async prove(actor: Actor, nid: string, send: (bytes: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void> {
+      await find(actor, nid)
+      await gate(async () => {
+        const bytes = chain().prove(nid, treesFor(actor))
+        const first = await bytes.next()
+        await send(beginning(first.value, bytes))
+      })
+    },
+  }
+}
+
+async function* beginning(first: Uint8Array | undefined, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (first) yield first
+  yield* rest
+}

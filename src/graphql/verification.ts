@@ -1,0 +1,169 @@
+import { inputLengths } from '../domain/asset/asset-input.ts'
+import type { Finding } from '../verify/finding.ts'
+import type { Check, Verdict, Verification, VerifiedCommit } from '../verify/verification.ts'
+import { AssetType } from './asset.ts'
+import { builder } from './builder.ts'
+import { offsetArg } from './offset.ts'
+import { atMost, characters, pageOf, wholeDocument } from './sizes.ts'
+
+const FINDING_CHARACTERS = 1_000
+/** Looks at one commit. */
+const MOST_CHECKS = 12
+const verifiedPages = pageOf(50)
+/** Reading a history asks the chain for each of its blocks. */
+const verificationSize = wholeDocument(1_000, 500)
+
+const resultValues = {
+  RIGHT: { value: 'right', description: 'It is as it should be.' },
+  WRONG: { value: 'wrong', description: 'It contradicts what it should agree with.' },
+  UNKNOWN: { value: 'unknown', description: 'It cannot be judged: something is not there.' },
+} as const
+const FindingResult = builder.enumType('FindingResult', { description: 'What a look found.', values: resultValues })
+
+const verdictValues = {
+  HOLDS: { value: 'holds', description: 'Everything was looked at and is right.' },
+  BROKEN: { value: 'broken', description: 'Something is wrong.' },
+  UNSETTLED: { value: 'unsettled', description: 'Nothing is wrong, and not everything could be looked at.' },
+  UNKNOWN: { value: 'unknown', description: 'The chain holds no commit of it that counts.' },
+} as const satisfies Record<string, { value: Verdict; description: string }>
+const VerdictType = builder.enumType('Verdict', { description: 'What a history is worth.', values: verdictValues })
+
+const FindingType = builder.objectRef<Finding>('Finding').implement({
+  description: 'What one look found.',
+  fields: (t) => ({
+    result: t.field({ type: FindingResult, description: 'What it found.', resolve: ({ result }) => result }),
+    finding: t.string({
+      ...characters(FINDING_CHARACTERS),
+      nullable: true,
+      description: 'A sentence, when it is not right.',
+      resolve: ({ finding }) => finding?.slice(0, FINDING_CHARACTERS),
+    }),
+  }),
+})
+
+const CheckType = builder.objectRef<Check>('Check').implement({
+  description: 'One look at a commit.',
+  fields: (t) => ({
+    name: t.string({
+      ...characters(16),
+      description:
+        'What was looked at: `event`, `transaction`, `layout`, `tree`, `sha256`, `asset`, `signature`, `author`, `order`, `time` or `record`.',
+      resolve: ({ name }) => name,
+    }),
+    result: t.field({ type: FindingResult, description: 'What it found.', resolve: ({ result }) => result }),
+    finding: t.string({
+      ...characters(FINDING_CHARACTERS),
+      nullable: true,
+      description: 'A sentence, when it is not right.',
+      resolve: ({ finding }) => finding?.slice(0, FINDING_CHARACTERS),
+    }),
+  }),
+})
+
+const VerifiedCommitType = builder.objectRef<VerifiedCommit>('VerifiedCommit').implement({
+  description: 'A commit as the chain has it.',
+  fields: (t) => ({
+    life: t.exposeInt('life', {
+      description: 'Which registration of the file it belongs to, from 1: one that was deleted can be registered anew.',
+    }),
+    blockNumber: t.exposeInt('blockNumber', { description: 'Its block.' }),
+    blockTime: t.field({
+      type: 'DateTime',
+      description: 'Time of the block: by then it had been written.',
+      resolve: ({ blockTime }) => new Date(blockTime),
+    }),
+    transactionHash: t.string({
+      ...characters(66),
+      nullable: true,
+      description: 'Its transaction; null when that could not be read.',
+      resolve: ({ transactionHash }) => transactionHash,
+    }),
+    recorder: t.string({
+      ...characters(42),
+      nullable: true,
+      description: 'Account that wrote it onto the chain.',
+      resolve: ({ recorder }) => recorder,
+    }),
+    treeCid: t.string({
+      ...characters(255),
+      nullable: true,
+      description: 'Where its asset tree is stored, as the chain says.',
+      resolve: ({ commitData }) => commitData?.assetTreeCid.slice(0, 255),
+    }),
+    message: t.string({
+      ...characters(inputLengths.commitMessage),
+      nullable: true,
+      description: 'What the author said about it, as the chain says.',
+      resolve: ({ commitData }) => commitData?.abstract.slice(0, inputLengths.commitMessage),
+    }),
+    checks: t.field({
+      ...atMost(MOST_CHECKS),
+      type: [CheckType],
+      description: 'Everything that was looked at.',
+      resolve: ({ checks }) => checks,
+    }),
+  }),
+})
+
+const VerificationType = builder.objectRef<Verification>('Verification').implement({
+  description:
+    'What a history is worth, as the chain and the file network have it; `annal-verify` finds the same without this service.',
+  fields: (t) => ({
+    verdict: t.field({ type: VerdictType, description: 'What it is worth.', resolve: ({ verdict }) => verdict }),
+    registry: t.field({
+      type: 'Address',
+      description: 'The registry that was asked.',
+      resolve: ({ registry }) => registry,
+    }),
+    chainId: t.exposeInt('chainId', { description: 'The chain that it is on.' }),
+    asOfBlock: t.int({ description: 'The newest block that was looked at.', resolve: ({ asOf }) => asOf.number }),
+    asOfTime: t.field({
+      type: 'DateTime',
+      description: 'Time of that block.',
+      resolve: ({ asOf }) => new Date(asOf.time),
+    }),
+    complete: t.field({
+      type: FindingType,
+      description: 'Whether no commit is left out.',
+      resolve: ({ complete }) => complete,
+    }),
+    file: t.field({
+      type: FindingType,
+      nullable: true,
+      description: 'Whether the file is the one that the trees tell of.',
+      resolve: ({ file }) => file,
+    }),
+    record: t.field({
+      type: FindingType,
+      nullable: true,
+      description: 'Whether every commit that the database calls written is on the chain.',
+      resolve: ({ record }) => record,
+    }),
+    foreign: t.exposeInt('foreign', {
+      description: 'How many commits others wrote about the asset; they count for nothing.',
+    }),
+    commitCount: t.int({ description: 'How many commits the chain has.', resolve: ({ commits }) => commits.length }),
+    commits: t.field({
+      ...verifiedPages,
+      type: [VerifiedCommitType],
+      description: 'The commits by position, oldest first.',
+      args: { limit: t.arg.int({ description: 'At most so many commits.' }), offset: offsetArg(t) },
+      resolve: ({ commits }, { limit, offset }) => {
+        const from = offset ?? 0
+        return commits.slice(from, from + (limit ?? verifiedPages.defaultSize))
+      },
+    }),
+  }),
+})
+
+builder.prismaObjectField(AssetType, 'verification', (t) =>
+  t.field({
+    ...verificationSize,
+    type: VerificationType,
+    nullable: true,
+    description:
+      'Its history, checked on the chain while you wait. Raises CONFLICT while there is no registry, VALIDATION_FAILED for histories of more than ' +
+      '1,000 commits, UNAVAILABLE.',
+    resolve: ({ nid }, _args, { actor, services }) => services.histories.verify(actor, nid),
+  }),
+)

@@ -1,0 +1,48 @@
+/** An asset's history as one file that anybody can check. */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { DirectDescription, DirectRequest } from './define-route.ts'
+import { corsHeaders } from './rest-handler.ts'
+import { nidParam } from './v3/params.ts'
+
+/** What is told of the proof. */
+export const proofDescription: DirectDescription = {
+  operationId: 'getAssetProof',
+  tag: 'Assets',
+  summary: 'Download a proof of an asset’s history',
+  description:
+    'One CAR with every tree that one may see, and the transactions, receipts and headers of its commits. `annal-verify proof.car` checks it without a network; the hash of a block settles it. While nothing of it is on the chain the answer is 409 `conflict`.',
+  access: 'everybody',
+  params: nidParam,
+  errors: ['CONFLICT'],
+  answers: { 200: { description: 'The proof, as a file.', mediaType: 'application/vnd.ipld.car' } },
+}
+
+/** Streams a proof as a download. Raises NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE before anything is sent. */
+export async function sendProof({ req, res, params, context: { actor, services } }: DirectRequest): Promise<void> {
+  await services.histories.prove(actor, params.nid!, (bytes) => send(req, res, `${params.nid}.proof.car`, bytes))
+}
+
+async function send(
+  req: DirectRequest['req'],
+  res: DirectRequest['res'],
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  res.writeHead(200, {
+    ...corsHeaders,
+    'Content-Type': 'application/vnd.ipld.car; version=1',
+    'Content-Disposition': `attachment; filename="${name}"`,
+    // It is of this moment, and what may be seen changes.
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  })
+  if (req.method === 'HEAD') {
+    res.end()
+    return
+  }
+  await pipeline(Readable.from(bytes, { highWaterMark: 1 }), res).catch((error: unknown) => {
+    // A caller who leaves is no fault; otherwise the connection is cut, for a part is no proof.
+    if (!req.destroyed && !res.closed) throw error
+  })
+}

@@ -1,0 +1,253 @@
+/** Proofs as the service hands them out, and what it says of a history itself; whatever is changed in a proof or the database is named. */
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CarReader } from '@ipld/car/reader'
+import { CarWriter } from '@ipld/car/writer'
+import { id as topicOf } from 'ethers'
+import { CID } from 'multiformats/cid'
+import { create } from 'multiformats/hashes/digest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { CODES, type Manifest } from '../../src/verify/proof-layout.ts'
+import type { Verification } from '../../src/verify/verification.ts'
+import { annalVerify } from '../support/annal-verify.ts'
+import { atEnd } from '../support/at-end.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { createTestApp, type SignedIn, type TestApp } from '../support/test-app.ts'
+
+interface Block {
+  cid: CID
+  bytes: Uint8Array
+}
+
+let app: TestApp
+let owner: SignedIn
+let dir: string
+let id: string
+/** The blocks of the honest proof, its manifest first. */
+let blocks: Block[]
+let anchor: string
+
+const download = async (rest = owner.rest) => {
+  const answer = await fetch(`${app.url}/api/v3/assets/${id}/proof/`, {
+    headers: rest === app.rest ? {} : { authorization: `token ${owner.token}` },
+  })
+  return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+
+async function verify(bytes: Uint8Array, ...args: string[]): Promise<Verification & { code: number }> {
+  const path = join(dir, 'proof.car')
+  await writeFile(path, bytes)
+  const { code, stdout, stderr } = await annalVerify(path, '--json', ...args)
+  if (!stdout) throw new Error(stderr)
+  return { code, ...JSON.parse(stdout) }
+}
+
+async function carOf(all: readonly Block[]): Promise<Uint8Array> {
+  const { writer, out } = CarWriter.create([all[0]!.cid])
+  const writing = (async () => {
+    for (const block of all) await writer.put(block)
+    await writer.close()
+  })()
+  const parts: Uint8Array[] = []
+  for await (const part of out) parts.push(part)
+  await writing
+  return Buffer.concat(parts)
+}
+
+/** The proof with another manifest, under its right name. */
+function withManifest(change: (manifest: Manifest) => void): Block[] {
+  const manifest = JSON.parse(Buffer.from(blocks[0]!.bytes).toString()) as Manifest
+  change(manifest)
+  const bytes = Buffer.from(JSON.stringify(manifest))
+  const cid = CID.createV1(CODES.dagJson, create(0x12, createHash('sha256').update(bytes).digest()))
+  return [{ cid, bytes }, ...blocks.slice(1)]
+}
+
+const isOf =
+  (code: number) =>
+  ({ cid }: Block) =>
+    cid.code === code
+const isReceiptOfCommit = (block: Block) =>
+  isOf(CODES.receiptNode)(block) && Buffer.from(block.bytes).includes(topicOf(id).slice(2), 'hex')
+/** The last of these blocks with one bit changed, under its old name. */
+const bent = (isMeant: (block: Block) => boolean): Block[] => {
+  const last = blocks.findLastIndex(isMeant)
+  return blocks.map((block, index) =>
+    index === last ? { ...block, bytes: block.bytes.with(-1, block.bytes.at(-1)! ^ 1) } : block,
+  )
+}
+const without = (code: number): Block[] => blocks.filter((block) => !isOf(code)(block))
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'annal-proof-'))
+  atEnd(() => rm(dir, { recursive: true, force: true }))
+  app = await createTestApp({ withChain: true })
+  owner = await app.newUser()
+  ;({ id } = await owner.register({ caption: 'One' }))
+  for (const caption of ['Two', 'Three']) expectOk(await owner.rest('PATCH', `assets/${id}/`, { json: { caption } }))
+  await eventually(
+    () =>
+      app.sql<{ status: string }>(
+        'select r.status::text from commit_relays r join commits c on c.id = r.commit_id join assets a on a.id = c.asset_id where a.nid = $1',
+        [id],
+      ),
+    (rows) => rows.length === 3 && rows.every(({ status }) => status === 'FINAL'),
+  )
+  // Other tests put coins onto the chain between two blocks, which no block knows of.
+  const honest = await eventually(
+    async () => {
+      await app.chain.registry.rpc.call('evm_mine')
+      const { bytes } = await download()
+      return { bytes, found: await verify(bytes) }
+    },
+    ({ found }) => found.complete.result === 'right',
+  )
+  blocks = []
+  for await (const block of (await CarReader.fromBytes(honest.bytes)).blocks()) blocks.push(block)
+  anchor = honest.found.anchors[0]!.hash
+  expect(honest.found).toMatchObject({ code: 3, verdict: 'unsettled', anchors: [{}], commits: [{}, {}, {}] })
+})
+
+describe('a proof', () => {
+  it('holds without a network once one hash is believed, and beside the file', async () => {
+    const bytes = await carOf(blocks)
+    expect(await verify(bytes, '--block-hash', anchor)).toMatchObject({
+      code: 0,
+      verdict: 'holds',
+      file: { result: 'right' },
+    })
+    const other = join(dir, 'other.txt')
+    await writeFile(other, 'another file')
+    const beside = await verify(bytes, '--block-hash', anchor, '--file', other)
+    expect(beside).toMatchObject({ code: 1, file: { result: 'wrong' } })
+  })
+
+  it('is for those who may see the asset', async () => {
+    expect((await download(app.rest)).status).toBe(404)
+  })
+
+  it.each<[string, RegExp, () => Block[]]>([
+    ['a bit of a tree', /"name":"tree","result":"wrong"/, () => bent(isOf(CODES.raw))],
+    ['a bit of a receipt', /"name":"event","result":"wrong"/, () => bent(isReceiptOfCommit)],
+    ['a bit of a transaction', /"name":"transaction","result":"wrong"/, () => bent(isOf(CODES.transactionNode))],
+    ['a bit of the state', /"complete":\{"result":"wrong"/, () => bent(isOf(CODES.stateNode))],
+    ['no trees', /"name":"tree","result":"unknown"/, () => without(CODES.raw)],
+    ['no receipts', /"name":"event","result":"wrong"/, () => without(CODES.receiptNode)],
+    ['no transactions', /"name":"transaction","result":"wrong"/, () => without(CODES.transactionNode)],
+    ['no state', /"complete":\{"result":"unknown"/, () => without(CODES.stateNode)],
+    ['no last block', /"complete":\{"result":"wrong"/, () => withManifest((proof) => void proof.blocks.pop())],
+    ['no first block', /"complete":\{"result":"wrong"/, () => withManifest((proof) => void proof.blocks.shift())],
+    ['no blocks', /"complete":\{"result":"wrong"/, () => withManifest((proof) => void proof.blocks.splice(0))],
+    [
+      'another asset',
+      /"verdict":"unknown"|"complete":\{"result":"(wrong|unknown)"/,
+      () =>
+        withManifest(
+          (proof) => void Object.assign(proof, { nid: 'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku' }),
+        ),
+    ],
+    [
+      'another registry',
+      /"verdict":"unknown"|"complete":\{"result":"unknown"/,
+      () => withManifest((proof) => void Object.assign(proof, { registry: `0x${'1'.repeat(40)}` })),
+    ],
+    ['another chain', /signed for chain/, () => withManifest((proof) => void Object.assign(proof, { chainId: 1 }))],
+    [
+      'an older head',
+      /"complete":\{"result":"(wrong|unknown)"/,
+      () => withManifest((proof) => void Object.assign(proof, { head: proof.blocks[0]!.header })),
+    ],
+  ])('with %s does not hold, and tells where', async (_, where, change) => {
+    const found = await verify(await carOf(change()), '--block-hash', anchor)
+    expect(found.agrees).toBe(false)
+    expect(JSON.stringify(found)).toMatch(where)
+  })
+
+  it.each<[string, RegExp, () => Promise<Uint8Array>]>([
+    ['cut off', /breaks off/, async () => (await carOf(blocks)).subarray(0, -100)],
+    [
+      'without its first block',
+      /does not hold its first block/,
+      async () =>
+        carOf([blocks[0]!, ...blocks.slice(2)]).then(() =>
+          carOf([{ ...blocks[0]!, bytes: Buffer.from('{}') }, ...blocks.slice(1)]),
+        ),
+    ],
+    [
+      'of another version',
+      /version 2/,
+      () => carOf(withManifest((proof) => void Object.assign(proof, { version: 2 }))),
+    ],
+    ['without a header', /does not hold the header/, () => carOf(without(CODES.header))],
+    ['with a bent header', /does not hold the header|Block/, () => carOf(bent(isOf(CODES.header)))],
+  ])('%s is none', async (_, sentence, make) => {
+    const bytes = await make()
+    const refusal = await verify(bytes, '--block-hash', anchor).then(
+      (found) => (found.agrees ? 'it holds' : 'Block'),
+      String,
+    )
+    expect(refusal).toMatch(sentence)
+  })
+
+  it('of a chain that was made up does not hold by the hash of the true one', async () => {
+    await expect(verify(await carOf(blocks), '--block-hash', `0x${'3'.repeat(64)}`)).resolves.toMatchObject({
+      code: 1,
+      settled: { result: 'wrong' },
+    })
+  })
+})
+
+describe('what the service says of a history', () => {
+  const ask = async () => {
+    const { asset } = expectOk(
+      await owner.graphql(
+        `{ asset(id: "${id}") { verification { verdict complete { result } record { result finding } commits(limit: 10) { checks { name result finding } } } } }`,
+      ),
+    )
+    return asset.verification
+  }
+  const holding = () =>
+    eventually(
+      async () => {
+        await app.chain.registry.rpc.call('evm_mine')
+        return ask()
+      },
+      ({ complete }) => complete.result === 'RIGHT',
+    )
+
+  it('is what strangers find', async () => {
+    expect(await holding()).toMatchObject({ verdict: 'HOLDS', record: { result: 'RIGHT' } })
+  })
+
+  const second = `(select c.id from commits c join assets a on a.id = c.asset_id where a.nid = '${'$'}' and c.sequence = 2)`
+  it.each<[string, string, string, RegExp]>([
+    ['another hash of a tree', 'commits set tree_sha256', 'tree_sha256', /another SHA-256/],
+    ['another tree', 'commits set tree_cid', 'tree_cid', /another tree/],
+    ['another message', 'commits set message', 'message', /another message/],
+    ['another signature', 'commit_relays set tree_signature', 'tree_signature', /another signature/],
+    ['another transaction', 'commit_relays set transaction_hash', 'transaction_hash', /another transaction/],
+  ])('tells of %s in the database', async (_, update, column, finding) => {
+    const key = update.startsWith('commits') ? 'id' : 'commit_id'
+    const where = `where ${key} = ${second.replace('$', id)}`
+    const table = update.split(' ')[0]
+    // The database refuses to change a commit: somebody who owns it does so all the same.
+    const write = async (value: string) => {
+      await app.sql(`alter table ${table} disable trigger user`)
+      await app.sql(`update ${update} = $1 ${where}`, [value])
+      await app.sql(`alter table ${table} enable trigger user`)
+    }
+    const [before] = await app.sql<{ value: string }>(`select ${column} as value from ${table} ${where}`)
+    const other = `${before!.value.slice(0, -1)}${before!.value.endsWith('a') ? 'b' : 'a'}`
+    await write(other)
+    try {
+      const { verdict, commits } = await ask()
+      expect(verdict).toBe('BROKEN')
+      expect(commits[1].checks.find(({ name }: { name: string }) => name === 'record').finding).toMatch(finding)
+    } finally {
+      await write(before!.value)
+    }
+  })
+})
