@@ -30,6 +30,8 @@ export interface RelayParts {
   receiptPatience: number
   /** Milliseconds for which a node is not believed that contradicts what was seen, or counts what nobody knows of. */
   doubtPatience: number
+  /** Milliseconds that a gap must last before it is closed: a node may be a block behind another. */
+  gapPatience: number
   /** Blocks on top of a commit's block until it is settled. */
   confirmations: number
   /** Wei; nothing above is ever offered. */

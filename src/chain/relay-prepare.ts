@@ -22,6 +22,8 @@ export interface PreparerOptions {
   log: Log
   tracer: Tracer
   stopping: AbortSignal
+  /** Milliseconds between looks without work. */
+  idlePause: number
   /** Whether the chain has a commit already, which is then taken down. Raises while the chain cannot tell. */
   takeFromChain(leaseName: string, commitId: string): Promise<boolean>
   /** Told when commits became ready. */
@@ -38,8 +40,7 @@ export interface Preparer {
 const leaseName = 'relay:prepare'
 /** Commits taken in one step. */
 const BATCH = 32
-/** Milliseconds between looks without work, and after a step that failed as a whole. */
-const IDLE_MS = 1_000
+/** Milliseconds after a step that failed as a whole. */
 const PAUSE_AFTER_FAILURE_MS = 2_000
 /** Seconds: the first pause; the longest where the commit itself is at fault, and where a part is away. */
 const FIRST_PAUSE_SECONDS = 2
@@ -156,7 +157,7 @@ export const createPreparer = (options: PreparerOptions): Preparer => {
         try {
           const count = await step()
           problem = ''
-          if (count === 0) await rest(IDLE_MS)
+          if (count === 0) await rest(options.idlePause)
         } catch (error) {
           if (stopping.aborted) break
           if (explain(error) !== problem) log.warn({ err: error }, `Commits wait to be made ready: ${explain(error)}`)

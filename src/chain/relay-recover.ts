@@ -13,8 +13,6 @@ import { contradiction, RpcError } from './rpc.ts'
 import { signTransaction } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
-/** Milliseconds that a gap must last: a node may be a block behind another. */
-const PATIENCE_MS = 3_000
 /** Milliseconds until a filler that is not included is offered more. */
 const FILLER_PATIENCE_MS = 30_000
 /** Nonces looked at in one step. */
@@ -39,7 +37,7 @@ export const closeGap = async (
     return false
   }
   lane.gapSince ??= performance.now()
-  if (performance.now() - lane.gapSince < PATIENCE_MS) return true
+  if (performance.now() - lane.gapSince < parts.gapPatience) return true
 
   const end = Math.min(firstWaiting, count + BATCH)
   const rows = await parts.database.query(findNonces, { lane: lane.address, from: count, below: end })

@@ -3,27 +3,19 @@
  * the relay works them off, and whatever goes wrong with the chain only makes it later.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DescribeCommit } from '../domain/asset/commit-data.ts'
-import type { ContentStore, Custody, Database, Log } from '../domain/ports.ts'
-import {
-  blindTracer,
-  type Meter,
-  type RelayLoad,
-  silentMeter,
-  type Tracer,
-  type WatchedRelay,
-} from '../domain/telemetry.ts'
+import { blindTracer, silentMeter } from '../domain/telemetry.ts'
 import { explain } from './explain.ts'
 import { createRelayAccount } from './keys.ts'
 import { createLease } from './lease.ts'
 import { createPace } from './pace.ts'
-import { type Registry, WrongChainError } from './registry.ts'
+import { WrongChainError } from './registry.ts'
 import { ensureRegistry } from './registry-deploy.ts'
 import { takesBatches } from './relay-batch.ts'
 import { createHeadWatch } from './relay-doubt.ts'
 import { follow } from './relay-follow.ts'
 import { createHistories } from './relay-histories.ts'
 import { createLane, forgetSettled, type Lane, type RelayParts } from './relay-lane.ts'
+import { defaultPauses, type Relay, type RelayOptions, type RelayStatus } from './relay-options.ts'
 import { createPreparer } from './relay-prepare.ts'
 import { closeGap } from './relay-recover.ts'
 import { replaceStuck } from './relay-replace.ts'
@@ -34,61 +26,10 @@ import { findInFlight, findOpenLanes, hasOpenCommits } from './relay-statements.
 import { createTeller } from './teller.ts'
 import { type ChainView, readBalances, readView } from './view.ts'
 
-/** What the relay works with, and how patient it is. */
-export interface RelayOptions {
-  database: Database
-  /** For the connection that holds the relay's locks: a session of its own, not through a statement pooler. */
-  databaseUrl: string
-  registry: Registry
-  contentStore: ContentStore
-  custody: Custody
-  log: Log
-  /** Nobody counts when it is missing. */
-  meter?: Meter
-  /** Nobody follows commits when it is missing. */
-  tracer?: Tracer
-  describe: DescribeCommit
-  /** Private keys, one for each lane. The first one deploys the registry where there is none. */
-  relayKeys: readonly string[]
-  /** Blocks on top of a commit's block until it is FINAL; 0 settles it with its own block. */
-  confirmations: number
-  /** Wei; nothing above is ever offered. */
-  maxFeePerGas: bigint
-  /** Commits in one transaction at most, where the registry takes several; 64 when missing. */
-  commitsPerTransaction?: number
-  /** Milliseconds that a node may take to show the receipt of a nonce that is used; 10,000 when missing. */
-  receiptPatience?: number
-  /**
-   * Milliseconds for which a node is not believed that shows less than was seen before, or counts transactions that nobody
-   * knows of; 120,000 when missing. Short where there is one node only.
-   */
-  doubtPatience?: number
-}
-
-/** What the relay is doing, for an operator. `standby`: another process has the lanes. `waiting`: see `lastError`. */
-export interface RelayStatus extends RelayLoad {
-  lastError: string | null
-  chainId: number | null
-  registry: string | null
-}
-
-/** The part that gets commits onto the chain. */
-export interface Relay extends WatchedRelay {
-  start(): void
-  /** Says that a commit was accepted. Returns at once. */
-  wake(): void
-  /** Fulfilled when the step in hand is finished and the lanes are given up. */
-  stop(): Promise<void>
-  status(): RelayStatus
-}
-
 /** Transactions of a lane that are not in the chain: pools guarantee an account few places. */
 const WINDOW = 64
 /** Transactions signed in one step. */
 const BATCH = 32
-/** Milliseconds: without work; while transactions wait for a block; after sending; between two wakes. */
-const pauses = { idle: 1_000, waiting: 500, sent: 25, woken: 20 }
-const LONGEST_BACKOFF_MS = 3_000
 
 /**
  * The relay of this process, not started yet. Each lane, a relay account, is worked by the process that has its lease;
@@ -96,6 +37,7 @@ const LONGEST_BACKOFF_MS = 3_000
  */
 export function createRelay(options: RelayOptions): Relay {
   const { database, registry, log, meter = silentMeter, tracer = blindTracer } = options
+  const pauses = { ...defaultPauses, ...options.pauses }
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl: options.databaseUrl, log })
   const rpc = registry.rpc.until(stopping.signal)
@@ -122,6 +64,7 @@ export function createRelay(options: RelayOptions): Relay {
     tracer,
     lease,
     stopping: stopping.signal,
+    idlePause: pauses.idle,
     async takeFromChain(leaseName, commitId) {
       const recorders = new Set(lanes.map(({ address }) => address))
       const seekParts = { database, lease, rpc, log, readHistory: readHistories(recorders), recorders, confirmations }
@@ -170,7 +113,7 @@ export function createRelay(options: RelayOptions): Relay {
       maxFeePerGas,
     }
     const recorders = new Set(lanes.map((lane) => lane.address))
-    const receiptPatience = options.receiptPatience ?? 10_000
+    const { receiptPatience = 10_000, gapPatience = 3_000 } = options
     const most = options.commitsPerTransaction ?? 64
     const commitsPerTransaction = most > 1 && (await takesBatches(rpc, address)) ? most : 1
     const readHistory = readHistories(recorders)
@@ -180,6 +123,7 @@ export function createRelay(options: RelayOptions): Relay {
       readHistory,
       receiptPatience,
       doubtPatience,
+      gapPatience,
       commitsPerTransaction,
       pace: createPace(),
       chainId,
@@ -286,7 +230,7 @@ export function createRelay(options: RelayOptions): Relay {
         if (isNews || (isGrave && lastError !== state.lastError))
           log[isGrave ? 'error' : 'warn']({ err: error }, `Commits wait for the chain: ${lastError}`)
         Object.assign(state, { state: 'waiting', lastError })
-        await rest(Math.min(250 * 2 ** Math.min(failures, 10), LONGEST_BACKOFF_MS), false)
+        await rest(Math.min(250 * 2 ** Math.min(failures, 10), pauses.longestBackoff), false)
       }
     }
   }

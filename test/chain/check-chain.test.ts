@@ -1,29 +1,22 @@
 /** What the database and the chain have of each other, as `annal check` tells it. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { checkChain } from '../../src/chain/check-chain.ts'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry, registrySetting } from '../../src/chain/registry.ts'
 import { parseTransaction, signTransaction } from '../../src/chain/transaction.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { startServer, type TestServer, type World } from './support/world.ts'
+import { relayKeys, type TestChain } from './support/anvil.ts'
+import { useRelayScene } from './support/relay-scene.ts'
+import type { TestServer, World } from './support/world.ts'
 
 let server: TestServer
 let world: World
 let chain: TestChain
-const account = createRelayAccount(relayKeys[0]!)
+useRelayScene((scene) => {
+  ;({ server, world, chain } = scene)
+})
 
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-})
-afterEach(async () => {
-  await world.close()
-  await chain.stop()
-})
+const account = createRelayAccount(relayKeys[0]!)
 
 /** The rows of each finding that has some. */
 async function check({ database }: World = world) {

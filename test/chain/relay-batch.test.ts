@@ -1,7 +1,7 @@
 /** Several commits in one transaction. */
 import { readFile } from 'node:fs/promises'
 import { getCreateAddress } from 'ethers'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { decodeCommits, registryBytecode } from '../../src/chain/registry-abi.ts'
@@ -12,29 +12,18 @@ import { onlyTo, refuses, rewriting } from '../support/chain-faults.ts'
 import { type ChainProxy, isSending, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+import { all, expectWhole as expectAllWhole, useRelayScene } from './support/relay-scene.ts'
+import type { TestAsset, World } from './support/world.ts'
 
-let server: TestServer
 let world: World
 let chain: TestChain
 let proxy: ChainProxy
-
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-  proxy = await startChainProxy(onTestFinished, chain.url)
-})
-afterEach(async () => {
-  await world.close()
-  await chain.stop()
+useRelayScene((scene) => {
+  ;({ world, chain, proxy } = scene)
 })
 
 const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
 const account = createRelayAccount(relayKeys[0]!)
-const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
 
 /** How many commits each transaction carries that was signed, in the order of nonces. */
 const sizes = async () => {
@@ -49,15 +38,7 @@ const addReady = async (assets: number, each: number) => {
   await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
   return made
 }
-const expectWhole = async (assets: readonly TestAsset[], on = chain) => {
-  const registry = createRegistry({ rpcUrl: on.url, database: world.database })
-  for (const { nid, sequence } of assets) {
-    const commits = await registry.readCommits(nid)
-    expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
-      Array.from({ length: sequence }, (_, index) => `change ${index + 1}`),
-    )
-  }
-}
+const expectWhole = (assets: readonly TestAsset[], on = chain) => expectAllWhole(on, world, assets)
 /** The gas and the fee of every transaction, as the commits have them and as the chain has them. */
 const expectCosts = async (on = chain) => {
   const rows = await world.sql<{ hash: string; gas: number; fee: string }>(

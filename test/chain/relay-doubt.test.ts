@@ -1,44 +1,29 @@
 /** Nodes whose word is not taken at once: one that is behind the others, and one that counts wrong. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../proofs/harness/random.ts'
-import { createRegistry } from '../../src/chain/registry.ts'
-import type { Relay } from '../../src/chain/relay.ts'
+import type { Relay } from '../../src/chain/relay-options.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { lagging, miscounts } from '../support/chain-faults.ts'
-import { type ChainProxy, startChainProxy } from '../support/chain-proxy.ts'
+import type { ChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+import { relayKeys, type TestChain } from './support/anvil.ts'
+import { all, messagesOn, useRelayScene } from './support/relay-scene.ts'
+import type { TestAsset, World } from './support/world.ts'
 
-let server: TestServer
 let world: World
 let chain: TestChain
 let proxy: ChainProxy
-
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-  proxy = await startChainProxy(onTestFinished, chain.url)
-})
-afterEach(async () => {
-  await world.close()
-  await chain.stop()
+useRelayScene((scene) => {
+  ;({ world, chain, proxy } = scene)
 })
 
-const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
 const options = { relayKeys: relayKeys.slice(0, 1), commitsPerTransaction: 1 }
 const random = createRandom('lag')
 const lastErrorOf = (relay: Relay) => eventually(async () => relay.status().lastError ?? '', Boolean)
 const isDisplaced = () => world.log.lines.some(({ message }) => message.startsWith('Blocks were displaced'))
 const nonces = async () =>
   (await world.sql<{ nonce: number }>('select nonce from commit_relays order by nonce')).map(({ nonce }) => nonce)
-const onChain = async ({ nid }: TestAsset) => {
-  const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(nid)
-  return commits.map(({ commitData }) => commitData?.abstract)
-}
+const onChain = (asset: TestAsset) => messagesOn(chain, world, asset)
 const meets = async (faults: number) => {
   const before = proxy.faults
   await eventually(

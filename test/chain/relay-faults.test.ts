@@ -1,44 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createRegistry } from '../../src/chain/registry.ts'
-import type { Relay } from '../../src/chain/relay.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { quantity } from '../../src/chain/rpc.ts'
 import { cuts, hangs, html, losesReply, onChain, onlyTo, refuses } from '../support/chain-faults.ts'
-import { type ChainProxy, type Fault, isSending, startChainProxy } from '../support/chain-proxy.ts'
+import { type ChainProxy, type Fault, isSending } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { startChain, type TestChain } from './support/anvil.ts'
-import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from './support/relay-scene.ts'
+import type { TestAsset, World } from './support/world.ts'
 
-let server: TestServer
 let world: World
 let chain: TestChain
 let proxy: ChainProxy
-
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-  proxy = await startChainProxy(onTestFinished, chain.url)
-})
-afterEach(async () => {
-  await world.close()
-  await chain.stop()
+useRelayScene((scene) => {
+  ;({ world, chain, proxy } = scene)
 })
 
-const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
-const hasRegistry = (relay: Relay) => eventually(async () => relay.status().registry, Boolean)
-
-/** Every asset has all its commits on the chain, once and in order. */
-const expectWhole = async (assets: readonly TestAsset[]) => {
-  const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
-  for (const { nid, sequence } of assets) {
-    const commits = await registry.readCommits(nid)
-    expect(commits.map(({ commitData }) => commitData?.abstract)).toEqual(
-      Array.from({ length: sequence }, (_, index) => `change ${index + 1}`),
-    )
-  }
-}
+const expectWhole = (assets: readonly TestAsset[]) => expectAllWhole(chain, world, assets)
 
 const transactions = () =>
   world.sql<{ commit_id: string; hash: string; nonce: number; status: string; fee: string; tip: string }>(
@@ -348,6 +324,7 @@ describe('the relay against networks', () => {
     const port = Number(new URL(chain.url).port)
     await chain.stop()
     chain = await startChain({ port })
+    onTestFinished(() => chain.stop())
     for (const asset of assets) await world.addCommit(asset)
     relay.wake()
     await eventually(world.statuses, all('FINAL', 36))

@@ -1,28 +1,18 @@
 /** What cannot be made ready for the chain, and what must go on without it. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/domain/errors.ts'
 import type { ContentStore, Custody } from '../../src/domain/ports.ts'
 import { eventually } from '../support/eventually.ts'
-import { startChain, type TestChain } from './support/anvil.ts'
-import { startServer, type TestServer, type World } from './support/world.ts'
+import type { TestChain } from './support/anvil.ts'
+import { all, useRelayScene } from './support/relay-scene.ts'
+import type { World } from './support/world.ts'
 
-let server: TestServer
-let chain: TestChain
 let world: World
-
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-})
-afterEach(async () => {
-  await world.close()
-  await chain.stop()
+let chain: TestChain
+useRelayScene((scene) => {
+  ;({ world, chain } = scene)
 })
 
-const final = (count: number) => (seen: Record<string, number>) => seen.FINAL === count
 const waiting = () =>
   world.sql<{ attempts: number; last_error: string; pause: number }>(
     `select attempts, last_error, extract(epoch from next_attempt_at - updated_at)::float8 as pause
@@ -46,7 +36,7 @@ describe('commits that cannot be made ready', () => {
     const healthy = await world.addAsset(await world.addUser())
     for (let round = 0; round < 3; round += 1) await world.addCommit(healthy)
     relay.wake()
-    await eventually(world.statuses, final(3))
+    await eventually(world.statuses, all('FINAL', 3))
     expect(await world.statuses()).toEqual({ PENDING: 134, FINAL: 3 })
     const told = world.log.lines.filter(({ message }) => message.startsWith('A commit could not be prepared'))
     expect(new Set(told.map(({ fields }) => (fields as { commit: string }).commit)).size).toBe(told.length)
@@ -64,7 +54,7 @@ describe('commits that cannot be made ready', () => {
     lost.clear()
     await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
     relay.wake()
-    await eventually(world.statuses, final(3))
+    await eventually(world.statuses, all('FINAL', 3))
     expect(await waiting()).toEqual([])
   })
 })
@@ -95,7 +85,7 @@ describe('a file store that does not answer', () => {
       (state) => state === 'working',
     )
     await chain.rpc.call('evm_mine')
-    await eventually(world.statuses, final(2))
+    await eventually(world.statuses, all('FINAL', 2))
     expect(await world.statuses()).toEqual({ FINAL: 2, PENDING: 1 })
     await relay.stop()
     expect(relay.status().state).toBe('stopped')
@@ -128,10 +118,13 @@ describe('a file store that does not answer', () => {
     for (const { pause } of rows) expect(pause).toBeLessThanOrEqual(30)
     expect(world.log.lines.filter(({ message }) => /made ready/.test(message))).toHaveLength(1)
     isAway = false
-    await eventually(async () => {
-      // A try that began before may put them off once more.
-      await tryNow()
-      return world.statuses()
-    }, final(5))
+    await eventually(
+      async () => {
+        // A try that began before may put them off once more.
+        await tryNow()
+        return world.statuses()
+      },
+      all('FINAL', 5),
+    )
   })
 })

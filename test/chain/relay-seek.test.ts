@@ -1,5 +1,5 @@
 /** What the relay asks the chain before it signs anything once more. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createRelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { encodeCommit } from '../../src/chain/registry-abi.ts'
@@ -7,30 +7,19 @@ import { createHistories } from '../../src/chain/relay-histories.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
 import { LostKeyError } from '../../src/domain/errors.ts'
 import { onlyTo, page, refuses, rewriting } from '../support/chain-faults.ts'
-import { type ChainProxy, isSending, type RpcRequest, startChainProxy } from '../support/chain-proxy.ts'
+import { type ChainProxy, isSending, type RpcRequest } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { startServer, type TestAsset, type TestServer, type World } from './support/world.ts'
+import { relayKeys, type TestChain } from './support/anvil.ts'
+import { all, messagesOn, useRelayScene } from './support/relay-scene.ts'
+import type { TestAsset, World } from './support/world.ts'
 
-let server: TestServer
 let world: World
 let chain: TestChain
 let proxy: ChainProxy
-
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-  proxy = await startChainProxy(onTestFinished, chain.url)
-})
-afterEach(async () => {
-  await world.close()
-  await chain.stop()
+useRelayScene((scene) => {
+  ;({ world, chain, proxy } = scene)
 })
 
-const final = (count: number) => (seen: Record<string, number>) => seen.FINAL === count
 const options = { relayKeys: relayKeys.slice(0, 1), receiptPatience: 50 }
 
 const isReceipt = (result: unknown) => typeof result === 'object' && result !== null && 'cumulativeGasUsed' in result
@@ -40,17 +29,14 @@ const isRead = ({ method }: RpcRequest) => method === 'eth_call'
 
 const signatures = () =>
   world.sql<{ commit_id: string; hash: string }>('select commit_id, hash from chain_transactions order by created_at')
-const onChain = async ({ nid }: TestAsset) => {
-  const commits = await createRegistry({ rpcUrl: chain.url, database: world.database }).readCommits(nid)
-  return commits.map(({ commitData }) => commitData?.abstract)
-}
+const onChain = (asset: TestAsset) => messagesOn(chain, world, asset)
 
 describe('a commit whose receipt nobody shows', () => {
   it('is found in the registry’s own record, and not signed again', async () => {
     proxy.fault = rewriting((_, result) => (isReceipt(result) ? null : result))
     const [asset] = await world.addCommits(1, 3)
     world.relay(proxy.url, { ...options, commitsPerTransaction: 1 })
-    await eventually(world.statuses, final(3))
+    await eventually(world.statuses, all('FINAL', 3))
     expect(await signatures()).toHaveLength(3)
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
   })
@@ -76,7 +62,7 @@ describe('a commit whose receipt nobody shows', () => {
     expect(await world.statuses()).toEqual({ BROADCAST: 1 })
     expect(await signatures()).toHaveLength(1)
     proxy.fault = undefined
-    await eventually(world.statuses, final(1))
+    await eventually(world.statuses, all('FINAL', 1))
     expect(await onChain(asset!)).toEqual(['change 1'])
   })
 
@@ -98,7 +84,7 @@ describe('a commit whose receipt nobody shows', () => {
     await chain.rpc.call('evm_mine')
     await chain.rpc.call('evm_setAutomine', true)
     proxy.fault = undefined
-    await eventually(world.statuses, final(1))
+    await eventually(world.statuses, all('FINAL', 1))
     expect(await onChain(asset)).toEqual(['change 1'])
   })
 })
@@ -118,19 +104,19 @@ describe('a database that was restored from before its commits were sent', () =>
   it('finds them on the chain, and signs only what is not there', async () => {
     const assets = await world.addCommits(3, 4)
     const first = world.relay(chain.url, options)
-    await eventually(world.statuses, final(12))
+    await eventually(world.statuses, all('FINAL', 12))
     const before = await world.sql('select commit_id, nonce, transaction_hash from commit_relays order by commit_id')
     await first.stop()
     await restore()
 
     world.relay(chain.url, { ...options, commitsPerTransaction: 1 })
-    await eventually(world.statuses, final(12))
+    await eventually(world.statuses, all('FINAL', 12))
     expect(await signatures()).toEqual([])
     expect(await world.sql('select commit_id, nonce, transaction_hash from commit_relays order by commit_id')).toEqual(
       before,
     )
     for (const asset of assets) await world.addCommit(asset)
-    await eventually(world.statuses, final(15))
+    await eventually(world.statuses, all('FINAL', 15))
     expect(await signatures()).toHaveLength(3)
     for (const asset of assets) expect(await onChain(asset)).toHaveLength(5)
   })
@@ -138,7 +124,7 @@ describe('a database that was restored from before its commits were sent', () =>
   it('reads the history of an asset once, however many of its commits are sought', async () => {
     await world.addCommits(1, 12)
     const first = world.relay(chain.url, options)
-    await eventually(world.statuses, final(12))
+    await eventually(world.statuses, all('FINAL', 12))
     await first.stop()
     await restore()
     let reads = 0
@@ -147,7 +133,7 @@ describe('a database that was restored from before its commits were sent', () =>
       return undefined
     }
     world.relay(proxy.url, options)
-    await eventually(world.statuses, final(12))
+    await eventually(world.statuses, all('FINAL', 12))
     expect(reads).toBeLessThan(6)
   })
 
@@ -163,12 +149,12 @@ describe('a database that was restored from before its commits were sent', () =>
   it('finds them also in a history that somebody has made long, of which each step reads a part', async () => {
     const [asset, other] = await world.addCommits(2, 1)
     const first = world.relay(chain.url, options)
-    await eventually(world.statuses, final(2))
+    await eventually(world.statuses, all('FINAL', 2))
     await first.stop()
     await writeAbout(asset!, 230)
     const again = world.relay(chain.url, options)
     await world.addCommit(asset!)
-    await eventually(world.statuses, final(3))
+    await eventually(world.statuses, all('FINAL', 3))
     await again.stop()
     await restore()
 
@@ -186,26 +172,26 @@ describe('a database that was restored from before its commits were sent', () =>
 
     world.relay(chain.url, options)
     await world.addCommit(other!)
-    await eventually(world.statuses, final(4))
+    await eventually(world.statuses, all('FINAL', 4))
     expect(await signatures()).toHaveLength(1)
   })
 
   it('finds them in the chain’s own log when the registry cannot tell of so many', async () => {
     await world.addCommits(2, 2)
     const first = world.relay(chain.url, options)
-    await eventually(world.statuses, final(4))
+    await eventually(world.statuses, all('FINAL', 4))
     await first.stop()
     await restore()
     proxy.fault = onlyTo(isRead, refuses({ code: -32_000, message: 'EVM error OutOfGas' }))
     world.relay(proxy.url, options)
-    await eventually(world.statuses, final(4))
+    await eventually(world.statuses, all('FINAL', 4))
     expect(await signatures()).toEqual([])
   })
 
   it('waits for what is still in the pool, instead of taking its nonce', async () => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
-    await eventually(world.statuses, final(2))
+    await eventually(world.statuses, all('FINAL', 2))
     await chain.rpc.call('evm_setAutomine', false)
     await world.addCommit(asset!)
     first.wake()
@@ -222,7 +208,7 @@ describe('a database that was restored from before its commits were sent', () =>
     await chain.rpc.call('evm_mine')
     await chain.rpc.call('evm_setAutomine', true)
     second.wake()
-    await eventually(world.statuses, final(3))
+    await eventually(world.statuses, all('FINAL', 3))
     expect(await signatures()).toEqual([])
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2', 'change 3'])
   })
@@ -233,7 +219,7 @@ describe('a database that was restored from before its commits were sent', () =>
   ])('finds also those %s, instead of giving their price back', async (_, isForGood) => {
     const [asset] = await world.addCommits(1, 2)
     const first = world.relay(chain.url, options)
-    await eventually(world.statuses, final(2))
+    await eventually(world.statuses, all('FINAL', 2))
     await first.stop()
     const signed = await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')
     await restore()
@@ -241,7 +227,7 @@ describe('a database that was restored from before its commits were sent', () =>
     await world.sql('delete from pins')
     const sign = () => Promise.reject(new LostKeyError('There is no key share.', { isForGood }))
     world.relay(chain.url, { ...options, custody: { ...world.custody, sign } })
-    await eventually(world.statuses, final(2))
+    await eventually(world.statuses, all('FINAL', 2))
     expect(await world.sql('select commit_id, tree_signature from commit_relays order by commit_id')).toEqual(signed)
     expect(await world.sql(`select 1 from transfers where reference like 'refund:%'`)).toEqual([])
     expect(await world.sql(`select 1 from pins where kind = 'TREE'`)).toHaveLength(2)
@@ -266,12 +252,12 @@ describe('a database that was restored from before its commits were sent', () =>
   it('does not take somebody else’s copy of a commit for its own', async () => {
     const [asset] = await world.addCommits(1, 1)
     const first = world.relay(chain.url, { ...options, relayKeys: [relayKeys[1]!] })
-    await eventually(world.statuses, final(1))
+    await eventually(world.statuses, all('FINAL', 1))
     await first.stop()
     await restore()
     await world.sql(`insert into settings (key, value) values ('relay:ahead', now()::text)`)
     world.relay(chain.url, options)
-    await eventually(world.statuses, final(1))
+    await eventually(world.statuses, all('FINAL', 1))
     expect(await signatures()).toHaveLength(1)
     expect(await onChain(asset!)).toHaveLength(2)
   })

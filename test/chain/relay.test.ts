@@ -1,31 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { Contract, JsonRpcProvider } from 'ethers'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recoverSigner } from '../../src/chain/keys.ts'
 import { createRegistry } from '../../src/chain/registry.ts'
 import { storeSigned } from '../../src/chain/relay-statements.ts'
 import { failCommit } from '../../src/domain/asset/fail-commit.ts'
 import { eventually } from '../support/eventually.ts'
-import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { sha256Hex, startServer, type TestServer, type World } from './support/world.ts'
+import { relayKeys, type TestChain } from './support/anvil.ts'
+import { all, useRelayScene } from './support/relay-scene.ts'
+import { sha256Hex, type World } from './support/world.ts'
 
-let server: TestServer
 let world: World
 let chain: TestChain
-
-beforeAll(async () => {
-  server = await startServer()
+useRelayScene((scene) => {
+  ;({ world, chain } = scene)
 })
-afterAll(() => server?.stop())
-beforeEach(async () => {
-  ;[world, chain] = await Promise.all([server.createWorld(), startChain()])
-})
-afterEach(async () => {
-  await world.close()
-  await chain.stop()
-})
-
-const all = (status: string, count: number) => (seen: Record<string, number>) => seen[status] === count
 
 describe('the relay', () => {
   it('brings a commit onto the chain as an event that an independent reader decodes', async () => {

@@ -157,7 +157,7 @@ describe('the relay', () => {
     )
     const [lease, other] = [createLease(world), createLease(world)]
     expect([await lease.acquire(lane.name), await other.acquire('other')]).toEqual([true, true])
-    const fees = { maxFeePerGas: 500_000_000_000n, confirmations: 0, receiptPatience: 0, doubtPatience: 0 }
+    const fees = { maxFeePerGas: 500_000_000_000n, confirmations: 0, receiptPatience: 0, doubtPatience: 0, gapPatience: 0 }
     const commitsPerTransaction = 1
     const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
     const parts: RelayParts = {
@@ -176,8 +176,6 @@ describe('the relay', () => {
       recorders: new Set([account.address]),
     }
     const close = async () => {
-      // As if the gap had lasted.
-      lane.gapSince = performance.now() - 60_000
       return closeGap(parts, lane, await readView(chain.rpc, [account.address]), [])
     }
     const sent = async () => Number(await chain.rpc.call('eth_getTransactionCount', account.address, 'pending'))

@@ -42,6 +42,7 @@ async function prepareWhile(signs: Custody['sign'], work: () => Promise<unknown>
     log: app.log,
     tracer: blindTracer,
     stopping: stopping.signal,
+    idlePause: 20,
     takeFromChain: async () => false,
     onReady() {},
   })

@@ -41,7 +41,7 @@ export async function openDepositScene(app: TestApp): Promise<DepositScene> {
   const [sender] = await chain.rpc.call<string[]>('eth_accounts')
   const watchers: DepositWatcher[] = []
   const mine = async (blocks: number) => {
-    for (let mined = 0; mined < blocks; mined += 1) await chain.rpc.call('evm_mine')
+    await chain.rpc.call('anvil_mine', quantity(blocks))
   }
   const headOf = () => chain.rpc.call<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false)
   const dueBefore = (block: number) =>

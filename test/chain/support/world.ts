@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyPairs } from '../../../src/chain/key-pairs.ts'
 import { createRegistry, type RegistryOptions } from '../../../src/chain/registry.ts'
-import { createRelay, type Relay, type RelayOptions } from '../../../src/chain/relay.ts'
+import { createRelay } from '../../../src/chain/relay.ts'
+import type { Relay, RelayOptions } from '../../../src/chain/relay-options.ts'
 import { createDescribeCommit } from '../../../src/domain/asset/commit-data.ts'
 import type { ContentStore, Custody } from '../../../src/domain/ports.ts'
 import { bytes, int, statement, text, uuid } from '../../../src/domain/sql.ts'
@@ -114,7 +115,7 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
     async addCommits(assets, commitsEach) {
       const owner = await addUser()
       const made = await Promise.all(Array.from({ length: assets }, () => addAsset(owner)))
-      for (let round = 0; round < commitsEach; round += 1) for (const asset of made) await addCommit(asset)
+      for (let round = 0; round < commitsEach; round += 1) await Promise.all(made.map((asset) => addCommit(asset)))
       return made
     },
     relay(rpcUrl, { address, chainId, ...options } = {}) {
@@ -131,6 +132,9 @@ const createWorld = ({ url: databaseUrl, drop }: TestDatabase, contentStore: Con
         relayKeys,
         confirmations: 0,
         maxFeePerGas: 500_000_000_000n,
+        // The chain and the database are the test's own, and answer at once.
+        pauses: { idle: 40, waiting: 20, sent: 5, woken: 5, longestBackoff: 40 },
+        gapPatience: 100,
       }
       const relay = createRelay({ ...defaults, ...options })
       relays.push(relay)

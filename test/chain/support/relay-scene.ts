@@ -1,0 +1,61 @@
+/** What tests of the relay have in common: a database, a chain and a way to it that can be disturbed, new for each test. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { createRegistry } from '../../../src/chain/registry.ts'
+import type { Relay } from '../../../src/chain/relay-options.ts'
+import { type ChainProxy, startChainProxy } from '../../support/chain-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startChain, type TestChain } from './anvil.ts'
+import { startServer, type TestAsset, type TestServer, type World } from './world.ts'
+
+export interface RelayScene {
+  /** Makes other databases. */
+  server: TestServer
+  world: World
+  chain: TestChain
+  proxy: ChainProxy
+}
+
+/** Before each test of the file, `enter` gets a scene of its own; after it, all of it is gone. */
+export function useRelayScene(enter: (scene: RelayScene) => void): void {
+  let server: TestServer
+  let scene: RelayScene
+  let closing: (() => Promise<void>)[]
+  beforeAll(async () => {
+    server = await startServer()
+  })
+  afterAll(() => server?.stop())
+  beforeEach(async () => {
+    closing = []
+    const [world, chain] = await Promise.all([server.createWorld(), startChain()])
+    const proxy = await startChainProxy((close) => closing.push(close), chain.url)
+    scene = { server, world, chain, proxy }
+    enter(scene)
+  })
+  afterEach(async () => {
+    await scene.world.close()
+    await Promise.all([scene.chain.stop(), ...closing.map((close) => close())])
+  })
+}
+
+/** Whether so many commits have this status. */
+export const all =
+  (status: string, count: number) =>
+  (seen: Record<string, number>): boolean =>
+    seen[status] === count
+
+/** Until the relay has its registry. */
+export const hasRegistry = (relay: Relay) => eventually(async () => relay.status().registry, Boolean)
+
+/** What a chain has of an asset: the messages of its commits, in order. */
+export async function messagesOn({ url }: TestChain, { database }: World, { nid }: TestAsset) {
+  const commits = await createRegistry({ rpcUrl: url, database }).readCommits(nid)
+  return commits.map(({ commitData }) => commitData?.abstract)
+}
+
+/** Every asset has all its commits on the chain, once and in order. */
+export async function expectWhole(chain: TestChain, world: World, assets: readonly TestAsset[]): Promise<void> {
+  for (const asset of assets) {
+    const expected = Array.from({ length: asset.sequence }, (_, index) => `change ${index + 1}`)
+    expect(await messagesOn(chain, world, asset)).toEqual(expected)
+  }
+}
