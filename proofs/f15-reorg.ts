@@ -3,10 +3,11 @@
  * is thrown away. Everything is included again, nothing is final too early or twice, and a node that is behind takes nothing back.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { int, statement } from '../src/domain/sql.ts'
+import { quantity, resultOf } from '../src/chain/rpc.ts'
+import { readBlockHashes } from '../src/chain/view.ts'
 import { lagging } from '../test/support/chain-faults.ts'
 import { until } from '../test/support/eventually.ts'
-import { openChainScene } from './harness/chain-scene.ts'
+import { type ChainScene, openChainScene, readStatuses } from './harness/chain-scene.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 import { judgeNonces, readSent } from './harness/sent-transactions.ts'
 import { createStatusWatch, watchStatuses } from './harness/status-watch.ts'
@@ -16,11 +17,43 @@ const DEPTHS = [1, 2, 4, 11]
 /** Milliseconds from the loss of blocks to the inclusion of what they held. */
 const BACK = 30_000
 
-const countAbove = statement(
-  'proof_above',
-  { parameters: { block: int }, columns: { count: int } },
-  `select count(*)::int as count from commit_relays where status = 'INCLUDED' and block_number > $block`,
-)
+interface Block {
+  number: string
+  hash: string
+  transactions: string[]
+}
+
+/**
+ * Drops the newest blocks as soon as they hold commits, whether or not a gateway has noticed that they do. Returns how many transactions
+ * went with them: all of the chain are the gateways', once the registry stands, and its own block stays.
+ */
+async function loseBlocks({ rpc, parts }: ChainScene, depth: number): Promise<number> {
+  let seen: object = {}
+  const attempt = async () => {
+    const newest = Number(await rpc.call<string>('eth_blockNumber'))
+    if (newest < depth + 5) return undefined
+    const outcomes = await rpc.batch(
+      Array.from({ length: depth }, (_, index) => ({
+        method: 'eth_getBlockByNumber',
+        params: [quantity(newest - index), false],
+      })),
+    )
+    const held = outcomes
+      .map((outcome) => resultOf<Block>(outcome))
+      .filter(({ transactions }) => transactions.length > 0)
+    seen = { newest, held: held.length, statuses: await readStatuses(parts) }
+    if (held.length === 0) return undefined
+    await rpc.call('anvil_reorg', depth, [])
+    // Another block may have come in between, and be what was dropped.
+    const now = await readBlockHashes(
+      rpc,
+      held.map(({ number }) => Number(number)),
+    )
+    const gone = held.filter(({ number, hash }) => now.get(Number(number)) !== hash)
+    return gone.flatMap(({ transactions }) => transactions).length || undefined
+  }
+  return until(() => `the newest ${depth} blocks hold commits; last seen: ${JSON.stringify(seen)}`, attempt)
+}
 
 /** The control: who calls the first receipt final must be seen to call so what is gone. */
 function isControlCaught(): boolean {
@@ -45,20 +78,16 @@ export async function proveReorg(context: ProofContext): Promise<ProofResult> {
   for (const depth of context.random.fork('depths').shuffle(depths)) {
     const goal = acknowledged.commits.length + Math.ceil(commits / DEPTHS.length)
     await until('callers work', () => acknowledged.commits.length >= goal, 120_000)
-    // The registry's own block stays, and something is lost.
-    await until('the newest blocks hold commits', async () => {
-      const newest = Number(await rpc.call<string>('eth_blockNumber'))
-      if (newest < depth + 5) return undefined
-      return (await parts.database.query(countAbove, { block: newest - depth }))[0]!.count > 0
-    })
     const before = watch.displaced
-    await rpc.call('anvil_reorg', depth, [])
+    const transactions = await loseBlocks(scene, depth)
     const took = await scene.untilIncluded(4 * BACK)
     backs.push(took)
-    context.say(`${depth} blocks lost: ${watch.displaced - before} commits displaced, ${took.toFixed(0)} ms`)
-    if (watch.displaced === before) reasons.push(`Nothing was lost with ${depth} blocks: the run is invalid.`)
+    context.say(
+      `${depth} blocks lost: ${transactions} transactions, ${watch.displaced - before} commits displaced, ${took.toFixed(0)} ms`,
+    )
     if (took > BACK) reasons.push(`After ${depth} blocks were lost it took ${took.toFixed(0)} ms.`)
   }
+  if (watch.displaced === 0) reasons.push('No commit was displaced: the run is invalid.')
   if (watch.withdrawn > 0) reasons.push(`${watch.withdrawn} final commits were taken back.`)
 
   const random = context.random.fork('lag')

@@ -157,7 +157,13 @@ describe('the relay', () => {
     )
     const [lease, other] = [createLease(world), createLease(world)]
     expect([await lease.acquire(lane.name), await other.acquire('other')]).toEqual([true, true])
-    const fees = { maxFeePerGas: 500_000_000_000n, confirmations: 0, receiptPatience: 0, doubtPatience: 0, gapPatience: 0 }
+    const fees = {
+      maxFeePerGas: 500_000_000_000n,
+      confirmations: 0,
+      receiptPatience: 0,
+      doubtPatience: 0,
+      gapPatience: 0,
+    }
     const commitsPerTransaction = 1
     const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
     const parts: RelayParts = {
