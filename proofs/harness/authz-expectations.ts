@@ -61,6 +61,7 @@ export const expectations: Expectations = {
   fields: {
     'Query.apiKeys': admins,
     'Query.asset': ownerReads,
+    'Query.asset(asOf)': ownerReads,
     'Query.assets': everybody,
     'Query.assets(filter)': everybody,
     'Query.auditEntries': signedIn,
@@ -192,6 +193,7 @@ export const expectations: Expectations = {
     'GET assets': everybody,
     'DELETE assets/:nid': ownerAlone,
     'GET assets/:nid/history': ownerReads,
+    'GET assets/:nid/tree': ownerReads,
     'GET history': ownerReads,
     'POST assets/merge-trees': ownerReads,
     'POST assets/:nid/download': ownerReads,
@@ -289,7 +291,7 @@ export const expectations: Expectations = {
     Asset: {
       who: 'self',
       fields:
-        'assetFileMimeType assetFileName assetFileSize assetFileUrl commitCount commits creator headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
+        'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits creator diff headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
         `owner proofHash registration thumbnailUrl updatedAt uploadedAt uuid verification ${metadataNames.join(' ')}`,
     },
     AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id reason subject user' },
@@ -298,7 +300,7 @@ export const expectations: Expectations = {
       who: 'self',
       fields:
         'action actionName actionResult author blockNumber changes committer createdAt explorerUrl feePaid gasUsed id message provider sequence status ' +
-        'transactionHash treeCid treeSha256 treeSignature user',
+        'transactionHash tree treeCid treeSha256 treeSignature user',
     },
     Deposit: {
       who: 'self',
@@ -356,6 +358,8 @@ export const expectations: Expectations = {
       fields:
         'attemptCount attempts createdAt eventId eventType id networkApp networkAppId nextAttemptAt orderId payload settledAt status',
     },
+    AssetDiff: payload('changes from to'),
+    FieldBlame: payload('commit field key'),
     MergedAssetTree: payload('assetTrees mergedAssetTree'),
     PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
     DayFigures: payload(

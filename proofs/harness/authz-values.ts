@@ -61,6 +61,7 @@ export const cursors: Record<string, ValueOf> = {
 
 /** Arguments and fields of inputs. Undefined leaves one out. */
 export const inputValues: Record<string, ValueOf> = {
+  'Query.asset.asOf': ({ owner }) => owner.commitId,
   'Query.asset.id': ownerNid,
   'Query.assets.filter': () => ({}),
   'Query.auditEntries.everybody': () => true,
@@ -257,6 +258,7 @@ export const restCalls: Record<string, CallOf> = {
   ],
   'DELETE assets/:nid': nid,
   'GET assets/:nid/history': nid,
+  'GET assets/:nid/tree': ({ owner }) => ({ params: { nid: owner.nid }, query: { at: owner.commitId } }),
   'GET history': ({ owner }) => ({ query: { nid: owner.nid } }),
   'POST assets/merge-trees': ({ owner }) => ({ json: [{ assetTreeCid: owner.treeCid, timestampCreated: 1 }] }),
   'POST assets/:nid/download': nid,

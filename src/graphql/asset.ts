@@ -1,8 +1,10 @@
 import type { LinkConfig } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { customField, metadataFields, registrationFields } from '../domain/asset/metadata.ts'
+import { momentDescription } from '../domain/asset/moment.ts'
 import { toId } from '../domain/ids.ts'
 import { owns, visibleAssets } from '../domain/policy.ts'
+import { saidBy, showAs, shownVersion } from './as-of.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
 import { assertCursors } from './cursor.ts'
@@ -81,21 +83,24 @@ export const AssetType = builder.prismaObject('Asset', {
       select: { sha256: true },
       resolve: ({ sha256 }) => sha256,
     }),
-    caption: t.string({ ...describe(metadataFields.caption), resolve: ({ caption }) => caption }),
-    headline: t.string({ ...describe(metadataFields.headline), resolve: ({ headline }) => headline }),
+    caption: t.string({ ...describe(metadataFields.caption), resolve: (asset) => saidBy(asset, 'caption') }),
+    headline: t.string({ ...describe(metadataFields.headline), resolve: (asset) => saidBy(asset, 'headline') }),
     altText: t.string({
       ...describe(metadataFields.altText),
       select: { altText: true },
-      resolve: ({ altText }) => altText,
+      resolve: (asset) => saidBy(asset, 'altText'),
     }),
-    tag: t.string({ ...describe(metadataFields.tag), select: { tag: true }, resolve: ({ tag }) => tag }),
-    publicAccess: t.boolean({ ...describe(metadataFields.publicAccess), resolve: ({ publicAccess }) => publicAccess }),
+    tag: t.string({ ...describe(metadataFields.tag), select: { tag: true }, resolve: (asset) => saidBy(asset, 'tag') }),
+    publicAccess: t.boolean({
+      ...describe(metadataFields.publicAccess),
+      resolve: (asset) => saidBy(asset, 'publicAccess'),
+    }),
     nitCommitCustom: t.field({
       ...jsonBytes(customField.size),
       type: 'JSONObject',
       description: `${customField.description}.`,
       select: { custom: true },
-      resolve: ({ custom }) => custom,
+      resolve: (asset) => saidBy(asset, 'custom'),
     }),
     meta: t.string({
       ...describe(registrationFields.meta),
@@ -107,17 +112,17 @@ export const AssetType = builder.prismaObject('Asset', {
       ...describe(metadataFields.signedMetadata),
       nullable: true,
       select: { signedMetadata: true },
-      resolve: ({ signedMetadata }) => signedMetadata,
+      resolve: (asset) => saidBy(asset, 'signedMetadata'),
     }),
     signature: t.string({
       ...describe(metadataFields.signature),
       nullable: true,
       select: { signature: true },
-      resolve: ({ signature }) => signature,
+      resolve: (asset) => saidBy(asset, 'signature'),
     }),
     headId: t.id({
       description: 'Identifier of the newest commit. Give it as `expectedHead` to change only what you saw.',
-      resolve: ({ headCommitId }) => toId('commit', headCommitId),
+      resolve: (asset) => toId('commit', shownVersion(asset)?.commitId ?? asset.headCommitId),
     }),
     uploadedAt: t.field({
       type: 'DateTime',
@@ -128,7 +133,7 @@ export const AssetType = builder.prismaObject('Asset', {
     updatedAt: t.field({
       type: 'DateTime',
       description: 'When its metadata last changed.',
-      resolve: ({ updatedAt }) => updatedAt,
+      resolve: (asset) => shownVersion(asset)?.createdAt ?? asset.updatedAt,
     }),
     isOwn: t.boolean({ description: 'Whether it is yours.', resolve: (asset, _args, { actor }) => owns(actor, asset) }),
     isOriginalOwner: t.boolean({
@@ -161,7 +166,7 @@ export const AssetType = builder.prismaObject('Asset', {
     commitCount: t.int({
       description: 'How many commits its history has.',
       select: { headSequence: true },
-      resolve: ({ headSequence }) => headSequence,
+      resolve: (asset) => shownVersion(asset)?.sequence ?? asset.headSequence,
     }),
     history: t.prismaField({
       type: [CommitType],
@@ -225,9 +230,18 @@ builder.queryFields((t) => ({
   asset: t.prismaField({
     type: AssetType,
     nullable: true,
-    description: 'An asset by its nid. Raises NOT_FOUND when there is none that you may see.',
-    args: { id: t.arg.id({ required: true, description: 'The nid.' }) },
-    resolve: (query, _root, { id }, { actor, services }) => services.assets.get(actor, id, query),
+    description:
+      'An asset by its nid, or what its metadata said at a moment of its history. Raises NOT_FOUND when there is none that you may see, or it was not registered yet; VALIDATION_FAILED.',
+    args: {
+      id: t.arg.id({ required: true, description: 'The nid.' }),
+      asOf: t.arg.string({
+        description: `Shows metadata, \`headId\`, \`updatedAt\` and \`commitCount\` as they were at a moment; all else, links and history too, is as it is. The moment: ${momentDescription}.`,
+      }),
+    },
+    resolve: async (query, _root, { id, asOf }, { actor, services }) => {
+      const asset = await services.assets.get(actor, id, query)
+      return asOf ? showAs(asset, await services.versions.at(asset.id, asOf, 'asOf')) : asset
+    },
   }),
   assets: t.prismaConnection(
     {

@@ -1,9 +1,10 @@
 import { actionNameOf, actionResultOf } from '../domain/asset/action.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
+import { readTree } from '../domain/asset/asset-tree.ts'
 import { toId } from '../domain/ids.ts'
 import { fromUnits } from '../domain/money.ts'
 import { builder } from './builder.ts'
-import { CHANGES_BYTES } from './metadata-fields.ts'
+import { CHANGES_BYTES, TREE_BYTES } from './metadata-fields.ts'
 import { Node } from './node.ts'
 import { characters, jsonBytes, urlSize } from './sizes.ts'
 import { UserType } from './user.ts'
@@ -71,6 +72,15 @@ export const CommitType = builder.prismaObject('Commit', {
       description: "SHA-256 of the tree's bytes, 64 hexadecimal digits.",
       select: { treeSha256: true },
       resolve: ({ treeSha256 }) => treeSha256,
+    }),
+    tree: t.field({
+      ...jsonBytes(TREE_BYTES),
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'The asset tree at this commit: what its metadata said, in the public layout. It is there from acceptance on, before it is stored under `treeCid`, where its exact bytes are. Raises NOT_FOUND once it was erased.',
+      select: { tree: true },
+      resolve: ({ tree }) => readTree(tree),
     }),
     treeSignature: t.string({
       ...characters(132),

@@ -29,6 +29,15 @@ const bytesOf = (field: MetadataField) => sized[field.kind](field)?.extensions.s
 export const CHANGES_BYTES =
   2 * (customField.size + Object.values<MetadataField>(metadataFields).reduce((sum, field) => sum + bytesOf(field), 0))
 
+/** What a tree says of the file and of who registered it. */
+const IDENTITY_BYTES = 4_000
+
+/** An asset tree. */
+export const TREE_BYTES =
+  IDENTITY_BYTES +
+  customField.size +
+  Object.values<MetadataField>(metadataFields).reduce((sum, field) => sum + (field.treeName ? bytesOf(field) : 0), 0)
+
 type Inputs<Name extends keyof GivenValues> = InputFieldsFromShape<
   typeof builder.$inferSchemaTypes,
   { [Key in Name]: GivenValues[Key] | null | undefined },

@@ -4,6 +4,7 @@ import type { Route } from './define-route.ts'
 import { accountRoutes } from './v3/account.ts'
 import { apiKeyRoutes } from './v3/api-keys.ts'
 import { assetReadingRoutes } from './v3/asset-readings.ts'
+import { assetTimeRoutes } from './v3/asset-time.ts'
 import { assetRoutes } from './v3/assets.ts'
 import { auditRoutes } from './v3/audit-entries.ts'
 import { depositRoutes } from './v3/deposits.ts'
@@ -32,6 +33,7 @@ export const routes: Route[] = [
   ...auditRoutes,
   ...assetRoutes,
   ...assetReadingRoutes,
+  ...assetTimeRoutes,
   ...networkAppRoutes,
   ...apiKeyRoutes,
   ...eventRoutes,

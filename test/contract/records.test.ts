@@ -26,7 +26,7 @@ const me =
   allow_c2pa_download profile user_wallet asset_wallet_num points`)
 const wallet = words(`asset_wallet asset_wallet_num integrity_wallet integrity_wallet_num points num_wallet_name
   billed_num`)
-const commit = words(`transaction txHash assetTreeCid assetTreeSha256 assetTreeSignature author committer provider
+const commit = words(`id transaction txHash assetTreeCid assetTreeSha256 assetTreeSignature author committer provider
   timestampCreated action actionName actionNid actionResult abstract commitMessage changes status gasUsed feePaid`)
 const order = words(`id status network_app_id network_app_name action action_args price fee num_charged points_charged
   num_paid points_paid total_cost quantity fund_tx_hash payment_tx_hash fund_crypto_transaction_id

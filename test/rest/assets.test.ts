@@ -336,6 +336,7 @@ describe('the history', () => {
     const history = expectOk(await user.rest('GET', `assets/${id}/history/`))
     expect(expectOk(await user.rest('GET', `history/?nid=${id}`))).toEqual(history)
     const shared = {
+      id: expect.stringMatching(/^commit_/),
       transaction: null,
       txHash: null,
       assetTreeCid: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/),

@@ -42,6 +42,7 @@ const published = [
   'DELETE assets/:nid',
   'GET assets/:nid/history',
   'GET history',
+  'GET assets/:nid/tree',
   'POST store/network-apps',
   'GET store/network-apps',
   'GET store/network-apps/:id',

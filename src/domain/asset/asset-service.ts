@@ -219,6 +219,15 @@ export function createAssetService(deps: Dependencies) {
       })
     },
 
+    /** Commits of an asset that the caller has read, by its UUID: those at these places of its history, oldest first. */
+    async commitsAt(assetId: string, sequences: number[], query: CommitQuery): Promise<Commit[]> {
+      return database.read.commit.findMany({
+        ...query,
+        where: { assetId, sequence: { in: sequences } },
+        orderBy: { sequence: 'asc' },
+      })
+    },
+
     /** How many assets `list` would give in all. */
     async count(actor: Actor, filter: AssetFilter): Promise<number> {
       return database.read.asset.count({ where: await listed(actor, filter) })

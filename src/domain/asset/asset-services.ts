@@ -20,6 +20,7 @@ import { createHistoryService } from './history-service.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
 import { createUploads } from './uploads.ts'
+import { createVersionService } from './version-service.ts'
 
 interface Dependencies {
   database: Database
@@ -59,6 +60,7 @@ export function createAssetServices(deps: Dependencies) {
       thumbnails,
       trees: createTreeService(deps),
       uploads,
+      versions: createVersionService(deps),
     },
     jobs: { thumbnail: thumbnails.handle },
   }

@@ -1,4 +1,5 @@
 /** The asset tree: the JSON document of an asset's metadata at one commit. Its bytes are public and hashed; the order of keys counts. */
+import { notFound } from '../errors.ts'
 import { customField, type Metadata, type MetadataField, type MetadataName, metadataFields } from './metadata.ts'
 
 /** All that a tree is written from: the asset's metadata, its file, and who registered it. */
@@ -44,6 +45,12 @@ export function writeTree(facts: TreeFacts): string {
     ...describe(facts),
   }
   return JSON.stringify({ ...identity, ...description, ...facts.custom, ...identity }, null, 2)
+}
+
+/** A tree from its text, which is empty once it was erased. Raises NOT_FOUND. */
+export function readTree(text: string): Record<string, unknown> {
+  if (text === '') throw notFound('Asset tree')
+  return JSON.parse(text) as Record<string, unknown>
 }
 
 /** What a commit changed: by field, what it was and what it became. */

@@ -7,6 +7,7 @@ import { same, url } from '../values.ts'
 /** What is read of a commit. */
 export const CommitRecord = graphql(/* GraphQL */ `
   fragment CommitRecord on Commit {
+    id
     transactionHash
     treeCid
     treeSha256
@@ -29,6 +30,7 @@ export const CommitRecord = graphql(/* GraphQL */ `
 /** A commit as it is answered. */
 export const commitRecord = z
   .object({
+    id: same('Commit.id', z.string()),
     transaction: same('Commit.transactionHash', z.string().nullable()),
     txHash: z.string().nullable().describe('The same as `transaction`.'),
     assetTreeCid: same('Commit.treeCid', z.string()),
@@ -54,10 +56,12 @@ export const commitRecord = z
     description: 'One accepted change of an asset: who, when, what changed, and the chain transaction that carries it.',
   })
 
-const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
+/** A moment as old callers read it: in seconds since 1970. */
+export const seconds = (time: Date | string) => Math.floor(new Date(time).getTime() / 1000)
 
 /** A commit as old callers read it; some of it under two names. */
 export const presentCommit = (commit: CommitRecordFragment): z.output<typeof commitRecord> => ({
+  id: commit.id,
   transaction: commit.transactionHash,
   txHash: commit.transactionHash,
   assetTreeCid: commit.treeCid,

@@ -3323,6 +3323,7 @@ export const CommitScalarFieldEnum = {
   tree: 'tree',
   treeCid: 'treeCid',
   treeSha256: 'treeSha256',
+  blame: 'blame',
   createdAt: 'createdAt'
 } as const
 

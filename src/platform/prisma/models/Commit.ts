@@ -68,6 +68,7 @@ export type CommitCountAggregateOutputType = {
   tree: number
   treeCid: number
   treeSha256: number
+  blame: number
   createdAt: number
   _all: number
 }
@@ -115,6 +116,7 @@ export type CommitCountAggregateInputType = {
   tree?: true
   treeCid?: true
   treeSha256?: true
+  blame?: true
   createdAt?: true
   _all?: true
 }
@@ -215,6 +217,7 @@ export type CommitGroupByOutputType = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame: runtime.JsonValue
   createdAt: Date
   _count: CommitCountAggregateOutputType | null
   _avg: CommitAvgAggregateOutputType | null
@@ -251,6 +254,7 @@ export type CommitWhereInput = {
   tree?: Prisma.StringFilter<"Commit"> | string
   treeCid?: Prisma.StringFilter<"Commit"> | string
   treeSha256?: Prisma.StringFilter<"Commit"> | string
+  blame?: Prisma.JsonFilter<"Commit">
   createdAt?: Prisma.DateTimeFilter<"Commit"> | Date | string
   asset?: Prisma.XOR<Prisma.AssetScalarRelationFilter, Prisma.AssetWhereInput>
   author?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
@@ -268,6 +272,7 @@ export type CommitOrderByWithRelationInput = {
   tree?: Prisma.SortOrder
   treeCid?: Prisma.SortOrder
   treeSha256?: Prisma.SortOrder
+  blame?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   asset?: Prisma.AssetOrderByWithRelationInput
   author?: Prisma.UserOrderByWithRelationInput
@@ -289,6 +294,7 @@ export type CommitWhereUniqueInput = Prisma.AtLeast<{
   tree?: Prisma.StringFilter<"Commit"> | string
   treeCid?: Prisma.StringFilter<"Commit"> | string
   treeSha256?: Prisma.StringFilter<"Commit"> | string
+  blame?: Prisma.JsonFilter<"Commit">
   createdAt?: Prisma.DateTimeFilter<"Commit"> | Date | string
   asset?: Prisma.XOR<Prisma.AssetScalarRelationFilter, Prisma.AssetWhereInput>
   author?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
@@ -306,6 +312,7 @@ export type CommitOrderByWithAggregationInput = {
   tree?: Prisma.SortOrder
   treeCid?: Prisma.SortOrder
   treeSha256?: Prisma.SortOrder
+  blame?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.CommitCountOrderByAggregateInput
   _avg?: Prisma.CommitAvgOrderByAggregateInput
@@ -327,6 +334,7 @@ export type CommitScalarWhereWithAggregatesInput = {
   tree?: Prisma.StringWithAggregatesFilter<"Commit"> | string
   treeCid?: Prisma.StringWithAggregatesFilter<"Commit"> | string
   treeSha256?: Prisma.StringWithAggregatesFilter<"Commit"> | string
+  blame?: Prisma.JsonWithAggregatesFilter<"Commit">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Commit"> | Date | string
 }
 
@@ -338,6 +346,7 @@ export type CommitCreateInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   asset: Prisma.AssetCreateNestedOneWithoutCommitsInput
   author: Prisma.UserCreateNestedOneWithoutCommitsInput
@@ -355,6 +364,7 @@ export type CommitUncheckedCreateInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   relay?: Prisma.CommitRelayUncheckedCreateNestedOneWithoutCommitInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutCommitInput
@@ -368,6 +378,7 @@ export type CommitUpdateInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   asset?: Prisma.AssetUpdateOneRequiredWithoutCommitsNestedInput
   author?: Prisma.UserUpdateOneRequiredWithoutCommitsNestedInput
@@ -385,6 +396,7 @@ export type CommitUncheckedUpdateInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relay?: Prisma.CommitRelayUncheckedUpdateOneWithoutCommitNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutCommitNestedInput
@@ -400,6 +412,7 @@ export type CommitCreateManyInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
 }
 
@@ -411,6 +424,7 @@ export type CommitUpdateManyMutationInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -424,6 +438,7 @@ export type CommitUncheckedUpdateManyInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -452,6 +467,7 @@ export type CommitCountOrderByAggregateInput = {
   tree?: Prisma.SortOrder
   treeCid?: Prisma.SortOrder
   treeSha256?: Prisma.SortOrder
+  blame?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -619,6 +635,7 @@ export type CommitCreateWithoutAuthorInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   asset: Prisma.AssetCreateNestedOneWithoutCommitsInput
   relay?: Prisma.CommitRelayCreateNestedOneWithoutCommitInput
@@ -634,6 +651,7 @@ export type CommitUncheckedCreateWithoutAuthorInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   relay?: Prisma.CommitRelayUncheckedCreateNestedOneWithoutCommitInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutCommitInput
@@ -678,6 +696,7 @@ export type CommitScalarWhereInput = {
   tree?: Prisma.StringFilter<"Commit"> | string
   treeCid?: Prisma.StringFilter<"Commit"> | string
   treeSha256?: Prisma.StringFilter<"Commit"> | string
+  blame?: Prisma.JsonFilter<"Commit">
   createdAt?: Prisma.DateTimeFilter<"Commit"> | Date | string
 }
 
@@ -689,6 +708,7 @@ export type CommitCreateWithoutAssetInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   author: Prisma.UserCreateNestedOneWithoutCommitsInput
   relay?: Prisma.CommitRelayCreateNestedOneWithoutCommitInput
@@ -704,6 +724,7 @@ export type CommitUncheckedCreateWithoutAssetInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   relay?: Prisma.CommitRelayUncheckedCreateNestedOneWithoutCommitInput
   events?: Prisma.EventUncheckedCreateNestedManyWithoutCommitInput
@@ -743,6 +764,7 @@ export type CommitCreateWithoutRelayInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   asset: Prisma.AssetCreateNestedOneWithoutCommitsInput
   author: Prisma.UserCreateNestedOneWithoutCommitsInput
@@ -759,6 +781,7 @@ export type CommitUncheckedCreateWithoutRelayInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   events?: Prisma.EventUncheckedCreateNestedManyWithoutCommitInput
 }
@@ -787,6 +810,7 @@ export type CommitUpdateWithoutRelayInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   asset?: Prisma.AssetUpdateOneRequiredWithoutCommitsNestedInput
   author?: Prisma.UserUpdateOneRequiredWithoutCommitsNestedInput
@@ -803,6 +827,7 @@ export type CommitUncheckedUpdateWithoutRelayInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   events?: Prisma.EventUncheckedUpdateManyWithoutCommitNestedInput
 }
@@ -815,6 +840,7 @@ export type CommitCreateWithoutEventsInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   asset: Prisma.AssetCreateNestedOneWithoutCommitsInput
   author: Prisma.UserCreateNestedOneWithoutCommitsInput
@@ -831,6 +857,7 @@ export type CommitUncheckedCreateWithoutEventsInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
   relay?: Prisma.CommitRelayUncheckedCreateNestedOneWithoutCommitInput
 }
@@ -859,6 +886,7 @@ export type CommitUpdateWithoutEventsInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   asset?: Prisma.AssetUpdateOneRequiredWithoutCommitsNestedInput
   author?: Prisma.UserUpdateOneRequiredWithoutCommitsNestedInput
@@ -875,6 +903,7 @@ export type CommitUncheckedUpdateWithoutEventsInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relay?: Prisma.CommitRelayUncheckedUpdateOneWithoutCommitNestedInput
 }
@@ -888,6 +917,7 @@ export type CommitCreateManyAuthorInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
 }
 
@@ -899,6 +929,7 @@ export type CommitUpdateWithoutAuthorInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   asset?: Prisma.AssetUpdateOneRequiredWithoutCommitsNestedInput
   relay?: Prisma.CommitRelayUpdateOneWithoutCommitNestedInput
@@ -914,6 +945,7 @@ export type CommitUncheckedUpdateWithoutAuthorInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relay?: Prisma.CommitRelayUncheckedUpdateOneWithoutCommitNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutCommitNestedInput
@@ -928,6 +960,7 @@ export type CommitUncheckedUpdateManyWithoutAuthorInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -940,6 +973,7 @@ export type CommitCreateManyAssetInput = {
   tree: string
   treeCid: string
   treeSha256: string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Date | string
 }
 
@@ -951,6 +985,7 @@ export type CommitUpdateWithoutAssetInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   author?: Prisma.UserUpdateOneRequiredWithoutCommitsNestedInput
   relay?: Prisma.CommitRelayUpdateOneWithoutCommitNestedInput
@@ -966,6 +1001,7 @@ export type CommitUncheckedUpdateWithoutAssetInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   relay?: Prisma.CommitRelayUncheckedUpdateOneWithoutCommitNestedInput
   events?: Prisma.EventUncheckedUpdateManyWithoutCommitNestedInput
@@ -980,6 +1016,7 @@ export type CommitUncheckedUpdateManyWithoutAssetInput = {
   tree?: Prisma.StringFieldUpdateOperationsInput | string
   treeCid?: Prisma.StringFieldUpdateOperationsInput | string
   treeSha256?: Prisma.StringFieldUpdateOperationsInput | string
+  blame?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -1024,6 +1061,7 @@ export type CommitSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   tree?: boolean
   treeCid?: boolean
   treeSha256?: boolean
+  blame?: boolean
   createdAt?: boolean
   asset?: boolean | Prisma.AssetDefaultArgs<ExtArgs>
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1042,6 +1080,7 @@ export type CommitSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   tree?: boolean
   treeCid?: boolean
   treeSha256?: boolean
+  blame?: boolean
   createdAt?: boolean
   asset?: boolean | Prisma.AssetDefaultArgs<ExtArgs>
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1057,6 +1096,7 @@ export type CommitSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   tree?: boolean
   treeCid?: boolean
   treeSha256?: boolean
+  blame?: boolean
   createdAt?: boolean
   asset?: boolean | Prisma.AssetDefaultArgs<ExtArgs>
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1072,10 +1112,11 @@ export type CommitSelectScalar = {
   tree?: boolean
   treeCid?: boolean
   treeSha256?: boolean
+  blame?: boolean
   createdAt?: boolean
 }
 
-export type CommitOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "assetId" | "sequence" | "authorId" | "message" | "changes" | "tree" | "treeCid" | "treeSha256" | "createdAt", ExtArgs["result"]["commit"]>
+export type CommitOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "assetId" | "sequence" | "authorId" | "message" | "changes" | "tree" | "treeCid" | "treeSha256" | "blame" | "createdAt", ExtArgs["result"]["commit"]>
 export type CommitInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   asset?: boolean | Prisma.AssetDefaultArgs<ExtArgs>
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1122,6 +1163,11 @@ export type $CommitPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * 64 lowercase hex digits.
      */
     treeSha256: string
+    /**
+     * Of every field that `changes` of this commit or an earlier one name, the sequence of the one that set it last; below `nit_commit_custom`
+     * that of each key. Set by a trigger.
+     */
+    blame: runtime.JsonValue
     createdAt: Date
   }, ExtArgs["result"]["commit"]>
   composites: {}
@@ -1559,6 +1605,7 @@ export interface CommitFieldRefs {
   readonly tree: Prisma.FieldRef<"Commit", 'String'>
   readonly treeCid: Prisma.FieldRef<"Commit", 'String'>
   readonly treeSha256: Prisma.FieldRef<"Commit", 'String'>
+  readonly blame: Prisma.FieldRef<"Commit", 'Json'>
   readonly createdAt: Prisma.FieldRef<"Commit", 'DateTime'>
 }
     

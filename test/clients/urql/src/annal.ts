@@ -39,8 +39,10 @@ const createCache = () =>
   cacheExchange({
     // What has no `id` is a part of what it was read with; a wallet is its owner's.
     keys: {
+      AssetDiff: embedded,
       Check: embedded,
       DayFigures: embedded,
+      FieldBlame: embedded,
       Figures: embedded,
       Finding: embedded,
       MergedAssetTree: embedded,

@@ -1,0 +1,217 @@
+/** What an asset said before, by both doors. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { findPlaceAt } from '../../src/domain/asset/version-statements.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
+import { createTestApp, type SignedIn } from '../support/test-app.ts'
+
+const app = await createTestApp()
+const [user, stranger] = await Promise.all([app.newUser({ num: '100' }), app.newUser()])
+
+const at = (minute: number) => `2021-01-01T00:0${minute}:00.500Z`
+const seconds = (minute: number) => String(Math.floor(Date.parse(at(minute)) / 1_000))
+
+const ASSET =
+  'query ($id: ID!, $asOf: String) { asset(id: $id, asOf: $asOf) { caption headline altText tag publicAccess nitCommitCustom signedMetadata headId updatedAt commitCount assetFileUrl } }'
+const DIFF =
+  'query ($id: ID!, $from: String, $to: String) { asset(id: $id) { diff(from: $from, to: $to) { from { sequence } to { sequence } changes } } }'
+const BLAME =
+  'query ($id: ID!, $asOf: String, $limit: Int, $offset: Int) { asset(id: $id) { blame(asOf: $asOf, limit: $limit, offset: $offset) { field key commit { sequence createdAt user { username } } } } }'
+
+const asked = async (document: string, variables: object, actor: Pick<SignedIn, 'graphql'> = user) =>
+  expectOk(await actor.graphql(document, { id, ...variables })).asset
+
+let id: string
+let commits: string[]
+
+/** One commit a minute: registered, named, tagged and shown, a key removed and another replaced, the caption as it was. */
+beforeAll(async () => {
+  const patch = async (json: object) => expectOk(await user.rest('PATCH', `assets/${id}/`, { json }))
+  id = (await user.register({ caption: 'One', nit_commit_custom: '{"a":1,"abstract":"Own","b":{"x":[1,"ä"]}}' })).id
+  await patch({ caption: 'Two', headline: 'Head', commit_message: 'Named' })
+  await patch({ tag: 'found', public_access: true, signed_metadata: '{ "kept":  1 }' })
+  await patch({ nit_commit_custom: { a: null, b: { y: 2 } } })
+  await patch({ caption: 'One', tag: '' })
+  await app.sql('alter table commits disable trigger commits_erase_only')
+  await app.sql(`update commits set created_at = $1::timestamptz + (sequence - 1) * interval '1 minute'`, [at(1)])
+  await app.sql('alter table commits enable trigger commits_erase_only')
+  await app.sql('update assets set updated_at = $1::timestamptz', [at(5)])
+  const { history } = await asked('query ($id: ID!) { asset(id: $id) { history { id } } }', {})
+  commits = history.map((commit: { id: string }) => commit.id)
+})
+
+const custom = { a: 1, abstract: 'Own', b: { x: [1, 'ä'] } }
+const versions = [
+  { caption: 'One', headline: '', tag: '', publicAccess: false, signedMetadata: null, nitCommitCustom: custom },
+  { caption: 'Two', headline: 'Head', tag: '', publicAccess: false, signedMetadata: null, nitCommitCustom: custom },
+  { caption: 'Two', headline: 'Head', tag: 'found', publicAccess: true, signedMetadata: '{ "kept":  1 }' },
+  { caption: 'Two', tag: 'found', nitCommitCustom: { abstract: 'Own', b: { y: 2 } } },
+  { caption: 'One', headline: 'Head', tag: '', nitCommitCustom: { abstract: 'Own', b: { y: 2 } } },
+]
+
+describe('an asset as it was', () => {
+  it('is told by the time and by the commit, field by field', async () => {
+    for (const [index, version] of versions.entries()) {
+      const then = { ...version, headId: commits[index], updatedAt: at(index + 1), commitCount: index + 1 }
+      const moments = [at(index + 1), seconds(index + 1), commits[index], `2021-01-01T01:0${index + 1}:59+01:00`]
+      for (const asOf of moments) expect(await asked(ASSET, { asOf }), asOf).toMatchObject(then)
+    }
+    expect(await asked(ASSET, { asOf: '2999-01-01T00:00:00Z' })).toEqual(await asked(ASSET, {}))
+    // A link must work now, whoever could see the file then.
+    expect((await asked(ASSET, { asOf: at(1) })).assetFileUrl).toBe((await asked(ASSET, {})).assetFileUrl)
+  })
+
+  it('is not there before it was registered, nor by a commit of another asset', async () => {
+    const before = '2021-01-01T00:01:00.499Z'
+    expectError(await user.graphql(ASSET, { id, asOf: before }), 'NOT_FOUND')
+    const other = await user.register()
+    const { headId } = expectOk(await user.graphql(ASSET, { id: other.id })).asset
+    for (const asOf of [headId, 'commit_00000000000000000000000000']) {
+      expectError(await user.graphql(ASSET, { id, asOf }), 'NOT_FOUND')
+      expectError(await user.rest('GET', `assets/${id}/tree/?at=${asOf}`), 'NOT_FOUND')
+    }
+    for (const asOf of ['yesterday', '2021-01-01', '2021-01-01T00:00:00', '-1', other.id]) {
+      expectError(await user.graphql(ASSET, { id, asOf }), 'VALIDATION_FAILED')
+    }
+  })
+
+  it('is for those alone who see the asset now', async () => {
+    expect(await asked(ASSET, { asOf: at(1) }, stranger)).toMatchObject(versions[0]!)
+    const hidden = await user.register()
+    for (const document of [ASSET, DIFF, BLAME]) {
+      expectError(await stranger.graphql(document, { id: hidden.id, asOf: at(1), from: at(1) }), 'NOT_FOUND')
+    }
+    expectError(await app.rest('GET', `assets/${hidden.id}/tree/`), 'NOT_FOUND')
+  })
+
+  it('is gone with the asset, and a file that is registered anew starts anew', async () => {
+    const file = new File(['of two lives'], 'file.txt')
+    const register = async () => expectOk(await user.rest('POST', 'assets/', { multipart: { asset_file: file } }))
+    const first = await register()
+    const { headId } = expectOk(await user.graphql(ASSET, { id: first.id })).asset
+    expectOk(await user.rest('PATCH', `assets/${first.id}/`, { json: { nit_commit_custom: { secret: 'x' } } }))
+    expectOk(await user.rest('DELETE', `assets/${first.id}/`))
+    expectError(await user.graphql(ASSET, { id: first.id, asOf: headId }), 'NOT_FOUND')
+    await register()
+    for (const asOf of [headId, '2000-01-01T00:00:00Z']) {
+      expectError(await user.graphql(ASSET, { id: first.id, asOf }), 'NOT_FOUND')
+    }
+  })
+})
+
+describe('the tree of a commit', () => {
+  it('is the one that was hashed, from acceptance on, by both doors', async () => {
+    const tree = async (query = '') => expectOk(await user.rest('GET', `assets/${id}/tree/${query}`))
+    const second = await tree(`?at=${commits[1]}`)
+    expect(second).toMatchObject({
+      ...{ nid: id, commit: commits[1], commitMessage: 'Named', timestampCreated: Number(seconds(2)) },
+      assetTree: { assetCid: id, abstract: 'Own', headline: 'Head', a: 1, b: { x: [1, 'ä'] } },
+    })
+    expect(await tree(`?at=${seconds(2)}`)).toEqual(second)
+    expect(await tree(`?at=${encodeURIComponent(at(2))}`)).toEqual(second)
+    expect(await tree()).toMatchObject({ commit: commits[4], assetTree: { b: { y: 2 } } })
+    const trees = await asked('query ($id: ID!) { asset(id: $id) { history { id treeCid treeSha256 tree } } }', {})
+    expect(trees.history[1].tree).toEqual(second.assetTree)
+    const merged = { trees: [{ assetTreeCid: second.assetTreeCid, createdAt: at(2) }] }
+    const { mergedAssetTree } = expectOk(
+      await user.graphql(
+        'query ($trees: [AssetTreeInput!]!) { mergedAssetTree(trees: $trees) { mergedAssetTree } }',
+        merged,
+      ),
+    )
+    expect(mergedAssetTree.mergedAssetTree).toEqual(second.assetTree)
+  })
+})
+
+describe('a difference', () => {
+  it('of two moments is what differs between them, either way round', async () => {
+    expect((await asked(DIFF, { from: commits[0], to: commits[3] })).diff).toEqual({
+      from: { sequence: 1 },
+      to: { sequence: 4 },
+      changes: {
+        ...{ caption: ['One', 'Two'], headline: ['', 'Head'], tag: ['', 'found'], public_access: [false, true] },
+        signed_metadata: [null, '{ "kept":  1 }'],
+        nit_commit_custom: [{ a: 1, b: custom.b }, { b: { y: 2 } }],
+      },
+    })
+    expect((await asked(DIFF, { from: at(5), to: at(4) })).diff.changes).toEqual({
+      ...{ caption: ['One', 'Two'], tag: ['', 'found'] },
+    })
+    expect((await asked(DIFF, {})).diff).toMatchObject({ from: { sequence: 1 }, to: { sequence: 5 } })
+    expect((await asked(DIFF, { from: at(2), to: commits[1] })).diff.changes).toEqual({})
+  })
+
+  it('of one commit is what the commit says', async () => {
+    const { history } = await asked('query ($id: ID!) { asset(id: $id) { history { changes } } }', {})
+    for (const [index, { changes }] of history.slice(1).entries()) {
+      expect((await asked(DIFF, { from: commits[index], to: commits[index + 1] })).diff.changes).toEqual(changes)
+    }
+  })
+})
+
+describe('blame', () => {
+  const table = (set: { field: string; key: string | null; commit: { sequence: number } }[]) =>
+    Object.fromEntries(set.map(({ field, key, commit }) => [key === null ? field : `${field}.${key}`, commit.sequence]))
+
+  it('names the commit that set each field, with its author and time, as of any moment', async () => {
+    const { blame } = await asked(BLAME, {})
+    expect(table(blame)).toEqual({
+      ...{ caption: 5, headline: 2, tag: 5, public_access: 3, signed_metadata: 3 },
+      ...{ 'nit_commit_custom.abstract': 1, 'nit_commit_custom.b': 4 },
+    })
+    expect(blame[0]).toEqual({
+      ...{ field: 'caption', key: null },
+      commit: { sequence: 5, createdAt: at(5), user: { username: user.username } },
+    })
+    expect(table((await asked(BLAME, { asOf: at(2) })).blame)).toEqual({
+      ...{ caption: 2, headline: 2 },
+      ...{ 'nit_commit_custom.a': 1, 'nit_commit_custom.abstract': 1, 'nit_commit_custom.b': 1 },
+    })
+  })
+
+  it('is read page by page, and costs what its page costs', async () => {
+    const whole = (await asked(BLAME, {})).blame
+    const parts = [0, 3, 6].map(async (offset) => (await asked(BLAME, { limit: 3, offset })).blame)
+    expect((await Promise.all(parts)).flat()).toEqual(whole)
+    expect((await asked(BLAME, { limit: 500 })).blame).toEqual(whole)
+    expectError(await user.graphql(BLAME, { id, limit: 501 }), 'VALIDATION_FAILED')
+  })
+
+  it('takes a few steps in a history of any length', async () => {
+    const long = await user.register({ headline: 'Never changed' })
+    await app.sql(
+      `with asset as (select a.*, c.tree, c.tree_cid, c.tree_sha256 from assets a join commits c on c.id = a.head_commit_id where a.nid = $1),
+         added as (
+           insert into commits (asset_id, sequence, author_id, changes, tree, tree_cid, tree_sha256, created_at)
+           select id, n, owner_id, jsonb_build_object('caption', jsonb_build_array((n - 1)::text, n::text)), tree, tree_cid, tree_sha256,
+             uploaded_at + n * interval '1 s'
+           from asset, generate_series(2, 3000) n returning id, sequence
+         ),
+         relays as (insert into commit_relays (commit_id, status, failure) select id, 'FAILED', 'test' from added)
+       update assets a set head_sequence = 3000, head_commit_id = added.id from added, asset
+       where a.id = asset.id and added.sequence = 3000`,
+      [long.id],
+    )
+    const { blame } = expectOk(await user.graphql(BLAME, { id: long.id })).asset
+    expect(table(blame)).toEqual({ caption: 3000, headline: 1 })
+    const [{ asset, middle }] = (await app.sql(
+      `select a.id as asset, c.created_at as middle from assets a join commits c on c.asset_id = a.id where a.nid = $1 and c.sequence = 1717`,
+      [long.id],
+    )) as [{ asset: string; middle: string }]
+    expect(await app.sql(findPlaceAt.text, [asset, middle])).toEqual([{ sequence: 1717 }])
+    const [plan] = await app.sql(`explain (analyze, format json) ${findPlaceAt.text}`, [asset, middle])
+    const looks = JSON.stringify(plan).match(/"Index Name":"commits_asset_id_sequence_key".*?"Actual Loops":(\d+)/)
+    expect(Number(looks?.[1])).toBeLessThan(15)
+
+    await app.sql('alter table commits disable trigger user')
+    await app.sql(
+      'update assets set head_sequence = 1, head_commit_id = c.id from commits c where c.asset_id = assets.id and c.sequence = 1 and nid = $1',
+      [long.id],
+    )
+    await app.sql(
+      'delete from commit_relays r using commits c where c.id = r.commit_id and c.asset_id = $1 and c.sequence > 1',
+      [asset],
+    )
+    await app.sql('delete from commits where asset_id = $1 and sequence > 1', [asset])
+    await app.sql('alter table commits enable trigger user')
+  })
+})
