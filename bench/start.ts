@@ -27,6 +27,10 @@ const isReady = () =>
   )
 
 subscribe(REQUEST_START, shut)
-await import('../src/main.ts')
+const { serve } = await import('../src/main.ts')
+void serve().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+  process.exit(1)
+})
 while (!(await isReady())) await delay(PROBE_EVERY)
 unsubscribe(REQUEST_START, shut)
