@@ -227,7 +227,7 @@ const AssetFilter = builder.inputType('AssetFilter', {
 })
 
 builder.queryFields((t) => ({
-  asset: t.prismaField({
+  asset: t.read({
     type: AssetType,
     nullable: true,
     description:

@@ -7,6 +7,7 @@ import type { Upload } from '../domain/asset/uploads.ts'
 import type { Amount } from '../domain/money.ts'
 import type PrismaTypes from '../platform/prisma/pothos-types.ts'
 import { getDatamodel } from '../platform/prisma/pothos-types.ts'
+import { readFieldPlugin } from './compiled/read-field.ts'
 import { answerLimits } from './document-cost.ts'
 import { documentLimits } from './document-limits.ts'
 import { sizesPlugin } from './sizes.ts'
@@ -32,7 +33,7 @@ export const builder = new SchemaBuilder<{
   DefaultEdgesNullability: { list: false; items: false }
   DefaultNodeNullability: false
 }>({
-  plugins: [PrismaPlugin, RelayPlugin, sizesPlugin],
+  plugins: [PrismaPlugin, RelayPlugin, sizesPlugin, readFieldPlugin],
   defaultFieldNullability: false,
   prisma: {
     // Reads are ours (decision 2); the plugin asks for what they have and nothing else.

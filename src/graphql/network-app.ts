@@ -208,7 +208,7 @@ const DeactivateNetworkAppPayload = changedApp('DeactivateNetworkAppPayload', 'T
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED'
 
 builder.queryFields((t) => ({
-  networkApp: t.prismaField({
+  networkApp: t.read({
     type: NetworkAppType,
     nullable: true,
     description:

@@ -216,7 +216,7 @@ const CancelOrderPayload = builder.objectRef<{ order: Order }>('CancelOrderPaylo
 })
 
 builder.queryFields((t) => ({
-  order: t.prismaField({
+  order: t.read({
     type: OrderType,
     nullable: true,
     description: 'One of your orders. Raises NOT_AUTHENTICATED, NOT_FOUND.',

@@ -97,7 +97,7 @@ const SaleFilter = builder.inputType('SaleFilter', {
 })
 
 builder.queryFields((t) => ({
-  sale: t.prismaField({
+  sale: t.read({
     type: SaleType,
     nullable: true,
     description: "Anybody's order, without its arguments. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.",

@@ -8,6 +8,7 @@ import {
   defaultFieldResolver,
   type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLField,
   type GraphQLSchema,
   getOperationAST,
   Kind,
@@ -29,23 +30,28 @@ const rootsOf = (schema: GraphQLSchema) => [
   schema.getSubscriptionType(),
 ]
 
+/** Raises AUTHENTICATION_FAILED for a stale token where the field at the root is not open to one. */
+export function assertFresh(
+  { extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>,
+  { hasStaleToken }: Pick<Context, 'hasStaleToken'>,
+): void {
+  if (hasStaleToken && !isOpen(extensions)) throw authenticationFailed()
+}
+
 /** Has every other root field refuse a stale token. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   for (const root of rootsOf(schema)) {
     for (const field of Object.values(root?.getFields() ?? {})) {
       if (isOpen(field.extensions)) continue
       const { resolve = defaultFieldResolver, subscribe } = field
-      const assertFresh = ({ hasStaleToken }: Context) => {
-        if (hasStaleToken) throw authenticationFailed()
-      }
       if (subscribe) {
         field.subscribe = (root, args, context, info) => {
-          assertFresh(context)
+          assertFresh(field, context)
           return subscribe(root, args, context, info)
         }
       } else {
         field.resolve = (root, args, context, info) => {
-          assertFresh(context)
+          assertFresh(field, context)
           return resolve(root, args, context, info)
         }
       }

@@ -47,7 +47,7 @@ const change =
 const adminOnly = 'Raises NOT_AUTHENTICATED, PERMISSION_DENIED, VALIDATION_FAILED'
 
 builder.queryField('users', (t) =>
-  t.prismaField({
+  t.read({
     type: [UserType],
     ...atMost(MOST_FOUND),
     description: `Accounts, for administrators: those that fit exactly first. ${adminOnly}.`,

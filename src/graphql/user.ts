@@ -135,7 +135,7 @@ export const UserType = builder.prismaObject('User', {
 })
 
 builder.queryField('me', (t) =>
-  t.prismaField({
+  t.read({
     type: UserType,
     description: 'You. Raises NOT_AUTHENTICATED.',
     resolve: (query, _root, _args, { actor, services }) => services.accounts.me(actor, query),

@@ -176,7 +176,7 @@ const ReplayWebhookDeliveryPayload = deliveryPayload(
 )
 
 builder.queryFields((t) => ({
-  webhookDelivery: t.prismaField({
+  webhookDelivery: t.read({
     type: WebhookDeliveryType,
     nullable: true,
     description: 'A webhook delivery. Raises NOT_AUTHENTICATED, PERMISSION_DENIED, NOT_FOUND.',

@@ -7,6 +7,7 @@ import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Gate, Log } from '../domain/ports.ts'
 import { blindTracer, type Telemetry } from '../domain/telemetry.ts'
 import { createDocumentChecks } from './document-checks.ts'
+import type { createExecute } from './execute.ts'
 import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 import { createPersistedDocuments } from './persisted-documents.ts'
@@ -18,6 +19,7 @@ import { useCaller } from './use-caller.ts'
 import { useCsrfGuard } from './use-csrf-guard.ts'
 import { useDocumentLimits } from './use-document-limits.ts'
 import { useErrorVocabulary } from './use-error-vocabulary.ts'
+import { useExecute } from './use-execute.ts'
 import { useReplayHeader } from './use-replay-header.ts'
 import { useRequestBody } from './use-request-body.ts'
 import { useRequestWatch } from './use-request-watch.ts'
@@ -33,6 +35,7 @@ const KEPT_DOCUMENTS = 200
  */
 export function createGraphQLHandler({
   schema,
+  execute,
   createContext,
   log,
   body,
@@ -44,6 +47,8 @@ export function createGraphQLHandler({
   telemetry: { watch, tracer },
 }: {
   schema: GraphQLSchema
+  /** What carries documents out. */
+  execute: ReturnType<typeof createExecute>
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
   body: BodyReaders<IncomingMessage>
@@ -68,6 +73,7 @@ export function createGraphQLHandler({
     graphqlEndpoint: '/graphql',
     maskedErrors: { maskError: (error) => maskError(error, log) },
     plugins: [
+      useExecute(execute),
       useCsrfGuard(),
       useCaller(createContext),
       useRequestBody(body),

@@ -1,5 +1,4 @@
 /** Carries a route out: its operation runs in-process on the same schema and executor, with the same context and the same masking. */
-import { execute } from '@graphql-tools/executor'
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core'
 import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationTypeNode, validate } from 'graphql'
 import type { Context } from '../context.ts'
@@ -21,6 +20,13 @@ export interface Answer {
 export interface Executor {
   schema: GraphQLSchema
   tracer: Tracer
+  /** Carries an operation out. */
+  execute: (execution: {
+    schema: GraphQLSchema
+    document: DocumentNode
+    variableValues: Record<string, unknown>
+    contextValue: Context
+  }) => Promise<ExecutionResult>
   /** Runs an operation when its turn has come: answers that may be large are made a few at a time. */
   admit: <T>(document: DocumentNode, variables: Record<string, unknown>, run: () => Promise<T>) => Promise<T>
 }
@@ -73,7 +79,7 @@ export const refusalOf = (error: unknown, context: Pick<Context, 'log'>): Refusa
  * execution.
  */
 export async function executeOperation<Data, Variables extends Record<string, unknown>>(
-  { schema, tracer, admit }: Executor,
+  { schema, tracer, admit, execute }: Executor,
   document: TypedDocumentNode<Data, Variables>,
   variableValues: Variables,
   context: Context,

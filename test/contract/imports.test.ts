@@ -95,14 +95,14 @@ const rules: Record<string, Rule> = {
   graphql: {
     local: /^(graphql\/|domain\/|context\.ts$)/,
     types: domainTypes,
-    packages: /^(graphql|graphql-[\w-]+|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
+    packages: /^(graphql|graphql-[\w-]+|@graphql-tools\/executor|@pothos\/.+|@graphql-yoga\/.+|lru-cache|node:.+)$/,
     instead: 'Call a service through the context; a resolver takes args, makes one call and returns.',
   },
   rest: {
     local:
       /^(rest\/|context\.ts$|domain\/(errors|json-input|policy|money|telemetry|asset\/(metadata|uploads)|store\/webhook-bodies)\.ts$|graphql\/(mask-error|stale-token)\.ts$)/,
     types: /^pages\/page\.ts$/,
-    packages: /^(graphql|@graphql-tools\/executor|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
+    packages: /^(graphql|@graphql-typed-document-node\/core|find-my-way|zod|node:.+)$/,
     instead:
       'A route executes an operation: put the rule into a service, show it in the schema, and select it in the document.',
   },

@@ -1,5 +1,6 @@
 import { admin } from './admin.ts'
 import { chain } from './chain.ts'
+import { compiled } from './compiled.ts'
 import { deadlines } from './deadlines.ts'
 import { delivery } from './delivery.ts'
 import { doors } from './doors.ts'
@@ -28,6 +29,7 @@ const all: Mutant[] = [
   ...permission,
   ...money,
   ...chain,
+  ...compiled,
   ...deadlines,
   ...delivery,
   ...doors,

@@ -38,6 +38,7 @@ export interface TestApp {
   installation: Installation
   chain: ChainConnection
   services: App['services']
+  linkConfig: App['linkConfig']
   maintenance: App['maintenance']
   jobs: App['jobs']
   log: TestLog
@@ -173,6 +174,7 @@ export async function createTestApp({
     installation,
     chain,
     services: app.services,
+    linkConfig: app.linkConfig,
     maintenance: app.maintenance,
     jobs: app.jobs,
     log,

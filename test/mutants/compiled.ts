@@ -1,0 +1,27 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+const TESTS = ['graphql/compiled-reads.test.ts']
+
+export const compiled: Mutant[] = [
+  ...mutantsOf('src/graphql/compiled/compile-object.ts', TESTS, [
+    ['compiled.page', 'A page holds no row too many.', `edges.splice(take < 0 ? 0 : -1, 1)`, `edges.splice(-1, 1)`],
+    [
+      'compiled.foreign-rows',
+      'A row that a resolver finds is not taken for one that was read.',
+      `if (object?.isOfRows && (wanted || isModel(parent))) throw unfit`,
+      ``,
+    ],
+    ['compiled.null', 'Where no null may be, none is.', `if (finished === null) throw unfit`, ``],
+  ]),
+  ...mutantsOf('src/graphql/compiled/selection.ts', TESTS, [
+    [
+      'compiled.two-ways',
+      'One relation asked for in two ways is read in both.',
+      `if (!isDeepStrictEqual(first, second)) throw unfit`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('src/graphql/compiled/compile-read.ts', TESTS, [
+    ['compiled.fresh', 'A token that is good no more is refused.', `assertFresh(field, context)`, ``],
+  ]),
+]
