@@ -47,6 +47,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F38: async () => (await import('./f38-frozen-process.ts')).proveFrozenProcess,
   F39: async () => (await import('./f39-restore.ts')).proveRestore,
   F40: async () => (await import('./f40-refund-storm.ts')).proveRefundStorm,
+  F41: async () => (await import('./f41-rotated-secrets.ts')).proveRotatedSecrets,
 }
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)

@@ -18,6 +18,9 @@ const needless = [
   // What browsers load by itself.
   { folder: 'ethers', names: /^dist$/ },
 ]
+/** What serves development alone, though something here says that it could use it: Prisma would take the compiler's types. */
+const ofDevelopment = [{ folder: '@typescript/*', names: /./ }]
+const isForDevelopment = !(process.env.npm_config_omit ?? '').split(/\s+/).includes('dev')
 
 const own = fileURLToPath(new URL('../..', import.meta.url))
 const above = resolve(own, '..')
@@ -42,7 +45,7 @@ function foldersOf(path) {
 }
 
 if (isAlone()) {
-  for (const { folder, names } of needless) {
+  for (const { folder, names } of isForDevelopment ? needless : [...needless, ...ofDevelopment]) {
     for (const each of foldersOf(folder).filter((path) => existsSync(path))) {
       for (const name of readdirSync(each))
         if (names.test(name)) rmSync(join(each, name), { recursive: true, force: true })

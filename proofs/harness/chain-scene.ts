@@ -12,7 +12,7 @@ import type { ProofContext } from './proof.ts'
 import { startWork, type Work, type WorkOptions } from './work.ts'
 
 /** Anvil's second account, as everybody knows it. */
-const secondKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+export const secondKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 
 export interface ChainScene extends Work {
   parts: Parts

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { metricTable } from '../../src/platform/telemetry/metric-table.ts'
 import { createRegistry } from '../../src/platform/telemetry/registry.ts'
+import { alertCases } from '../dashboard/alert-cases.ts'
 import { alerts, dashboardQueries, metricsIn } from '../support/dashboard.ts'
 import { parseMetrics } from '../support/scrape.ts'
 
@@ -26,6 +27,10 @@ describe('dashboard and alerts', () => {
     const asked = new Set([...dashboardQueries, ...alerts].flatMap(({ expr }) => metricsIn(expr)))
     const unseen = Object.keys(metricTable).filter((name) => !parts(name).some((part) => asked.has(part)))
     expect(unseen, 'give it a panel').toEqual(['annal_pool_open'])
+  })
+
+  it('are tried: there is a case in which each alert fires, and one in which it does not', () => {
+    expect(Object.keys(alertCases)).toEqual(alerts.map(({ name }) => name))
   })
 
   it('take what is alike in every process once, not once for each', () => {

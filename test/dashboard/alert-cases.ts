@@ -185,6 +185,14 @@ export const alertCases: Record<string, AlertCase> = {
     ...{ firesAt: 5, labels: {} },
     calm: { 'annal_withdrawals_waiting_seconds{instance="a:4001"}': '700x4 600x10' },
   },
+  AnnalDepositFrozen: {
+    trouble: { 'annal_deposits{instance="a:4001",status="frozen"}': '0x9 1x10' },
+    ...{ firesAt: 15, labels: {} },
+    calm: {
+      'annal_deposits{instance="a:4001",status="frozen"}': '1x4 0x90',
+      'annal_deposits{instance="a:4001",status="credited"}': '7x90',
+    },
+  },
   AnnalNoRoom: {
     trouble: { 'annal_requests_total{door="rest",operation="registerAsset",code="INSUFFICIENT_STORAGE"}': '_x20 1x30' },
     ...{ firesAt: 20, overAt: 30, labels: { door: 'rest' } },

@@ -15,6 +15,7 @@ const reason = 'Somebody else has the phone'
 
 const LOCK = 'mutation ($input: LockUserInput!) { lockUser(input: $input) { user { id username lockedAt } } }'
 const UNLOCK = 'mutation ($input: UnlockUserInput!) { unlockUser(input: $input) { user { id lockedAt } } }'
+const FIND = 'query ($search: String!) { users(search: $search) { id } }'
 const SEARCH = 'query ($search: String!) { users(search: $search) { id username email lockedAt } }'
 const SIGN_IN = 'mutation ($input: SignInInput!) { signIn(input: $input) { token } }'
 
@@ -107,6 +108,8 @@ describe('locking accounts', () => {
       expectError(await actor.graphql(LOCK, { input: { userId: user.publicId, reason } }), code)
       expectError(await actor.graphql(UNLOCK, { input: { userId: user.publicId, reason } }), code)
       expectError(await actor.rest('GET', `store/users/?search=${user.username}`), code)
+      // With nothing that is refused by itself.
+      expectError(await actor.graphql(FIND, { search: user.username }), code)
     }
     expectError(await admin.rest('POST', path, { json: { reason: ' ' } }), 'VALIDATION_FAILED')
     expectError(await admin.rest('POST', 'store/users/nobody-of-that-name/lock/', { json: { reason } }), 'NOT_FOUND')

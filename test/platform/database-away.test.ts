@@ -1,12 +1,22 @@
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 import { findSetting } from '../../src/chain/registry-statements.ts'
 import { createDatabase } from '../../src/platform/database/database.ts'
 import { createTestLog } from '../support/test-log.ts'
+
+/** The tests' own server, asked for something else. */
+function elsewhere(change: (url: URL) => void): string {
+  const url = new URL(inject('templateUrl'))
+  change(url)
+  return url.href
+}
 
 it.each([
   ['whose socket is not there', 'postgresql://annal@localhost/annal?host=/nowhere'],
   ['whose name cannot be looked up', 'postgresql://annal@annal.invalid/annal'],
   ['whose port nobody listens at', 'postgresql://annal@127.0.0.1:1/annal'],
+  ['whose password has been exchanged', elsewhere((url) => (url.password = 'an earlier one'))],
+  ['whose role is not there', elsewhere((url) => (url.username = 'nobody-of-that-name'))],
+  ['that is not there', elsewhere((url) => (url.pathname = '/nothing-of-that-name'))],
 ])('A database %s is told as away', async (_, url) => {
   const database = createDatabase({ url, pool: 1, log: createTestLog() })
   try {

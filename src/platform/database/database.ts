@@ -50,8 +50,11 @@ const PAGE_BYTES = 4_000_000
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
-/** Classes: connection exception, insufficient resources, operator intervention; a session that idled in a transaction; and the driver's own words. */
-const down = /^(08|53|57|25P03)/
+/**
+ * Classes: connection exception, sign-in refused (a password is being exchanged), insufficient resources, operator intervention; no
+ * such database; a session that idled in a transaction; and the driver's own words.
+ */
+const down = /^(08|28|53|57|3D000|25P03)/
 const gone =
   /^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ETIMEDOUT)|connect ENOENT|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 

@@ -44,6 +44,9 @@ const PAGE_SIZE = 20
 const kinds: Record<TransferKind, string> = {
   COMMIT: 'An asset’s commit',
   DEPOSIT: 'Deposit over the chain',
+  DEPOSIT_COLLECTION: 'Still owed for a deposit',
+  DEPOSIT_FREEZE: 'A deposit that the chain took back',
+  DEPOSIT_RELEASE: 'A deposit that came back',
   GRANT: 'Points given to you',
   GRANT_EXPIRY: 'Points that ran out',
   WITHDRAWAL: 'Withdrawal',
