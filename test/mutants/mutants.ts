@@ -19,6 +19,8 @@ import { verify } from './verify.ts'
 const otherKeepers: Record<string, string> = {
   'chain.final-displaced':
     'the count of nonces falls with the block, and the gap is closed by sending again what was in it',
+  'chain.found-once':
+    'the unique index on account, nonce and position gives an event to one commit alone; the next pass looks on',
   'delivery.attempt-once': 'the primary key of the attempts refuses a second one of the same number',
   'delivery.response-size': 'F09 counts what is read of a gigabyte',
   'chain.receipt-without-log': 'nothing is signed while there is no code at the registry’s address',
