@@ -14,10 +14,12 @@ import { createGraphQLHandler } from './graphql/yoga.ts'
 import { createAdminHandler, createTellRefusal } from './pages/admin/admin-handler.ts'
 import { adminRoutes } from './pages/admin/admin-routes.ts'
 import { apiDocsPage, apiDocsScript, apiDocsStyle } from './pages/api-docs.ts'
+import { createAssetPage } from './pages/asset/asset-page.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
 import { homePage } from './pages/home.ts'
 import { createPasswordResetPage } from './pages/password-reset.ts'
 import { refusalPage } from './pages/refusal.ts'
+import type { Run } from './pages/run.ts'
 import { createGate } from './platform/gate.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
 import type { HttpHandler } from './platform/http/http-server.ts'
@@ -106,12 +108,10 @@ export function createApp(deps: Dependencies): App {
   })
   const executor = { schema, execute, tracer: telemetry.tracer, admit: createAdmit(schema, largeAnswers) }
   const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
+  const run: Run = (document, variables, context) => executeOperation(executor, document, variables, context)
   const admin = createAdminHandler({
     ...telling,
-    routes: adminRoutes(
-      (document, variables, context) => executeOperation(executor, document, variables, context),
-      createTellRefusal(telling),
-    ),
+    routes: adminRoutes(run, createTellRefusal(telling)),
     shared: { services, database, linkConfig },
     log,
     clientAddress,
@@ -137,7 +137,11 @@ export function createApp(deps: Dependencies): App {
       }),
       ...createPageRoutes({
         pages: {
-          forms: [createPasswordResetPage({ passwordLength }), createEmailVerificationPage()],
+          forms: [
+            createAssetPage({ run, publicUrl }),
+            createPasswordResetPage({ passwordLength }),
+            createEmailVerificationPage(),
+          ],
           refusal: refusalPage,
         },
         readText,

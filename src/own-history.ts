@@ -40,6 +40,10 @@ export function createHistories({ registry, contentStore, recorders }: HistoryPa
     return { node: nodeOf(registry.rpc), address }
   }
   return {
+    async place() {
+      const found = await registry.recall()
+      return found && { chainId: found.chainId, registry: found.address }
+    },
     async verify(nid, readTree) {
       const { node, address } = await sources()
       const { verifyOnline } = await import('./verify/verify.ts')

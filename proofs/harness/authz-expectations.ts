@@ -43,6 +43,7 @@ export interface TypeRule {
 }
 
 const guess = { ...nobody('INVALID_TOKEN'), owner: 'allow' } satisfies Expected
+const ownersPage = staleToo({ ...nobody('HTTP 404'), owner: 'allow' })
 const deadLink = staleToo({ ...nobody('HTTP 410'), owner: 'allow' })
 const wrongPassword = staleToo({ ...nobody('INCORRECT_LOGIN_CREDENTIALS'), owner: 'allow' })
 const foreignPlace = {
@@ -258,6 +259,8 @@ export const expectations: Expectations = {
     'GET /auth/users/me/export': signedIn,
     'GET /api/v3/assets/:nid/proof': ownerReads,
     'GET /ipfs/:cid': ownerReads,
+    'GET /assets/:nid': ownersPage,
+    'POST /assets/:nid': ownersPage,
     'GET /account/password-reset/:uid/:token': deadLink,
     'POST /account/password-reset/:uid/:token': deadLink,
     'GET /account/email-verification/:uid/:token': deadLink,

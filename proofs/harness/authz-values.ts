@@ -331,6 +331,8 @@ export const restCalls: Record<string, CallOf> = {
     // A link is good for the file that it was made for.
     ...(actor ? [{ params: { cid: owner.nid }, query: Object.fromEntries(new URL(actor.fileLink).searchParams) }] : []),
   ],
+  'GET /assets/:nid': nid,
+  'POST /assets/:nid': nid,
   'GET /account/password-reset/:uid/:token': resetLink,
   'POST /account/password-reset/:uid/:token': resetLink,
   'GET /account/email-verification/:uid/:token': verificationLink,

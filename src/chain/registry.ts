@@ -59,6 +59,8 @@ export interface Registry {
   assertChain(chainId: number): Promise<void>
   /** Where the registry is on this chain; undefined when it was never deployed. */
   findAddress(chainId: number): Promise<string | undefined>
+  /** What this installation remembers of both, or was told; undefined before the first commit. No node is asked. */
+  recall(): Promise<{ chainId: number; address: string } | undefined>
   hasCode(address: string): Promise<boolean>
   /** All of an asset's commits from the chain alone, whoever wrote them, oldest first. Raises UNAVAILABLE, WrongChainError. */
   readCommits(nid: string): Promise<ChainCommit[]>
@@ -73,6 +75,8 @@ export interface Registry {
 
 /** The name under which the registry's address on a chain is remembered. */
 export const registrySetting = (chainId: number) => `registry:${chainId}`
+
+const CHAIN_SETTING = 'chain:id'
 
 type LogTopics = readonly (string | string[] | null)[]
 
@@ -105,7 +109,7 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId,
     }
     if (!database) return
     if (remembered === undefined) {
-      const [row] = await database.query(rememberSetting, { key: 'chain:id', value: String(chainId) })
+      const [row] = await database.query(rememberSetting, { key: CHAIN_SETTING, value: String(chainId) })
       remembered = Number(row?.value ?? chainId)
     }
     if (chainId === remembered) return
@@ -125,6 +129,14 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId,
     if (address) return address
     const [row] = (await database?.query(findSetting, { key: registrySetting(chainId) })) ?? []
     return row?.value
+  }
+
+  const recall = async () => {
+    const [row] = (await database?.query(findSetting, { key: CHAIN_SETTING })) ?? []
+    const chainId = row ? Number(row.value) : expectedId
+    if (chainId === undefined) return undefined
+    const at = await findAddress(chainId)
+    return at === undefined ? undefined : { chainId, address: at }
   }
 
   /** The numbers of the blocks that hold commits of an asset, each once. Raises RpcError when the contract cannot tell. */
@@ -178,6 +190,7 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId,
     readChainId,
     assertChain,
     findAddress,
+    recall,
     async hasCode(at) {
       return (await rpc.call<string>('eth_getCode', at, 'latest')) !== '0x'
     },

@@ -408,6 +408,8 @@ export interface FeedNotifications {
 
 /** Histories as the chain has them; `readTree` gives the bytes of a tree, undefined where it may not be read. */
 export interface Histories {
+  /** Where they stand; undefined before the first commit. No node is asked. */
+  place(): Promise<{ chainId: number; registry: string } | undefined>
   /** What a history is worth. Raises UNAVAILABLE, CONFLICT while there is no registry. */
   verify(nid: string, readTree: (cid: string) => Promise<Uint8Array | undefined>): Promise<Verification>
   /** A history as a CAR that anybody can check. Raises UNAVAILABLE, CONFLICT while nothing is on the chain, before the first piece. */

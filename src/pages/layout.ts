@@ -14,9 +14,14 @@ export interface PageParts {
   language: string
   title: string
   content: Html
+  /** What else stands in the head. */
+  head?: Html
+  /** Instead of the style sheet of the small pages. */
+  style?: string
 }
 
-const style = `${palette}* { box-sizing: border-box; }
+/** The style sheet of the small pages. */
+export const pageStyle = `${palette}* { box-sizing: border-box; }
 body { font: 1.0625rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 3rem auto; padding: 0 1.25rem; color: var(--text); background: var(--ground); overflow-wrap: break-word; -webkit-text-size-adjust: 100%; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 0.5rem; }
 h2 { font-size: 1.125rem; line-height: 1.4; margin: 0 0 0.25rem; }
@@ -43,10 +48,12 @@ button { min-height: 3rem; padding: 0.625rem 1.5rem; font: inherit; font-weight:
 @media (max-width: 30rem) { body { margin-top: 1.5rem; } .field { max-width: none; } button { width: 100%; } }
 `
 
-const styleHash = createHash('sha256').update(style).digest('base64')
+/** By whose hash a policy allows a style sheet. */
+export const styleSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+const pageStyleSource = styleSource(pageStyle)
 
 /** A whole page as HTML. */
-export const layout = ({ language, title, content }: PageParts): string =>
+export const layout = ({ language, title, content, head, style = pageStyle }: PageParts): string =>
   String(html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -54,7 +61,7 @@ export const layout = ({ language, title, content }: PageParts): string =>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>${raw(style)}</style>
-</head>
+${head ?? ''}</head>
 <body>
 <main>
 ${content}
@@ -62,10 +69,12 @@ ${content}
 </body>
 </html>
 `)
+    // HTML has no null characters, not even in what somebody typed.
+    .replaceAll('\0', '\uFFFD')
 
 /** Only the style sheet above counts, forms go nowhere else, and no other page may frame this one. */
 export const contentPolicy = (forms: 'none' | 'self') =>
-  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action '${forms}'; frame-ancestors 'none'`
+  `default-src 'none'; style-src ${pageStyleSource}; base-uri 'none'; form-action '${forms}'; frame-ancestors 'none'`
 
 /** A page at an address that holds a secret: it is kept by nobody, and the address is told to nobody. */
 export const secretPage = (status: number, parts: PageParts): PageAnswer => ({

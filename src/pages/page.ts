@@ -6,6 +6,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 export interface PageRequest {
   /** Parameters of the path. */
   params: Record<string, string>
+  query: URLSearchParams
   /** The header Accept-Language, or nothing. */
   languages: string
   context: Context
@@ -27,6 +28,8 @@ export interface FormPage {
   show(request: PageRequest): Promise<PageAnswer>
   /** Raises what services raise, except for what the person is told on the page. */
   submit(request: PageRequest, form: URLSearchParams): Promise<PageAnswer>
+  /** Instead of this page; that of all mailed links when left out. */
+  refusal?: Pages['refusal']
 }
 
 /** All pages that are served by forms. */

@@ -2,7 +2,7 @@
 import type { CodegenConfig } from '@graphql-codegen/cli'
 
 /** `moment`: what an answer holds where the schema says DateTime. */
-const typesOf = (documents: string, moment: string) => ({
+const typesOf = (documents: string | string[], moment: string) => ({
   documents,
   preset: 'client' as const,
   presetConfig: { fragmentMasking: false },
@@ -28,7 +28,7 @@ const config: CodegenConfig = {
   ignoreNoDocuments: true,
   generates: {
     'src/rest/generated/': typesOf('src/rest/v3/*.ts', 'Date'),
-    'src/pages/generated/': typesOf('src/pages/admin/*.ts', 'string'),
+    'src/pages/generated/': typesOf(['src/pages/admin/*.ts', 'src/pages/asset/*.ts'], 'string'),
   },
 }
 

@@ -10,6 +10,7 @@ import { refusalHeaders, statuses } from './status.ts'
 /** A form of ours is a few words. */
 const MAX_FORM_BYTES = 10_000
 
+type PresentRefusal = NonNullable<DirectRoute['presentRefusal']>
 type ReadText = BodyReaders<IncomingMessage>['readText']
 
 /** Raises UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, PARSE_ERROR. */
@@ -30,16 +31,21 @@ export function sendPage(req: IncomingMessage, res: ServerResponse, { status, he
 /** Two routes for each page with a form: one that shows it, one that takes it. */
 export function createPageRoutes({ pages, readText }: { pages: Pages; readText: ReadText }): DirectRoute[] {
   /** Also where the page itself was not asked: a person reads it. */
-  const presentRefusal: DirectRoute['presentRefusal'] = ({ code }, req) =>
-    pages.refusal(code, statuses[code].status, req.headers['accept-language'] ?? '')
+  const presentBy =
+    (refusal: Pages['refusal']): PresentRefusal =>
+    ({ code }, req) =>
+      refusal(code, statuses[code].status, req.headers['accept-language'] ?? '')
 
   const serve =
-    (answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>): DirectRoute['handle'] =>
-    async ({ req, res, params, context }) => {
+    (
+      answer: (request: PageRequest, req: IncomingMessage) => Promise<PageAnswer>,
+      presentRefusal: PresentRefusal,
+    ): DirectRoute['handle'] =>
+    async ({ req, res, params, query, context }) => {
       const languages = req.headers['accept-language'] ?? ''
       let page: PageAnswer
       try {
-        page = await answer({ params, languages, context }, req)
+        page = await answer({ params, query, languages, context }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)
         page = presentRefusal(refusal, req)
@@ -48,15 +54,13 @@ export function createPageRoutes({ pages, readText }: { pages: Pages; readText: 
       sendPage(req, res, page)
     }
 
-  return pages.forms.flatMap(({ path, reason, show, submit }): DirectRoute[] => [
-    { method: 'GET', path, reason, isOpenToStaleTokens: true, presentRefusal, handle: serve(show) },
-    {
-      method: 'POST',
-      path,
-      reason,
-      isOpenToStaleTokens: true,
-      presentRefusal,
-      handle: serve(async (request, req) => submit(request, await readForm(req, readText))),
-    },
-  ])
+  return pages.forms.flatMap(({ path, reason, show, submit, refusal = pages.refusal }): DirectRoute[] => {
+    const presentRefusal = presentBy(refusal)
+    const take = async (request: PageRequest, req: IncomingMessage) => submit(request, await readForm(req, readText))
+    const shared = { path, reason, isOpenToStaleTokens: true, presentRefusal }
+    return [
+      { ...shared, method: 'GET', handle: serve(show, presentRefusal) },
+      { ...shared, method: 'POST', handle: serve(take, presentRefusal) },
+    ]
+  })
 }

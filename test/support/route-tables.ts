@@ -1,5 +1,6 @@
 /** The routes that are no operations of REST, as tables: nothing can be asked of them here. */
 import { adminRoutes } from '../../src/pages/admin/admin-routes.ts'
+import { createAssetPage } from '../../src/pages/asset/asset-page.ts'
 import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
 import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
 import { refusalPage } from '../../src/pages/refusal.ts'
@@ -7,19 +8,23 @@ import type { DirectRoute } from '../../src/rest/define-route.ts'
 import { directRouteTable } from '../../src/rest/direct-route-table.ts'
 import { createPageRoutes } from '../../src/rest/page-routes.ts'
 
+const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'))
+
 /** Direct routes, and the pages with forms. */
 export const directRoutes: DirectRoute[] = [
   ...directRouteTable,
   ...createPageRoutes({
     pages: {
-      forms: [createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }), createEmailVerificationPage()],
+      forms: [
+        createAssetPage({ run: nobodyRuns, publicUrl: 'http://annal.test' }),
+        createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }),
+        createEmailVerificationPage(),
+      ],
       refusal: refusalPage,
     },
     readText: async () => '',
   }),
 ]
-
-const nobodyRuns = () => Promise.reject(new Error('Nothing is carried out here.'))
 
 /** Pages for administrators, with those that begin and end their sessions. */
 export const adminPages: readonly { method: 'GET' | 'POST'; path: string }[] = [

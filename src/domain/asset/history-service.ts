@@ -63,6 +63,11 @@ export function createHistoryService({ database, contentStore, assets, histories
     }) as Promise<RecordedCommit[]>
 
   return {
+    /** Where histories stand: the chain, and the address of the registry; undefined while that is not known. No node is asked. */
+    async place() {
+      return histories?.place()
+    },
+
     /** What an asset's history is worth, and whether the database tells the same. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE. */
     async verify(actor: Actor, nid: string): Promise<Verification> {
       const assetId = await find(actor, nid)

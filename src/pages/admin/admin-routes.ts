@@ -1,3 +1,4 @@
+import type { Run } from '../run.ts'
 import { actionRoutes, type TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { appActions, appRoutes } from './apps.ts'
@@ -5,7 +6,6 @@ import { auditRoutes } from './audit.ts'
 import { keyActions, keyRoutes } from './keys.ts'
 import { orderActions, orderRoutes } from './orders.ts'
 import { overviewRoutes } from './overview.ts'
-import type { Run } from './run.ts'
 import { userActions, userRoutes } from './users.ts'
 import { webhookActions, webhookRoutes } from './webhooks.ts'
 

@@ -2,11 +2,11 @@
 import { html } from 'hono/html'
 import type { AdminAuditQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import type { Run } from '../run.ts'
 import type { TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { listRoute } from './list-page.ts'
 import { id, moment } from './parts.ts'
-import type { Run } from './run.ts'
 
 const Entries = graphql(/* GraphQL */ `
   query AdminAudit($limit: Int!, $offset: Int!, $everybody: Boolean, $userId: ID) {

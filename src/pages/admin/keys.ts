@@ -2,11 +2,11 @@
 import { html } from 'hono/html'
 import type { AdminKeysQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import type { Run } from '../run.ts'
 import type { Action, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { listRoute } from './list-page.ts'
 import { badge, doneAt, heading, id, moment } from './parts.ts'
-import type { Run } from './run.ts'
 
 const Keys = graphql(/* GraphQL */ `
   query AdminKeys($limit: Int!, $offset: Int!) {

@@ -2,11 +2,11 @@
 import { html } from 'hono/html'
 import type { OrderStatus, SaleFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import type { Run } from '../run.ts'
 import type { Action, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { listRoute } from './list-page.ts'
 import { badge, doneAt, facts, heading, id, moment, table } from './parts.ts'
-import type { Run } from './run.ts'
 
 /** What lists and pages tell of an order. */
 export const SaleFacts = graphql(/* GraphQL */ `

@@ -3,10 +3,10 @@ import { html } from 'hono/html'
 import type { AdminOverviewQuery } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Html } from '../layout.ts'
+import type { Run } from '../run.ts'
 import type { AdminRequest, AdminRoute } from './admin-page.ts'
 import { heading, moment } from './parts.ts'
 import { plot } from './plot.ts'
-import type { Run } from './run.ts'
 
 const Overview = graphql(/* GraphQL */ `
   query AdminOverview($days: Int!) {

@@ -3,12 +3,12 @@ import { html } from 'hono/html'
 import { notFound, validationFailed } from '../../domain/errors.ts'
 import type { AdminUserHistoryQuery, UserFactsFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
+import type { Run } from '../run.ts'
 import type { Action, Field, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { listRoute } from './list-page.ts'
 import { saleColumns } from './orders.ts'
 import { badge, doneAt, facts, heading, id, moment, table } from './parts.ts'
-import type { Run } from './run.ts'
 
 /** What pages tell of an account. */
 export const UserFacts = graphql(/* GraphQL */ `

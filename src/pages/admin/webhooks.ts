@@ -3,11 +3,11 @@ import { html } from 'hono/html'
 import type { AdminDeliveryQuery, DeliveryFactsFragment, DeliveryStatus } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import type { Html } from '../layout.ts'
+import type { Run } from '../run.ts'
 import type { Action, TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { listRoute } from './list-page.ts'
 import { badge, doneAt, facts, heading, id, moment, table } from './parts.ts'
-import type { Run } from './run.ts'
 
 /** What pages tell of a delivery. */
 export const DeliveryFacts = graphql(/* GraphQL */ `

@@ -1,0 +1,40 @@
+/** The asset itself: a picture, a player, or where to get it. */
+import { html } from 'hono/html'
+import type { Html } from '../layout.ts'
+import type { ShownAsset } from './read.ts'
+import { clip, type Speech, sizeText, titleOf } from './shown.ts'
+
+/** What browsers show. */
+const shownPictures = /^image\/(jpeg|png|gif|webp|avif|bmp)$/
+/** A picture that has no small one is shown itself up to here, in bytes. */
+const LARGEST_PICTURE = 5_000_000
+
+/** Where a small picture of it is; null when there is none that a page should load. */
+export function pictureOf({ thumbnailUrl, assetFileUrl, assetFileMimeType, assetFileSize }: ShownAsset): string | null {
+  if (thumbnailUrl !== null) return thumbnailUrl
+  return shownPictures.test(assetFileMimeType) && Number(assetFileSize) <= LARGEST_PICTURE ? assetFileUrl : null
+}
+
+/** Those who cannot see it are told what its owner says of it. */
+export const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption || titleOf(asset))
+
+/** The address that has a browser save the file. */
+const downloadUrl = (url: string) => `${url}${url.includes('?') ? '&' : '?'}download=true`
+
+/** The picture or the player; nothing for what is neither. */
+export function media(asset: ShownAsset, { language, words }: Speech): Html {
+  const { assetFileUrl: url, assetFileMimeType: type, assetFileSize: size } = asset
+  const picture = pictureOf(asset)
+  const label = altOf(asset)
+  const shown = () => {
+    if (/^video\//.test(type))
+      return html`<video controls preload="metadata" src="${url}" aria-label="${label}"></video>`
+    if (/^audio\//.test(type))
+      return html`<audio controls preload="metadata" src="${url}" aria-label="${label}"></audio>`
+    if (picture === null) return ''
+    return html`<a href="${url}"><img src="${picture}" alt="${label}"><span class="hidden">${words.open}</span></a>`
+  }
+  return html`<figure>${shown()}
+<figcaption><a href="${downloadUrl(url)}">${words.download}</a> <span class="quiet">${type}, ${sizeText(size, language)}</span></figcaption>
+</figure>`
+}

@@ -1,0 +1,110 @@
+/** An asset's page in a real browser, without JavaScript. SCREENSHOTS=<folder> keeps what was seen. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { beforeAll, expect, it } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import { newPicture } from '../support/pictures.ts'
+import { createTestApp, registerWith } from '../support/test-app.ts'
+
+const app = await createTestApp({ withChain: true })
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+let browser: Browser
+let path: string
+
+beforeAll(async () => {
+  browser = await launchChromium(atEnd)
+  const owner = await app.newUser({ num: '100' })
+  const fields = { headline: 'Taipei at dusk', caption: 'Seen from the hill.', public_access: 'true' }
+  const picture = await newPicture({ format: 'png' })
+  const { body } = await registerWith(owner.rest, { asset_file: picture, alt_text: 'Towers in the evening', ...fields })
+  path = `/assets/${body.id}`
+  const changes = [
+    { caption: 'Seen from Elephant Mountain.\n從象山遠眺。', commit_message: 'Say which hill' },
+    {
+      nit_commit_custom: {
+        license: { name: 'CC BY 4.0' },
+        usedBy: 'https://example.org/a-very-long-path/that-does-not-end',
+      },
+    },
+    { headline: '台北的黃昏' },
+  ]
+  for (const json of changes) expectOk(await owner.rest('PATCH', `assets/${body.id}/`, { json }))
+  await eventually(
+    () => owner.rest('GET', `assets/${body.id}/history/`),
+    ({ body: { commits } }) =>
+      commits.length === 4 && commits.every(({ status }: { status: string }) => status === 'final'),
+  )
+})
+
+const desktop = { viewport: { width: 1280, height: 900 } }
+const phone = { viewport: { width: 360, height: 740 }, isMobile: true }
+const looks = {
+  desktop,
+  'desktop-dark': { ...desktop, colorScheme: 'dark' },
+  phone: { ...phone, locale: 'zh-HK' },
+  'phone-dark': { ...phone, colorScheme: 'dark' },
+} as const
+
+async function look(page: Page, name: string) {
+  const { SCREENSHOTS } = process.env
+  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `asset-${name}.png`), fullPage: true })
+}
+
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
+  }
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  )
+}
+
+it.each(Object.keys(looks) as (keyof typeof looks)[])(
+  'fits the screen, loads nothing of others, breaks no rule of its own, and has nothing that axe finds: %s',
+  { timeout: 120_000 },
+  async (name) => {
+    const context = await browser.newContext(looks[name])
+    const page = await context.newPage()
+    const [foreign, complaints]: [string[], string[]] = [[], []]
+    page.on('request', (request) => request.url().startsWith(`${app.url}/`) || foreign.push(request.url()))
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    await page.goto(app.url + path)
+    await look(page, name)
+    const found = await findings(page)
+    await page.getByRole('button').click()
+    await page.getByRole('status').first().waitFor()
+    await look(page, `checked-${name}`)
+    expect([...found, ...(await findings(page))]).toEqual([])
+    const tooWide = await page.evaluate(() =>
+      [...document.querySelectorAll('main *')]
+        .filter((element) => element.getBoundingClientRect().right > innerWidth)
+        .map(({ outerHTML }) => outerHTML.slice(0, 120)),
+    )
+    expect(tooWide).toEqual([])
+    expect(await page.getByRole('img').evaluate((picture) => (picture as HTMLImageElement).naturalWidth)).toBe(800)
+    expect(await page.locator('html').getAttribute('lang')).toBe(name === 'phone' ? 'zh-TW' : 'en')
+    expect([...foreign, ...complaints, ...(await context.cookies())]).toEqual([])
+    await context.close()
+  },
+)
+
+it('is checked without scripts, and printed', { timeout: 60_000 }, async () => {
+  const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
+  const page = await context.newPage()
+  await page.goto(app.url + path)
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('台北的黃昏')
+  await page.getByRole('button', { name: 'Check it now' }).click()
+  expect(await page.getByRole('status').textContent()).toMatch(/It holds|not everything could be looked at/)
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.getByRole('button').count()).toBe(0)
+  const { SCREENSHOTS } = process.env
+  if (SCREENSHOTS) await page.pdf({ path: join(SCREENSHOTS, 'asset.pdf') })
+  await look(page, 'print')
+  await context.close()
+})
