@@ -135,6 +135,9 @@ export const inputValues: Record<string, ValueOf> = {
   'ResetPasswordInput.newPassword': () => PASSWORD,
   'ResetPasswordInput.token': ({ actor }) => actor?.resetToken ?? 'a guess',
   'ResetPasswordInput.uid': ({ owner }) => owner.id,
+  'RevertAssetInput.expectedHead': () => undefined,
+  'RevertAssetInput.id': ownerNid,
+  'RevertAssetInput.revertTo': ({ owner }) => owner.commitId,
   'RevokeApiKeyInput.id': ({ scene }) => scene.apiKeyId,
   'RevokeSessionInput.id': ({ owner }) => owner.sessionId,
   'RotateWebhookSecretInput.id': ownerApp,
@@ -182,6 +185,7 @@ for (const [input, values] of Object.entries({
   RegisterAssetInput: registrationInputs,
   QuoteRegisterAssetInput: registrationInputs,
   UpdateAssetMetadataInput: updateInputs,
+  RevertAssetInput: { commitMessage: 'Changed', maxCost: '1000' },
 })) {
   for (const [name, value] of Object.entries(values)) inputValues[`${input}.${name}`] ??= () => value
 }
@@ -261,6 +265,7 @@ export const restCalls: Record<string, CallOf> = {
   'GET assets/:nid/tree': ({ owner }) => ({ params: { nid: owner.nid }, query: { at: owner.commitId } }),
   'GET history': ({ owner }) => ({ query: { nid: owner.nid } }),
   'POST assets/merge-trees': ({ owner }) => ({ json: [{ assetTreeCid: owner.treeCid, timestampCreated: 1 }] }),
+  'POST assets/:nid/revert': (asked) => ({ ...nid(asked), json: { revert_to: asked.owner.commitId } }),
   'POST assets/:nid/download': nid,
   'POST store/network-apps': ({ serial }) => ({
     json: { name: `rest ${serial}`, price: '1', webhook_url: 'https://hook.example.org/' },

@@ -4,6 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
 import { customField } from '../domain/asset/metadata.ts'
+import { momentDescription } from '../domain/asset/moment.ts'
 import type { Upload } from '../domain/asset/uploads.ts'
 import type { Asset } from '../platform/prisma/client.ts'
 import { AssetType } from './asset.ts'
@@ -58,6 +59,22 @@ export const UpdateAssetMetadataInput = builder.inputType('UpdateAssetMetadataIn
   }),
 })
 
+/** What a revert takes; a quote of one takes the same. */
+export const RevertAssetInput = builder.inputType('RevertAssetInput', {
+  description: 'What an asset goes back to.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The nid.' }),
+    revertTo: t.string({ required: true, description: `The moment to go back to: ${momentDescription}.` }),
+    expectedHead: t.id({
+      description: 'Identifier of the newest commit you saw; refused with CONFLICT when there is a newer one.',
+    }),
+    commitMessage: t.string({
+      description: `What you say about this change, at most ${inputLengths.commitMessage} characters; \`Revert to commit_…\` when left out.`,
+    }),
+    ...costFields(t),
+  }),
+})
+
 const DeleteAssetInput = builder.inputType('DeleteAssetInput', {
   description: 'The asset to take out of the service.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The nid.' }) }),
@@ -92,6 +109,18 @@ const UpdateAssetMetadataPayload = builder
       quote: quoteField(t),
     }),
   })
+
+const RevertAssetPayload = builder.objectRef<Quoted & { asset: Asset }>('RevertAssetPayload').implement({
+  description: 'The asset that says again what it said.',
+  fields: (t) => ({
+    asset: t.field({
+      type: AssetType,
+      description: 'The asset as it is now: on a dry run, as it was before.',
+      resolve: ({ asset }) => asset,
+    }),
+    quote: quoteField(t),
+  }),
+})
 
 const DeleteAssetPayload = builder.objectRef<{ id: string }>('DeleteAssetPayload').implement({
   description: 'What was deleted.',
@@ -128,6 +157,20 @@ export const update: PaidMutation<typeof UpdateAssetMetadataInput.$inferInput, {
   },
 }
 
+/** A change back to what was. */
+export const revert: PaidMutation<typeof RevertAssetInput.$inferInput, { asset: Asset }> = {
+  tryOut(context, { id, ...change }, info) {
+    const { actor, services } = context
+    return services.assets.quoteRevert(actor, { ...change, nid: id }, info && belowAsset(context, info))
+  },
+  async carryOut(context, { id, ...change }, info) {
+    const { actor, services, idempotency } = context
+    const query = belowAsset(context, info)
+    const { asset, commitId } = await services.assets.revert(actor, { ...change, nid: id }, idempotency, query)
+    return { asset, quote: () => (idempotency.replayed ? null : services.assets.receipt(actor, commitId)) }
+  },
+}
+
 builder.mutationFields((t) => ({
   registerAsset: t.field({
     type: RegisterAssetPayload,
@@ -145,6 +188,17 @@ builder.mutationFields((t) => ({
       'ASSET_COMMIT_INSUFFICIENT_FUND.',
     args: { input: t.arg({ type: UpdateAssetMetadataInput, required: true, description: 'What to change.' }) },
     resolve: resolvePaid(update),
+  }),
+  revertAsset: t.field({
+    type: RevertAssetPayload,
+    description:
+      'Has an asset say again what it said at a moment of its history, in one new commit: nothing of the history goes. It goes back with ' +
+      'caption, headline, alternative text, tag, custom fields, signed metadata and signatures. It leaves what no update changes either, the ' +
+      'file, its name and type and what the device recorded, and `publicAccess`: who may see it now may see it then. ' +
+      'Charges as an update does, or nothing when nothing changes. Raises VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, ' +
+      'CONFLICT, PRICE_EXCEEDS_MAX_COST, ASSET_COMMIT_INSUFFICIENT_FUND.',
+    args: { input: t.arg({ type: RevertAssetInput, required: true, description: 'What to go back to.' }) },
+    resolve: resolvePaid(revert),
   }),
   deleteAsset: t.field({
     type: DeleteAssetPayload,

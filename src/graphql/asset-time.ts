@@ -102,7 +102,7 @@ builder.prismaObjectFields(AssetType, (t) => ({
     },
     resolve: async ({ id }, { from, to }, { services }) => ({
       asset: id,
-      from: from ? await services.versions.placeOf(id, from, 'from') : REGISTRATION,
+      from: typeof from === 'string' ? await services.versions.placeOf(id, from, 'from') : REGISTRATION,
       to: await services.versions.placeOf(id, to, 'to'),
     }),
   }),

@@ -240,7 +240,7 @@ builder.queryFields((t) => ({
     },
     resolve: async (query, _root, { id, asOf }, { actor, services }) => {
       const asset = await services.assets.get(actor, id, query)
-      return asOf ? showAs(asset, await services.versions.at(asset.id, asOf, 'asOf')) : asset
+      return typeof asOf === 'string' ? showAs(asset, await services.versions.at(asset.id, asOf, 'asOf')) : asset
     },
   }),
   assets: t.prismaConnection(

@@ -1,6 +1,13 @@
 import type { Context } from '../context.ts'
 import type { Quote } from '../domain/wallet/quote.ts'
-import { registration, registrationFields, UpdateAssetMetadataInput, update } from './asset-mutations.ts'
+import {
+  RevertAssetInput,
+  registration,
+  registrationFields,
+  revert,
+  UpdateAssetMetadataInput,
+  update,
+} from './asset-mutations.ts'
 import { builder } from './builder.ts'
 import { ConfirmOrderInput, CreateOrderInput, orderCreation, orderPayment } from './order.ts'
 import { wantedOf } from './paid-mutation.ts'
@@ -17,6 +24,7 @@ const QuoteInput = builder.inputType('QuoteInput', {
   fields: (t) => ({
     registerAsset: t.field({ type: QuoteRegisterAssetInput, description: 'A registration.' }),
     updateAssetMetadata: t.field({ type: UpdateAssetMetadataInput, description: 'A change of metadata.' }),
+    revertAsset: t.field({ type: RevertAssetInput, description: 'A change back to what was.' }),
     createOrder: t.field({ type: CreateOrderInput, description: 'An order: what confirming it would cost.' }),
     confirmOrder: t.field({ type: ConfirmOrderInput, description: 'A confirmation.' }),
   }),
@@ -25,6 +33,7 @@ const QuoteInput = builder.inputType('QuoteInput', {
 /** Tries the one mutation that is given. */
 function tryOut(context: Context, input: typeof QuoteInput.$inferInput): Promise<{ quote: Quote }> {
   if (input.registerAsset) return registration.tryOut(context, wantedOf(input.registerAsset))
+  if (input.revertAsset) return revert.tryOut(context, wantedOf(input.revertAsset))
   if (input.createOrder) return orderCreation.tryOut(context, wantedOf(input.createOrder))
   if (input.confirmOrder) return orderPayment.tryOut(context, wantedOf(input.confirmOrder))
   return update.tryOut(context, wantedOf(input.updateAssetMetadata!))

@@ -55,7 +55,15 @@ describe('a link', () => {
 
   it('leads from what was made or listed to everything that can be done with it', () => {
     const tell = (from: string) => links.filter((each) => each.from === from).map(({ link }) => link.operationId)
-    const ofAsset = ['deleteAsset', 'downloadAsset', 'getAsset', 'getAssetHistory', 'getAssetTree', 'updateAsset']
+    const ofAsset = [
+      'deleteAsset',
+      'downloadAsset',
+      'getAsset',
+      'getAssetHistory',
+      'getAssetTree',
+      'revertAsset',
+      'updateAsset',
+    ]
     expect(tell('registerAsset').sort()).toEqual(ofAsset)
     expect(tell('listSessions')).toEqual(['revokeSession'])
     expect(tell('createOrder').sort()).toEqual([

@@ -16,6 +16,7 @@ const mutation = (name: string, thing: string) =>
 const things = {
   registerAsset: 'asset',
   updateAssetMetadata: 'asset',
+  revertAsset: 'asset',
   createOrder: 'order',
   confirmOrder: 'order',
 } as const

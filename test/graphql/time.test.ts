@@ -69,7 +69,7 @@ describe('an asset as it was', () => {
       expectError(await user.graphql(ASSET, { id, asOf }), 'NOT_FOUND')
       expectError(await user.rest('GET', `assets/${id}/tree/?at=${asOf}`), 'NOT_FOUND')
     }
-    for (const asOf of ['yesterday', '2021-01-01', '2021-01-01T00:00:00', '-1', other.id]) {
+    for (const asOf of ['', 'yesterday', '2021-01-01', '2021-01-01T00:00:00', '-1', other.id]) {
       expectError(await user.graphql(ASSET, { id, asOf }), 'VALIDATION_FAILED')
     }
   })
@@ -145,6 +145,117 @@ describe('a difference', () => {
     for (const [index, { changes }] of history.slice(1).entries()) {
       expect((await asked(DIFF, { from: commits[index], to: commits[index + 1] })).diff.changes).toEqual(changes)
     }
+  })
+})
+
+describe('a revert', () => {
+  const REVERT =
+    'mutation ($input: RevertAssetInput!) { revertAsset(input: $input) { asset { caption headline tag publicAccess nitCommitCustom signedMetadata commitCount headId } quote { total problems { code field } } } }'
+  const cost = app.services.pricing().total
+  const send = (input: object, actor: Pick<SignedIn, 'graphql'> = user, headers = {}) =>
+    actor.graphql(REVERT, { input: { id: reverted, ...input } }, { headers })
+  const history = async () =>
+    expectOk(
+      await user.graphql('query ($id: ID!) { asset(id: $id) { history { id message changes } } }', { id: reverted }),
+    ).asset.history
+  let reverted: string
+  let first: string
+
+  beforeAll(async () => {
+    const fields = { caption: 'One', tag: 'kept', nit_commit_custom: '{"a":1,"b":{"x":1}}', signature: '[1]' }
+    reverted = (await user.register(fields)).id
+    const json = { caption: 'Two', headline: 'Head', public_access: true, signature: '[2]' }
+    const patched = await user.rest('PATCH', `assets/${reverted}/`, {
+      json: { ...json, nit_commit_custom: { a: null, b: { x: 2 }, c: 3 } },
+    })
+    expectOk(patched)
+    first = (await history())[0].id
+  })
+
+  it('is tried first: a dry run tells its cost and every refusal, and changes nothing', async () => {
+    const before = [await history(), await app.wallet(user)]
+    const dry = expectOk(await send({ revertTo: first, dryRun: true })).revertAsset
+    expect(dry).toMatchObject({ asset: { caption: 'Two', commitCount: 2 }, quote: { total: cost, problems: [] } })
+    const QUOTE = 'query ($input: QuoteInput!) { quote(input: $input) { total problems { code field } } }'
+    const quoted = async (input: object) =>
+      expectOk(await user.graphql(QUOTE, { input: { revertAsset: { id: reverted, ...input } } })).quote
+    expect(await quoted({ revertTo: first })).toEqual(dry.quote)
+    expect(await quoted({ revertTo: at(9) })).toEqual({ total: cost, problems: [{ code: 'NOT_FOUND', field: null }] })
+    expect((await quoted({ revertTo: 'x', maxCost: '0' })).problems).toEqual([
+      { code: 'VALIDATION_FAILED', field: 'revertTo' },
+      { code: 'PRICE_EXCEEDS_MAX_COST', field: null },
+    ])
+    const head = (await history())[1].id
+    expect(await quoted({ revertTo: head })).toEqual({ total: '0', problems: [] })
+    const rest = await user.rest('POST', `assets/${reverted}/revert/?dry_run=true`, { json: { revert_to: first } })
+    expect(rest.body).toMatchObject({ total_cost: cost, errors: [] })
+    expect([await history(), await app.wallet(user)]).toEqual(before)
+  })
+
+  it('is refused as an update is', async () => {
+    expectError(await send({ revertTo: first }, app), 'NOT_AUTHENTICATED')
+    expectError(await send({ revertTo: first }, stranger), 'ASSET_WRITE_PERMISSION_DENIED')
+    expectError(await send({ revertTo: first, expectedHead: first }), 'CONFLICT')
+    expectError(await send({ revertTo: first, maxCost: '0.1' }), 'PRICE_EXCEEDS_MAX_COST')
+    expectError(await send({ revertTo: '' }), 'VALIDATION_FAILED')
+    expectError(await send({ revertTo: commits[0] }), 'NOT_FOUND')
+    expectError(await user.rest('POST', `assets/${reverted}/revert/`, { json: {} }), 'VALIDATION_FAILED')
+    const headers = { 'If-Match': `"${first}"` }
+    expectError(
+      await user.rest('POST', `assets/${reverted}/revert/`, { json: { revert_to: first }, headers }),
+      'CONFLICT',
+    )
+    const poor = await app.newUser({ points: cost })
+    const own = await poor.register()
+    const { headId } = expectOk(await poor.graphql(ASSET, { id: own.id })).asset
+    expectOk(await poor.rest('POST', `assets/${own.id}/revert/`, { json: { revert_to: headId } }))
+    await app.sql(`update assets set caption = 'since' where nid = $1`, [own.id])
+    expectError(await send({ id: own.id, revertTo: headId }, poor), 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    expect((await history()).length).toBe(2)
+  })
+
+  it('has the asset say all of it again in one new commit, but for who may see it', async () => {
+    const before = await app.wallet(user)
+    const headers = { 'Idempotency-Key': 'back' }
+    const { asset, quote } = expectOk(await send({ revertTo: first }, user, headers)).revertAsset
+    expect(asset).toMatchObject({
+      ...{ caption: 'One', headline: '', tag: 'kept', publicAccess: true, commitCount: 3 },
+      nitCommitCustom: { a: 1, b: { x: 1 } },
+    })
+    expect(quote.total).toBe(cost)
+    expect(await app.wallet(user)).not.toEqual(before)
+    const [, , added] = await history()
+    expect(added).toEqual({
+      id: asset.headId,
+      message: `Revert to ${first}`,
+      changes: {
+        ...{ caption: ['Two', 'One'], headline: ['Head', ''], signature: ['[2]', '[1]'] },
+        nit_commit_custom: [
+          { b: { x: 2 }, c: 3 },
+          { a: 1, b: { x: 1 } },
+        ],
+      },
+    })
+    const after = await app.wallet(user)
+    expect(expectOk(await send({ revertTo: first }, user, headers)).revertAsset).toEqual({ asset, quote: null })
+    expectError(await send({ revertTo: asset.headId }, user, headers), 'IDEMPOTENCY_KEY_REUSED')
+    expect(expectOk(await send({ revertTo: first, maxCost: '0' })).revertAsset.quote.total).toBe('0')
+    expect([(await history()).length, await app.wallet(user)]).toEqual([3, after])
+  })
+
+  it('is taken back by another one, by REST too', async () => {
+    const [, second] = await history()
+    const json = { revert_to: second.id, commit_message: 'Back again' }
+    const answer = expectOk(await user.rest('POST', `assets/${reverted}/revert/`, { json }))
+    expect(answer).toMatchObject({ caption: 'Two', headline: 'Head', nit_commit_custom: { b: { x: 2 }, c: 3 } })
+    expect((await history())[3]).toMatchObject({ message: 'Back again' })
+  })
+
+  it('of many at once goes through once', async () => {
+    const [, , third, head] = await history()
+    const all = await Promise.all([1, 2, 3, 4].map(() => send({ revertTo: third.id, expectedHead: head.id })))
+    expect(all.filter(({ body }) => !body.errors)).toHaveLength(1)
+    expect(await history()).toHaveLength(5)
   })
 })
 

@@ -13,6 +13,7 @@ import type { Mutant } from './mutant.ts'
 import { order } from './order.ts'
 import { permission } from './permission.ts'
 import { telemetry } from './telemetry.ts'
+import { time } from './time.ts'
 import { verify } from './verify.ts'
 
 /** What keeps a rule that no test is to notice the loss of: another keeper of the same rule stands behind it. */
@@ -41,6 +42,7 @@ const all: Mutant[] = [
   ...keys,
   ...order,
   ...telemetry,
+  ...time,
   ...verify,
 ]
 

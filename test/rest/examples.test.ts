@@ -137,6 +137,7 @@ it('all are answered', async () => {
     timestampCreated,
   }))
   await note(ada, 'mergeAssetTrees', { json: trees })
+  await note(ada, 'revertAsset', { params, json: { revert_to: commits[0].id } })
   await note(ada, 'downloadAsset', { params, json: { field: 'asset_file' } })
   await noteRefusal('NOT_FOUND', ada, 'getAsset', { params: { nid: 'bafkreib' } })
   const stranger = await app.newUser({ points: '0.1' })

@@ -43,6 +43,7 @@ const published = [
   'GET assets/:nid/history',
   'GET history',
   'GET assets/:nid/tree',
+  'POST assets/:nid/revert',
   'POST store/network-apps',
   'GET store/network-apps',
   'GET store/network-apps/:id',

@@ -3,7 +3,7 @@ import { DomainError, validationFailed } from '../errors.ts'
 import { toId } from '../ids.ts'
 import type { Database, StoredFile } from '../ports.ts'
 import { type Cost, type Funds, nothingToPay, refusalsOf } from '../wallet/quote.ts'
-import { refusalsOfCustom, type UpdateFields } from './asset-input.ts'
+import { refusalsOfCustom } from './asset-input.ts'
 import type { AssetToUpdate } from './asset-selection.ts'
 import { findRegistered } from './asset-statements.ts'
 import { type Changes, compare, mergeCustom } from './asset-tree.ts'
@@ -20,6 +20,13 @@ export interface UpdateJudgement {
   refusals: DomainError[]
 }
 
+/** What is to change, and on which terms. A custom key that is null goes. */
+export type Change = Partial<Omit<Metadata, 'custom'>> & {
+  nitCommitCustom?: Record<string, unknown> | undefined
+  commitMessage?: string | undefined
+  maxCost?: string | undefined
+}
+
 interface Terms {
   /** Of a commit. */
   cost: Cost
@@ -32,7 +39,7 @@ interface Terms {
 }
 
 /** What an update would make of the asset as it is. */
-export function judgeUpdate(asset: AssetToUpdate, given: Partial<UpdateFields>, terms: Terms): UpdateJudgement {
+export function judgeUpdate(asset: AssetToUpdate, given: Change, terms: Terms): UpdateJudgement {
   const { nitCommitCustom = {}, commitMessage: _, maxCost, ...fields } = given
   const before = metadataOf(asset)
   const after: Metadata = { ...before, ...fields, custom: mergeCustom(before.custom, nitCommitCustom) }

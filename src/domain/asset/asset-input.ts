@@ -55,6 +55,13 @@ export const registerInput = partial({
 /** Only what is given changes. */
 export const updateInput = partial(metadata)
 
+/** What an asset goes back to; of the input only the moment must be given. */
+export const revertInput = z.strictObject({
+  revertTo: text(64),
+  commitMessage: metadata.commitMessage.optional(),
+  maxCost,
+})
+
 /** The name a file keeps: without any path that a caller sent along. */
 export const fileNameOf = (name: string | undefined) => {
   const base = (name ?? '').replace(/\p{C}/gu, '').split(/[\\/]/).at(-1) ?? ''
@@ -75,5 +82,9 @@ export type RegisterInput = z.input<typeof registerInput>
 export type UpdateInput = z.input<typeof updateInput>
 /** An update that was checked. */
 export type UpdateFields = z.output<typeof updateInput>
+/** A revert as a caller gives it. */
+export type RevertInput = z.input<typeof revertInput>
+/** A revert that was checked. */
+export type RevertFields = z.output<typeof revertInput>
 /** A filter of a list as a caller gives it. */
 export type AssetFilter = z.input<typeof filterInput>

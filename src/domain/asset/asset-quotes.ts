@@ -10,17 +10,33 @@ import type { FundsService } from '../wallet/funds.ts'
 import { spendableSql } from '../wallet/points-sql.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { nothingToPay, type Quote, quoteOf, receiptOf, refusalsOf } from '../wallet/quote.ts'
-import { assertNew, judgeUpdate } from './asset-guards.ts'
-import { type RegisterInput, registerInput, type UpdateInput, updateInput } from './asset-input.ts'
+import { assertNew, type Change, judgeUpdate } from './asset-guards.ts'
+import {
+  type RegisterInput,
+  type RevertFields,
+  type RevertInput,
+  registerInput,
+  revertInput,
+  type UpdateInput,
+  updateInput,
+} from './asset-input.ts'
+import { changeBackTo } from './asset-revert.ts'
 import type { AssetQuery, AssetToUpdate } from './asset-selection.ts'
 import type { IncomingFile } from './uploads.ts'
+import type { VersionService } from './version-service.ts'
 
 interface Dependencies {
   database: Database
   contentStore: ContentStore
   pricing: Prices
   funds: FundsService
+  versions: Pick<VersionService, 'at'>
   load: (nid: string, query?: AssetQuery) => Promise<AssetToUpdate | null>
+}
+
+interface Target {
+  nid: string
+  expectedHead?: string | undefined
 }
 
 /** What a commit took from its author's wallet, and what is in it now. */
@@ -55,7 +71,7 @@ async function refusalsIn(check: () => unknown): Promise<DomainError[]> {
 }
 
 /** What commits of an asset would cost, and did; part of the asset service. `load` reads an asset as an update must know it. */
-export function createAssetQuotes({ database, contentStore, pricing, funds: wallets, load }: Dependencies) {
+export function createAssetQuotes({ database, contentStore, pricing, funds: wallets, versions, load }: Dependencies) {
   const costNow = () => commitCost(pricing())
   const fundsOf = ({ id }: UserActor) => wallets.of(id)
 
@@ -65,6 +81,29 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
     const [charge] = await database.query(findCharge, { commit: commitId, author: actor.id })
     const { price, gas, pointsPaid, numPaid, ...funds } = charge!
     return receiptOf({ price, gas }, { points: pointsPaid, num: numPaid }, funds)
+  }
+
+  /** A dry run of what `read` makes of the asset as it is. */
+  async function quoteChange(
+    actor: Actor,
+    { nid, expectedHead }: Target,
+    query: AssetQuery = {},
+    read: (asset: AssetToUpdate) => Promise<{ data: Change; refusals: DomainError[] }>,
+  ): Promise<{ asset: Asset; quote: Quote }> {
+    assertUserMay(actor, 'asset:update')
+    const loaded = await load(nid, query)
+    assertMayOnAsset(actor, 'asset:update', loaded)
+    const asset: AssetToUpdate = loaded
+    const { data, refusals } = await read(asset)
+    const funds = await fundsOf(actor)
+    const judged = judgeUpdate(asset, data, {
+      cost: costNow(),
+      funds,
+      expectedHead,
+      hasBadFields: refusals.length > 0,
+    })
+    const quote = quoteOf(judged.cost, funds, [...refusals, ...judged.refusals])
+    return { asset: asset as unknown as Asset, quote }
   }
 
   return {
@@ -90,25 +129,22 @@ export function createAssetQuotes({ database, contentStore, pricing, funds: wall
      * A dry run of `update`, with the asset as it is. An update that changes nothing costs nothing. All other refusals are
      * the quote's problems. Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.
      */
-    async quoteUpdate(
-      actor: Actor,
-      { nid, expectedHead, ...rawInput }: UpdateInput & { nid: string; expectedHead?: string | undefined },
-      query: AssetQuery = {},
-    ): Promise<{ asset: Asset; quote: Quote }> {
-      assertUserMay(actor, 'asset:update')
-      const loaded = await load(nid, query)
-      assertMayOnAsset(actor, 'asset:update', loaded)
-      const asset: AssetToUpdate = loaded
-      const { data, refusals } = inspect(updateInput, rawInput)
-      const funds = await fundsOf(actor)
-      const judged = judgeUpdate(asset, data, {
-        cost: costNow(),
-        funds,
-        expectedHead,
-        hasBadFields: refusals.length > 0,
+    async quoteUpdate(actor: Actor, { nid, expectedHead, ...rawInput }: UpdateInput & Target, query?: AssetQuery) {
+      return quoteChange(actor, { nid, expectedHead }, query, async () => inspect(updateInput, rawInput))
+    },
+
+    /** The same of `revert`. A moment that the history does not have is a problem of the quote. */
+    async quoteRevert(actor: Actor, { nid, expectedHead, ...rawInput }: RevertInput & Target, query?: AssetQuery) {
+      return quoteChange(actor, { nid, expectedHead }, query, async (asset) => {
+        const { data, refusals } = inspect(revertInput, rawInput)
+        let change: Change = { maxCost: data.maxCost }
+        const { revertTo } = data
+        if (revertTo === undefined) return { data: change, refusals }
+        const unknown = await refusalsIn(async () => {
+          change = await changeBackTo(versions, asset, { ...data, revertTo } as RevertFields)
+        })
+        return { data: change, refusals: [...refusals, ...unknown] }
       })
-      const quote = quoteOf(judged.cost, funds, [...refusals, ...judged.refusals])
-      return { asset: asset as unknown as Asset, quote }
     },
 
     /** What a commit of the actor charged; without one, that nothing was. Raises NOT_AUTHENTICATED. */

@@ -19,7 +19,8 @@ import {
 import type { FundsService } from '../wallet/funds.ts'
 import { commitCost, type Prices } from '../wallet/pricing.ts'
 import { type Cost, refusalsOf, shortfallOf } from '../wallet/quote.ts'
-import { assertNew, duplicate, judgeUpdate } from './asset-guards.ts'
+import { commitOf, createAssetChanges } from './asset-changes.ts'
+import { assertNew, duplicate } from './asset-guards.ts'
 import {
   type AssetFilter,
   fileNameOf,
@@ -27,16 +28,14 @@ import {
   mimeTypeOf,
   type RegisterInput,
   registerInput,
-  type UpdateFields,
-  type UpdateInput,
-  updateInput,
 } from './asset-input.ts'
 import { createAssetQuotes } from './asset-quotes.ts'
-import { type AssetQuery, type AssetToUpdate, merge, survivesUpdate, updateSelection } from './asset-selection.ts'
-import { deleteAsset, findOwner, insertAsset, updateAsset } from './asset-statements.ts'
-import { type Changes, compare, mergeCustom, writeTree } from './asset-tree.ts'
+import { type AssetQuery, type AssetToUpdate, merge, updateSelection } from './asset-selection.ts'
+import { deleteAsset, findOwner, insertAsset } from './asset-statements.ts'
+import { compare, mergeCustom, writeTree } from './asset-tree.ts'
 import { type Metadata, nothing, parametersOf } from './metadata.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
+import type { VersionService } from './version-service.ts'
 
 type CommitQuery = Pick<Prisma.CommitFindManyArgs, 'select' | 'include'>
 
@@ -50,15 +49,13 @@ interface Dependencies {
   funds: FundsService
   limits: Limits
   uploads: Pick<Uploads, 'assertRoom'>
+  versions: Pick<VersionService, 'at'>
   /** `verifiesAddresses`: whether only verified addresses count. */
   config: { uploadsPerHour: number; verifiesAddresses: boolean }
 }
 
 /** What reads and changes assets. */
 export type AssetService = ReturnType<typeof createAssetService>
-
-/** A stale writer tries again from what is there now, for so many milliseconds: callers give up after 20 s. */
-const PATIENCE_MS = 8_000
 
 const ownIdOf = (actor: Actor) => (actor.kind === 'user' ? actor.id : undefined)
 
@@ -77,7 +74,19 @@ const mayBeNeeded = ({ code }: DomainError) => code === 'UNAVAILABLE' || code ==
  * in the database.
  */
 export function createAssetService(deps: Dependencies) {
-  const { database, contentStore, chain, notifications, idempotency, pricing, funds, limits, uploads, config } = deps
+  const {
+    database,
+    contentStore,
+    chain,
+    notifications,
+    idempotency,
+    pricing,
+    funds,
+    limits,
+    uploads,
+    versions,
+    config,
+  } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
   const costNow = () => commitCost(pricing())
 
@@ -88,10 +97,17 @@ export function createAssetService(deps: Dependencies) {
     return database.read.asset.findFirst({ select, where: { nid, deletedAt: null } }) as Promise<AssetToUpdate | null>
   }
 
-  /** What a commit writes about itself: author, message, changes, and the tree with its identity. */
-  function commitOf(actor: UserActor, message = '', changes: Changes, tree: string) {
-    const { cid: treeCid, sha256: treeSha256 } = contentStore.identify(Buffer.from(tree))
-    return { user: actor.id, message, changes: JSON.stringify(changes), tree, treeCid, treeSha256 }
+  /** The asset, or null when there is none that this actor may see. */
+  async function find(actor: Actor, nid: string, query: AssetQuery = {}): Promise<Asset | null> {
+    if (!isNid(nid)) return null
+    return database.read.asset.findFirst({ ...query, where: { nid, ...visibleAssets(actor) } })
+  }
+
+  /** The asset. Raises NOT_FOUND. */
+  async function get(actor: Actor, nid: string, query?: AssetQuery): Promise<Asset> {
+    const asset = await find(actor, nid, query)
+    if (!asset) throw notFound('Asset')
+    return asset
   }
 
   /** Raises AUTHENTICATION_FAILED when the account was deleted since the request was let in. */
@@ -105,45 +121,6 @@ export function createAssetService(deps: Dependencies) {
   function assertAgreed(cost: Cost, maxCost: string | undefined) {
     const [refusal] = refusalsOf('commit', cost, { maxCost })
     if (refusal) throw refusal
-  }
-
-  /**
-   * One try of an update on the asset as it is now. Undefined: somebody else was quicker, or the wallet cannot pay.
-   * Raises CONFLICT, VALIDATION_FAILED, PRICE_EXCEEDS_MAX_COST.
-   */
-  async function tryUpdate(
-    actor: UserActor,
-    asset: AssetToUpdate,
-    input: UpdateFields,
-    expectedHead: string | undefined,
-    context: IdempotencyContext,
-  ): Promise<{ asset: AssetToUpdate; commitId?: string } | undefined> {
-    const cost = costNow()
-    const { after, changes, isNothing, refusals } = judgeUpdate(asset, input, { cost, expectedHead })
-    if (refusals[0]) throw refusals[0]
-    if (isNothing) {
-      await idempotency.remember(context, asset.nid)
-      return { asset }
-    }
-    const tree = writeTree({
-      ...asset,
-      ...after,
-      creatorName: asset.creator.username,
-      creatorAddress: asset.creator.wallet!.address,
-    })
-    const [written] = await database.query(updateAsset, {
-      ...commitOf(actor, input.commitMessage, changes, tree),
-      ...{ fee: cost.price, gas: cost.gas },
-      ...{ asset: asset.id, nid: asset.nid, headSequence: asset.headSequence },
-      ...parametersOf(after),
-      ...fingerprintOf(context),
-    })
-    if (!written) return undefined
-    chain.wake()
-    notifications.notify(actor.id)
-    const { commit_id: commitId, updated_at: updatedAt } = written
-    const head = { headSequence: asset.headSequence + 1, headCommitId: commitId, updatedAt }
-    return { asset: { ...asset, ...after, custom: after.custom as Prisma.JsonObject, ...head }, commitId }
   }
 
   /**
@@ -161,20 +138,11 @@ export function createAssetService(deps: Dependencies) {
   }
 
   return {
-    ...createAssetQuotes({ database, contentStore, pricing, funds, load }),
+    ...createAssetQuotes({ database, contentStore, pricing, funds, versions, load }),
+    ...createAssetChanges({ ...deps, currentFunds, load, get }),
 
-    /** The asset, or null when there is none that this actor may see. */
-    async find(actor: Actor, nid: string, query: AssetQuery = {}): Promise<Asset | null> {
-      if (!isNid(nid)) return null
-      return database.read.asset.findFirst({ ...query, where: { nid, ...visibleAssets(actor) } })
-    },
-
-    /** The asset. Raises NOT_FOUND. */
-    async get(actor: Actor, nid: string, query?: AssetQuery): Promise<Asset> {
-      const asset = await this.find(actor, nid, query)
-      if (!asset) throw notFound('Asset')
-      return asset
-    },
+    find,
+    get,
 
     /** What file, thumbnail or tree a CID is, of an asset that this actor may see; else null. */
     async findFile(actor: Actor, cid: string): Promise<Pick<Asset, 'fileName' | 'mimeType' | 'publicAccess'> | null> {
@@ -275,38 +243,6 @@ export function createAssetService(deps: Dependencies) {
     },
 
     /**
-     * Changes what is given of an asset's metadata in one commit and charges for it; nothing to change means no commit and
-     * no charge. `expectedHead` is the id of the head commit the writer saw. Returns the asset as it is then, and the
-     * UUID of the commit that this call made.
-     * Raises NOT_AUTHENTICATED, VALIDATION_FAILED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED, CONFLICT, PRICE_EXCEEDS_MAX_COST,
-     * ASSET_COMMIT_INSUFFICIENT_FUND.
-     */
-    async update(
-      actor: Actor,
-      { nid, expectedHead, ...rawInput }: UpdateInput & { nid: string; expectedHead?: string | undefined },
-      context: IdempotencyContext,
-      query: AssetQuery = {},
-    ): Promise<{ asset: Asset; commitId?: string | undefined }> {
-      assertUserMay(actor, 'asset:update')
-      const input = parse(updateInput, rawInput)
-      let updated: Awaited<ReturnType<typeof tryUpdate>>
-      await idempotency.once(actor, context, 'updateAssetMetadata', { nid, ...input, expectedHead }, async () => {
-        for (const start = performance.now(); performance.now() - start < PATIENCE_MS; ) {
-          const asset = await load(nid, query)
-          assertMayOnAsset(actor, 'asset:update', asset)
-          updated = await tryUpdate(actor, asset, input, expectedHead, context)
-          if (updated) return nid
-          const [refusal] = refusalsOf('commit', costNow(), { funds: await currentFunds(actor) })
-          if (refusal) throw refusal
-        }
-        throw new DomainError('CONFLICT', 'The asset is being changed by others. Try again.')
-      })
-      const isKnown = updated && survivesUpdate(query.select ?? {})
-      const asset = isKnown ? (updated?.asset as unknown as Asset) : await this.get(actor, nid, query)
-      return { asset, commitId: updated?.commitId }
-    },
-
-    /**
      * Takes an asset out of the service: its metadata is erased and its file and trees are unpinned. The chain keeps its commits.
      * Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.
      */
@@ -379,7 +315,7 @@ export function createAssetService(deps: Dependencies) {
     })
     const [row] = await database
       .query(insertAsset, {
-        ...commitOf(actor, commitMessage, compare(nothing, metadata), tree),
+        ...commitOf(contentStore, actor, { message: commitMessage, changes: compare(nothing, metadata), tree }),
         ...{ fee: cost.price, gas: cost.gas },
         ...{ nid: file.cid, fileName, mimeType, fileSize: String(file.size), sha256: file.sha256 },
         ...parametersOf(metadata),

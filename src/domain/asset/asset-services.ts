@@ -51,7 +51,8 @@ export type AssetServices = ReturnType<typeof createAssetServices>['services']
 export function createAssetServices(deps: Dependencies) {
   const { uploadFolder, verifiesAddresses, meter, config } = deps
   const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes, meter })
-  const assets = createAssetService({ ...deps, uploads, config: { ...config, verifiesAddresses } })
+  const versions = createVersionService(deps)
+  const assets = createAssetService({ ...deps, uploads, versions, config: { ...config, verifiesAddresses } })
   const thumbnails = createThumbnailService(deps)
   return {
     services: {
@@ -60,7 +61,7 @@ export function createAssetServices(deps: Dependencies) {
       thumbnails,
       trees: createTreeService(deps),
       uploads,
-      versions: createVersionService(deps),
+      versions,
     },
     jobs: { thumbnail: thumbnails.handle },
   }

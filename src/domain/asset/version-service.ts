@@ -68,7 +68,7 @@ export function createVersionService({ database }: { database: Database }) {
 
   /** The place in the history; the newest without a moment. `name` is that of the argument. */
   async function placeOf(asset: string, text: string | null | undefined, name: string): Promise<number> {
-    const [found] = await find(asset, text ? readMoment(text, name) : undefined)
+    const [found] = await find(asset, typeof text === 'string' ? readMoment(text, name) : undefined)
     if (!found) throw notFound('Commit')
     if (found.sequence === 0) throw new DomainError('NOT_FOUND', 'The asset was not registered yet at that time.')
     return found.sequence

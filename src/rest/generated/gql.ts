@@ -26,6 +26,7 @@ type Documents = {
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": typeof types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": typeof types.RestDownloadDocument,
     "\n    query RestAssetTree($id: ID!, $at: String) {\n      asset(id: $id) {\n        nid\n        commitAt(at: $at) {\n          id\n          message\n          treeCid\n          treeSha256\n          treeSignature\n          createdAt\n          tree\n        }\n      }\n    }\n  ": typeof types.RestAssetTreeDocument,
+    "\n    mutation RestRevertAsset($input: RevertAssetInput!, $dryRun: Boolean!) {\n      revertAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestRevertAssetDocument,
     "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestRegisterAssetDocument,
     "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": typeof types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": typeof types.RestAssetDocument,
@@ -102,6 +103,7 @@ const documents: Documents = {
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": types.RestDownloadDocument,
     "\n    query RestAssetTree($id: ID!, $at: String) {\n      asset(id: $id) {\n        nid\n        commitAt(at: $at) {\n          id\n          message\n          treeCid\n          treeSha256\n          treeSignature\n          createdAt\n          tree\n        }\n      }\n    }\n  ": types.RestAssetTreeDocument,
+    "\n    mutation RestRevertAsset($input: RevertAssetInput!, $dryRun: Boolean!) {\n      revertAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestRevertAssetDocument,
     "\n    mutation RestRegisterAsset($input: RegisterAssetInput!, $dryRun: Boolean!) {\n      registerAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestRegisterAssetDocument,
     "\n    mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {\n      updateAssetMetadata(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  ": types.RestUpdateAssetDocument,
     "\n    query RestAsset($id: ID!) {\n      asset(id: $id) {\n        ...AssetRecord\n      }\n    }\n  ": types.RestAssetDocument,
@@ -228,6 +230,10 @@ export function graphql(source: "\n    query RestDownload($id: ID!) {\n      ass
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    query RestAssetTree($id: ID!, $at: String) {\n      asset(id: $id) {\n        nid\n        commitAt(at: $at) {\n          id\n          message\n          treeCid\n          treeSha256\n          treeSignature\n          createdAt\n          tree\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestAssetTree($id: ID!, $at: String) {\n      asset(id: $id) {\n        nid\n        commitAt(at: $at) {\n          id\n          message\n          treeCid\n          treeSha256\n          treeSignature\n          createdAt\n          tree\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRevertAsset($input: RevertAssetInput!, $dryRun: Boolean!) {\n      revertAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevertAsset($input: RevertAssetInput!, $dryRun: Boolean!) {\n      revertAsset(input: $input) {\n        asset {\n          ...AssetRecord\n        }\n        quote @include(if: $dryRun) {\n          ...QuoteRecord\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -2,9 +2,13 @@
 import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
-import { anyObject, same } from '../values.ts'
+import { anyObject, givenAmount, givenText, same } from '../values.ts'
+import { expectedHead, ifMatch, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
+import { assetRecord, presentAsset } from './present-asset.ts'
 import { seconds } from './present-commit.ts'
+import { presentQuote } from './present-quote.ts'
+import { quoteRecord } from './quote.ts'
 
 const assetTree = z
   .object({
@@ -54,7 +58,7 @@ const readTree = defineRoute({
       }
     }
   `),
-  variables: ({ params, query }) => ({ id: params.nid!, at: query.get('at') }),
+  variables: ({ params, query }) => ({ id: params.nid!, at: query.get('at') || undefined }),
   answer: assetTree,
   present: ({ asset }) => {
     const commit = asset!.commitAt!
@@ -71,5 +75,54 @@ const readTree = defineRoute({
   },
 })
 
-/** What assets said before. */
-export const assetTimeRoutes = [readTree]
+const revert = defineRoute({
+  method: 'POST',
+  path: 'assets/:nid/revert',
+  operationId: 'revertAsset',
+  tag: 'Assets',
+  summary: 'Change an asset back to what it said',
+  description:
+    'Writes one new commit with what the asset said at a moment, and charges for it as an update; a request that changes nothing answers 200 and costs nothing. The file stays, and who may see it.',
+  params: nidParam,
+  headers: ifMatch,
+  errors: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT', 'PRICE_EXCEEDS_MAX_COST'],
+  body: z
+    .object({
+      revert_to: same('RevertAssetInput.revertTo', givenText(64).min(1)),
+      commit_message: same('RevertAssetInput.commitMessage', givenText(1_000)).optional(),
+      max_cost: same('RevertAssetInput.maxCost', givenAmount).optional(),
+    })
+    .meta({ id: 'RevertAsset', description: 'What to go back to.' }),
+  action: 'asset:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRevertAsset($input: RevertAssetInput!, $dryRun: Boolean!) {
+      revertAsset(input: $input) {
+        asset {
+          ...AssetRecord
+        }
+        quote @include(if: $dryRun) {
+          ...QuoteRecord
+        }
+      }
+    }
+  `),
+  variables: (request) => ({
+    input: {
+      id: request.params.nid!,
+      expectedHead: expectedHead(request),
+      revertTo: request.body.text('revert_to') ?? '',
+      commitMessage: request.body.text('commit_message'),
+      maxCost: request.body.amount('max_cost'),
+      dryRun: request.dryRun,
+    },
+    dryRun: request.dryRun,
+  }),
+  answer: assetRecord,
+  present: ({ revertAsset }) => presentAsset(revertAsset.asset),
+  dryRunAnswer: quoteRecord,
+  presentDryRun: ({ revertAsset }, request) => presentQuote(revertAsset.quote!, request),
+  etag: ({ revertAsset }) => versionOf(revertAsset.asset),
+})
+
+/** What assets said before, and saying it again. */
+export const assetTimeRoutes = [readTree, revert]

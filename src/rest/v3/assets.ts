@@ -10,12 +10,12 @@ import {
 } from '../../domain/asset/metadata.ts'
 import { type Description, defineRoute, type RestRequest } from '../define-route.ts'
 import type { Fields } from '../fields.ts'
-import type { AssetRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { pageLinks, pageQuery, pageRecord } from '../page-record.ts'
 import { linksOf, pageOf, presentPage } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
+import { expectedHead, ifMatch, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 import { commitRecord, presentCommit } from './present-commit.ts'
@@ -51,14 +51,6 @@ const metadataFrom = ({ body, dryRun }: RestRequest) => ({
   maxCost: body.amount('max_cost'),
   dryRun,
 })
-
-/** A thumbnail comes without a commit: who knows the record without it must get it anew. */
-const WITH_THUMBNAIL = '+thumbnail'
-const versionOf = ({ headId, thumbnailUrl }: AssetRecordFragment) => headId + (thumbnailUrl ? WITH_THUMBNAIL : '')
-
-/** The head a writer saw, from `If-Match: "<commit>"`. */
-const expectedHead = (request: RestRequest) =>
-  request.header('if-match')?.replace(/^W\//, '').replaceAll('"', '').replace(WITH_THUMBNAIL, '')
 
 const register = defineRoute({
   method: 'POST',
@@ -122,12 +114,7 @@ const update = defineRoute({
   summary: 'Change what is said of an asset',
   description: updateDescription,
   params: nidParam,
-  headers: z.object({
-    'If-Match': z
-      .string()
-      .optional()
-      .describe('The `ETag` of the asset as you know it: when it has changed since, the answer is 409 `conflict`.'),
-  }),
+  headers: ifMatch,
   errors: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT', 'PRICE_EXCEEDS_MAX_COST'],
   body: z.object(metadataBody).meta({ id: 'UpdateAsset', description: 'Only what is given changes.' }),
   action: 'asset:update',
