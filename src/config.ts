@@ -308,6 +308,19 @@ const variables = {
     schema: z.enum(['off', 'on', 'required']).default('off'),
     doc: '`on` sends a verification mail at sign-up, and an address counts once it is verified; `required` also refuses sign-ins until then.',
   },
+  C2PA_CERTIFICATES: {
+    schema: z.string().optional(),
+    doc: 'File with the certificates that Content Credentials are signed with, in PEM: the signer’s first, then who vouches for it. Default: a chain of its own in ANNAL_DIR/keys, which nobody trusts; in production none, and no Content Credentials, unless ANNAL_EMBEDDED says so.',
+  },
+  C2PA_PRIVATE_KEY: {
+    schema: z.string().optional(),
+    doc: 'The private key of the first certificate in C2PA_CERTIFICATES, in PEM (PKCS#8): P-256, P-384, P-521, Ed25519 or RSA.',
+    secret: true,
+  },
+  C2PA_TIMESTAMP_URL: {
+    schema: webUrl.optional(),
+    doc: 'Time-stamping authority (RFC 3161) that is asked for every signature of Content Credentials; while it does not answer, none is made. Default: no time stamps.',
+  },
   PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
 } satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>
 
@@ -384,6 +397,9 @@ function contradictionsIn(values: Values): string[] {
     problems.push(
       'GRAPHQL_PLAYGROUND has no use with GRAPHQL_TRUSTED_ONLY: nothing that is typed there is carried out.',
     )
+  }
+  if ((values.C2PA_CERTIFICATES === undefined) !== (values.C2PA_PRIVATE_KEY === undefined)) {
+    problems.push('C2PA_CERTIFICATES and C2PA_PRIVATE_KEY are needed together.')
   }
   if (values.NODE_ENV !== 'production') return problems
   const embedded = [
@@ -473,6 +489,12 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,
     },
     files: { ipfsApiUrl: values.IPFS_API_URL },
+    contentCredentials: {
+      certificates: values.C2PA_CERTIFICATES && resolve(values.C2PA_CERTIFICATES),
+      key: values.C2PA_PRIVATE_KEY,
+      mayBeDevelopment: !production || values.ANNAL_EMBEDDED,
+      timestampUrl: values.C2PA_TIMESTAMP_URL,
+    },
     keys: {
       key: values.KEY_ENCRYPTION_KEY,
       previousKeys: values.KEY_ENCRYPTION_KEY_PREVIOUS?.split(',').map((key) => key.trim()) ?? [],

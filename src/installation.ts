@@ -15,6 +15,7 @@ import { createDescribeCommit } from './domain/asset/commit-data.ts'
 import type {
   CoinPlan,
   Coins,
+  ContentCredentials,
   ContentStore,
   Custody,
   EnvelopeCipher,
@@ -30,6 +31,7 @@ import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
 import { createCoinService } from './domain/wallet/coin-service.ts'
 import { createDepositBooks } from './domain/wallet/deposit-books.ts'
 import { createHistories } from './own-history.ts'
+import { createContentCredentials, openSigningIdentity } from './platform/content-credentials/content-credentials.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
 import { createEventNotifications } from './platform/database/event-notifications.ts'
@@ -56,6 +58,7 @@ export interface Installation {
   envelopeCipher: EnvelopeCipher
   passwords: WatchedHasher
   pictures: PictureMaker
+  contentCredentials: ContentCredentials
   mailer: Mailer
   telemetry: Telemetry
   /** What is embedded, for people: a name and where it is. */
@@ -88,8 +91,8 @@ export interface OpenOptions {
 }
 
 /**
- * Brings up database, file store and keys. Raises when a part cannot be had, the database does not fit this version, or the
- * keys are those of another database.
+ * Brings up database, file store and keys. Raises when a part cannot be had, the database does not fit this version, the
+ * keys are those of another database, or key and certificates of Content Credentials do not fit.
  */
 export async function openInstallation(
   config: Config,
@@ -97,6 +100,8 @@ export async function openInstallation(
   { mayMigrate, telemetry = silentTelemetry }: OpenOptions,
 ): Promise<Installation> {
   await closeFolders(config.dir)
+  // What does not fit is told before anything is opened.
+  if (mayMigrate) openSigningIdentity(config.contentCredentials, config.dir)
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
   const databaseUrl = config.database.url ?? postgres!.localUrl
   if (config.database.url) await assertOwnSessions(databaseUrl)
@@ -134,6 +139,7 @@ export async function openInstallation(
     envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
+    contentCredentials: createContentCredentials({ dir: config.dir, config: config.contentCredentials }),
     mailer: createMailer({
       ...config.mail,
       dir: mailDir,

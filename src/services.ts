@@ -1,5 +1,6 @@
 /** The services and the work in the background, made from their parts: all there is but the doors, which commands need not load. */
 import { join } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
 import { createExplorerUrl } from './chain/explorer.ts'
 import type { Config } from './config.ts'
 import type { LinkConfig, Services } from './context.ts'
@@ -17,6 +18,7 @@ import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
 import type {
   Coins,
+  ContentCredentials,
   ContentStore,
   Custody,
   Database,
@@ -47,6 +49,7 @@ export interface ServiceDependencies {
   custody: Custody
   passwords: WatchedHasher
   pictures: PictureMaker
+  contentCredentials: ContentCredentials
   vault: KeyVault
   envelopeCipher: EnvelopeCipher
   mailer: Mailer
@@ -152,6 +155,8 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     verifications: createGate(verificationGate),
     chain: { wake: () => deps.relay.wake(), explorerUrl },
     uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
+    version: manifest.version,
+    registryAddress: config.chain.registryAddress,
     config: config.limits,
   })
   const store = createStoreServices({

@@ -266,6 +266,8 @@ export const expectations: Expectations = {
     'GET /ipfs/:cid': ownerReads,
     'GET /assets/:nid': ownersPage,
     'POST /assets/:nid': ownersPage,
+    // The file is text, which carries none: only its owner learns that.
+    'GET /api/v3/assets/:nid/c2pa': { ...ownerReads, owner: 'VALIDATION_FAILED' },
     'GET /account/password-reset/:uid/:token': deadLink,
     'POST /account/password-reset/:uid/:token': deadLink,
     'GET /account/email-verification/:uid/:token': deadLink,

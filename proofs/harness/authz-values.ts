@@ -338,6 +338,7 @@ export const restCalls: Record<string, CallOf> = {
   ],
   'GET /assets/:nid': nid,
   'POST /assets/:nid': nid,
+  'GET /api/v3/assets/:nid/c2pa': nid,
   'GET /account/password-reset/:uid/:token': resetLink,
   'POST /account/password-reset/:uid/:token': resetLink,
   'GET /account/email-verification/:uid/:token': verificationLink,

@@ -90,15 +90,16 @@ export function addCheckCommands(program: Command): void {
   command(program, 'mend', 'Puts back what the file store lacks and the database can give: trees and thumbnails.', [
     'annal mend',
   ])
-    .option('--json', 'prints {"trees", "thumbnails", "missing"}')
+    .option('--json', 'prints {"trees", "thumbnails", "signed", "missing"}')
     .action(async ({ json }) => {
       const { mendFiles } = await import('../domain/asset/kept-files.ts')
       const mending = await withInstallation(mendFiles)
       if (mending.missing.length) fail()
       if (json) return printJson(mending)
-      const { trees, thumbnails, missing } = mending
+      const { trees, thumbnails, signed, missing } = mending
       print(`${counted(trees, 'tree was', 'trees were')} put back`)
       print(`${counted(thumbnails, 'thumbnail is', 'thumbnails are')} made anew by a running server`)
+      print(`${counted(signed, 'file', 'files')} with Content Credentials: made anew when asked for`)
       for (const row of missing) print(JSON.stringify(row))
       if (missing.length)
         say(red(`${missing.length} cannot be made of what is here: restore blocks, or send the file again.`))

@@ -50,6 +50,9 @@ export const checks = {
   clock: { look: async (parts) => (await database()).checkClock(parts), patience: START_MS },
   backups: { look: async (parts) => (await database()).checkBackups(parts), patience: START_MS },
   keys: { look: async (parts) => (await import('./doctor/keys.ts')).checkKeys(parts), patience: START_MS },
+  'content-credentials': {
+    look: async (parts) => (await import('./doctor/content-credentials.ts')).checkContentCredentials(parts),
+  },
   chain: { look: async (parts) => (await chain()).checkChain(parts), patience: START_MS },
   'relay-accounts': { look: async (parts) => (await chain()).checkRelayAccounts(parts), patience: START_MS },
   relay: { look: async (parts) => (await chain()).checkRelay(parts), patience: START_MS },

@@ -380,6 +380,40 @@ export interface PictureMaker {
   make(source: AsyncIterable<Uint8Array>, sides: readonly number[]): Promise<Uint8Array[] | undefined>
 }
 
+/** A manifest as the library takes it: title, generator and assertions. */
+export interface ManifestDefinition {
+  claim_generator_info: { name: string; version: string }[]
+  title: string
+  /** `created`: the word of who signs; else what was gathered from others. */
+  assertions: { label: string; data: unknown; kind?: 'Json'; created?: true }[]
+}
+
+/** What is to be written into a file. */
+export interface ManifestRequest {
+  /** MIME type of the file, as its bytes show it. */
+  format: string
+  /** For a file that holds no manifest yet. */
+  first: ManifestDefinition
+  /** Whether `first` says how the file came about; else the file is taken as it was found. */
+  firstIsOrigin: boolean
+  /** For one that holds a manifest, which stays in it as what ours was made from. */
+  following: ManifestDefinition
+}
+
+/** Manifests inside of files, as C2PA has them, each dealt with in a process of its own. */
+export interface ContentCredentials {
+  /**
+   * A text that changes with who signs and how; undefined where nothing is signed. Raises UNAVAILABLE when the certificate has
+   * expired.
+   */
+  signedBy(): string | undefined
+  /**
+   * The file with a signed manifest, as it is written. Raises, also after bytes came, VALIDATION_FAILED when the file cannot be dealt with,
+   * UNAVAILABLE, and what the source raises.
+   */
+  write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>
+}
+
 /** Passwords, hashed with argon2id behind a bounded queue. */
 export interface PasswordHasher {
   /** Raises UNAVAILABLE when too many are waiting. */

@@ -54,8 +54,8 @@ async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIt
   }
 }
 
-/** Who may see a file, and for how long: what nobody owns never changes; an asset can be withdrawn. */
-export type Audience = 'everybody-for-ever' | 'everybody' | 'owner'
+/** Who may see a file, and for how long: what nobody owns never changes; an asset can be withdrawn, and what is made of it changes. */
+export type Audience = 'everybody-for-ever' | 'everybody' | 'owner' | 'everybody-now' | 'owner-now'
 
 /** Seconds that a copy of an asset may be shown without asking again whether it still may be. */
 const FRESH_SECONDS = 300
@@ -64,6 +64,8 @@ const cacheControls: Record<Audience, string> = {
   'everybody-for-ever': 'public, max-age=29030400, immutable',
   everybody: `public, max-age=${FRESH_SECONDS}, must-revalidate`,
   owner: `private, max-age=${FRESH_SECONDS}, must-revalidate`,
+  'everybody-now': 'public, no-cache',
+  'owner-now': 'private, no-cache',
 }
 
 /** Whether a list of entity tags names this one. */

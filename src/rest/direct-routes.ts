@@ -2,15 +2,16 @@
 import { z } from 'zod'
 import { notFound } from '../domain/errors.ts'
 import { appStartRoutes } from './app-start.ts'
-import type { DirectDescription, DirectRequest, DirectRoute } from './define-route.ts'
+import type { DirectDescription, DirectRoute } from './define-route.ts'
 import { createDocsRoutes, type DocsPage } from './docs.ts'
 import { streamDescription, streamEvents } from './event-stream.ts'
 import { exportDescription, sendExport } from './export.ts'
 import { proofDescription, sendProof } from './proof.ts'
+import { createFileRoutes, type FileParts } from './send-file.ts'
 import { pictureRoutes } from './send-picture.ts'
 
 /** What direct routes need of the process. */
-export interface DirectParts {
+export interface DirectParts extends FileParts {
   /** What is not ready; empty when everything can be served. */
   missing(): Promise<string[]>
   /** What is away, while most can be served without it. */
@@ -22,19 +23,6 @@ export interface DirectParts {
   docs: DocsPage
   /** Instead of the home page, and of the one that shows the description. */
   homeRefusal: NonNullable<DirectRoute['presentRefusal']>
-  /** Nids of documents that everybody may read: the descriptions of actions. */
-  publicDocuments: ReadonlySet<string>
-  links: { verify(cid: string, query: URLSearchParams): boolean }
-  gateway: {
-    send(
-      req: DirectRequest['req'],
-      res: DirectRequest['res'],
-      cid: string,
-      query: URLSearchParams,
-      file: { mimeType: string; fileName: string },
-      audience: 'everybody-for-ever' | 'everybody' | 'owner',
-    ): Promise<void>
-  }
 }
 
 const json = (description: string, schema: z.ZodType) => ({ description, mediaType: 'application/json', schema })
@@ -72,35 +60,6 @@ const probes = {
         .meta({ id: 'Version', description: 'What is running.' }),
     ),
   }),
-}
-
-const fileDescription: DirectDescription = {
-  operationId: 'getFile',
-  tag: 'Files',
-  summary: 'Read a file',
-  description:
-    'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a trustless gateway, so that a stranger can check what they got.',
-  access: 'everybody',
-  params: z.object({ cid: z.string().describe('The nid of an asset, or the CID of a tree.') }),
-  query: z.object({
-    format: z
-      .enum(['raw', 'car'])
-      .optional()
-      .describe('`raw`: the one block; `car`: all blocks as a CAR. Else the bytes as they are.'),
-    download: z.enum(['true']).optional().describe('Has browsers save the file instead of showing it.'),
-    expires: z.string().optional().describe('Part of an address that is good for whoever has it.'),
-    signature: z.string().optional().describe('Part of an address that is good for whoever has it.'),
-  }),
-  headers: z.object({
-    Range: z.string().optional().describe('One range of bytes, as in `bytes=0-1023`.'),
-    'If-None-Match': z.string().optional().describe('The `ETag` one has: when it is the same, the answer is 304.'),
-  }),
-  answers: {
-    200: { description: 'The file.', mediaType: '*/*', isVersioned: true },
-    206: { description: 'The range.', mediaType: '*/*', isVersioned: true },
-    304: { description: 'It is as you have it.', isVersioned: true },
-    416: { description: 'The range is not one of the file.', isVersioned: true },
-  },
 }
 
 /** All direct routes but the pages with forms. */
@@ -177,35 +136,6 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     ...createDocsRoutes(parts.docs, parts.homeRefusal),
     ...appStartRoutes,
     ...pictureRoutes,
-    get(
-      '/ipfs/:cid',
-      'Bytes of a file, with ranges, streamed.',
-      (request) => sendFile(parts, request),
-      fileDescription,
-    ),
+    ...createFileRoutes(parts),
   ]
-}
-
-async function sendFile(
-  { gateway, links, publicDocuments }: DirectParts,
-  { req, res, params, query, context }: DirectRequest,
-) {
-  const cid = params.cid!
-  // Also on refusals: bytes, raw block and CAR have one address, and what is private has answers for its owner alone.
-  res.setHeader('Vary', 'Accept, Authorization')
-  if (publicDocuments.has(cid)) {
-    return gateway.send(
-      req,
-      res,
-      cid,
-      query,
-      { mimeType: 'application/json', fileName: `${cid}.json` },
-      'everybody-for-ever',
-    )
-  }
-  const { actor, services } = context
-  const linked = links.verify(cid, query)
-  const file = await services.assets.findFile(linked ? { kind: 'system' } : actor, cid)
-  if (!file) throw notFound('File')
-  await gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody' : 'owner')
 }

@@ -85,8 +85,12 @@ async function live(name: string, { language, format }: { language: string; form
     commit_message: `${name} message`,
   }
   expectOk(await rest('POST', 'assets/', { multipart: fields, headers: { 'Idempotency-Key': `${name} key` } }))
-  const [asset] = await app.sql<{ id: string }>('select id::text from assets where owner_id = $1::uuid', [uuid])
+  const [asset] = await app.sql<{ id: string; nid: string }>(
+    'select id::text, nid from assets where owner_id = $1::uuid',
+    [uuid],
+  )
   await app.jobs.thumbnail({ assetId: asset!.id })
+  expect((await rest('GET', `assets/${asset!.nid}/c2pa/`)).status).toBe(200)
   await app.sql(
     `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, previous_secret)
      values (uuidv7(), $1::uuid, $2, 1, $3, $4::bytea, $4::bytea)`,

@@ -29,6 +29,11 @@ export const erasure: Mutant[] = [
       `set tree = '', message = '' from deleted_assets`,
     ),
   ]),
+  ...mutantsOf(
+    'src/domain/asset/asset-statements.ts',
+    ['contract/columns.test.ts'],
+    [left('file-with-content-credentials', `\n       c2pa_cid = null, c2pa_version = null`, ` thumbnail_cid = null`)],
+  ),
   ...mutantsOf('src/domain/asset/metadata.ts', TESTS, [
     left('first-field', `  ...allEntries.map(([, field]) => `, `  ...allEntries.slice(1).map(([, field]) => `),
     left('registration-fields', `  ...allEntries.map(([, field]) => `, `  ...entries.map(([, field]) => `),

@@ -221,4 +221,28 @@ export const permission: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/asset/content-credentials-service.ts',
+    ['rest/content-credentials.test.ts'],
+    [
+      [
+        'permission.c2pa-of-strangers',
+        'A private file is given with Content Credentials to nobody but its owner.',
+        `const where = { nid, ...visibleAssets(actor) }`,
+        `const where = { nid, deletedAt: null }`,
+      ],
+      [
+        'permission.c2pa-against-owner',
+        'An owner says whether others get their files with Content Credentials.',
+        `!(owns(actor, asset) || asset.owner.allowC2paDownload)`,
+        `false`,
+      ],
+      [
+        'permission.c2pa-outlives-commit',
+        'A file with Content Credentials says what the newest commit says.',
+        `c2paCid !== null && asset.c2paVersion === version`,
+        `c2paCid !== null`,
+      ],
+    ],
+  ),
 ]

@@ -131,7 +131,7 @@ it('Trees are put back from the database, and thumbnails are made anew', async (
   )
   await lose(row!.tree_cid, thumbnail!.cid)
   expect((await checkFiles(app.installation)).rows).toHaveLength(2)
-  expect(await mendFiles(app.installation)).toEqual({ trees: 1, thumbnails: 1, missing: [] })
+  expect(await mendFiles(app.installation)).toEqual({ trees: 1, thumbnails: 1, signed: 0, missing: [] })
   await app.services.thumbnails.sweep()
   await app.jobs.thumbnail({ assetId: row!.id })
   expect((await checkFiles(app.installation)).rows).toEqual([])

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { checks } from '../../src/cli/doctor-command.ts'
+import { makeDevelopmentChain } from '../../src/platform/content-credentials/development-chain.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { listen } from '../support/listen.ts'
 import { startMailServer } from '../support/mail-server.ts'
@@ -60,6 +61,25 @@ describe('annal doctor', () => {
     expect(wrong.stdout).toMatch(/^node +(right|warning)/m)
     expect(wrong.stdout).toMatch(/^database +skipped +The configuration is wrong\.$/m)
     expect(await annalHere(app.env, ['doctor', '--only', 'nothing'])).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('looks at what Content Credentials are signed with', async () => {
+    const check = async (env: Record<string, string>) => (await doctor(env, 'content-credentials')).lines
+    expect(await check({})).toMatchObject([{ state: 'to know', finding: expect.stringContaining('for development') }])
+    const DAY_MS = 86_400_000
+    const chains = [0, -3_640, -3_700].map((days) => makeDevelopmentChain(new Date(Date.now() + days * DAY_MS)))
+    const states = await Promise.all(
+      chains.map(async ({ key, chain }, at) => {
+        const file = join(dir, `chain-${at}.pem`)
+        await writeFile(file, chain)
+        return (await check({ C2PA_CERTIFICATES: file, C2PA_PRIVATE_KEY: key })).map(({ state }) => state)
+      }),
+    )
+    expect(states).toEqual(['right', 'warning', 'wrong'].map((state) => [state, state]))
+    const [own, other] = chains
+    const lines = await check({ C2PA_CERTIFICATES: join(dir, 'chain-0.pem'), C2PA_PRIVATE_KEY: other!.key })
+    expect(lines).toMatchObject([{ state: 'wrong', finding: expect.stringContaining('is not the key of') }])
+    expect(JSON.stringify(lines)).not.toContain(own!.key.slice(40, 60))
   })
 
   it('finds parts that are away, each by itself', async () => {

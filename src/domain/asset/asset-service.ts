@@ -144,13 +144,20 @@ export function createAssetService(deps: Dependencies) {
     find,
     get,
 
-    /** What file, thumbnail or tree a CID is, of an asset that this actor may see; else null. */
+    /** What file, thumbnail, file with Content Credentials or tree a CID is, of an asset that this actor may see; else null. */
     async findFile(actor: Actor, cid: string): Promise<Pick<Asset, 'fileName' | 'mimeType' | 'publicAccess'> | null> {
       if (!isNid(cid)) return null
-      const select = { nid: true, fileName: true, mimeType: true, publicAccess: true, thumbnailCid: true }
+      const select = {
+        nid: true,
+        fileName: true,
+        mimeType: true,
+        publicAccess: true,
+        thumbnailCid: true,
+        c2paCid: true,
+      }
       const where = { ...visibleAssets(actor), pins: { some: { cid } } }
       const asset = await database.read.asset.findFirst({ select, where })
-      if (!asset || asset.nid === cid) return asset
+      if (!asset || asset.nid === cid || asset.c2paCid === cid) return asset
       const { publicAccess, fileName } = asset
       return asset.thumbnailCid === cid
         ? { publicAccess, mimeType: 'image/webp', fileName: `${fileName}.webp` }

@@ -3,6 +3,7 @@ import type { Idempotency } from '../idempotency.ts'
 import type { Limits } from '../limits.ts'
 import type {
   Chain,
+  ContentCredentials,
   ContentStore,
   Database,
   FeedNotifications,
@@ -16,6 +17,7 @@ import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
+import { createContentCredentialsService } from './content-credentials-service.ts'
 import { createHistoryService } from './history-service.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
@@ -30,6 +32,7 @@ interface Dependencies {
   /** Reading histories of the chain. */
   verifications: Gate
   pictures: PictureMaker
+  contentCredentials: ContentCredentials
   /** Where uploads lie for as long as their request lasts. */
   uploadFolder: UploadFolder
   notifications: FeedNotifications
@@ -41,6 +44,10 @@ interface Dependencies {
   meter: Meter
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
+  /** Of this program. */
+  version: string
+  /** Where the registry is, if it is configured. */
+  registryAddress: string | undefined
   config: { uploadsPerHour: number; unpaidMegabytes: number }
 }
 
@@ -58,6 +65,7 @@ export function createAssetServices(deps: Dependencies) {
     services: {
       assets,
       histories: createHistoryService({ ...deps, assets, gate: deps.verifications }),
+      contentCredentials: createContentCredentialsService(deps),
       thumbnails,
       trees: createTreeService(deps),
       uploads,

@@ -134,7 +134,8 @@ export const insertAsset = statement(
  */
 export const emptyAssetsSql = (condition: string) => `
    deleted_assets as (
-     update assets set deleted_at = now(), updated_at = now(), ${eraseMetadataSql}, file_name = '', thumbnail_cid = null
+     update assets set deleted_at = now(), updated_at = now(), ${eraseMetadataSql}, file_name = '', thumbnail_cid = null,
+       c2pa_cid = null, c2pa_version = null
      where ${condition} and deleted_at is null returning id, nid, owner_id
    ),
    erased_commits as (

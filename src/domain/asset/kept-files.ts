@@ -1,4 +1,4 @@
-/** What the content store must keep, and whether it does: files, trees and thumbnails of assets. */
+/** What the content store must keep, and whether it does: files, trees and thumbnails of assets, and files with Content Credentials. */
 import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
 import type { ContentStore, Database } from '../ports.ts'
 import { type RowOf, statement, text, textOf, uuid } from '../sql.ts'
@@ -6,7 +6,7 @@ import { type RowOf, statement, text, textOf, uuid } from '../sql.ts'
 const pinColumns = {
   cid: text,
   asset_id: uuid,
-  kind: textOf<'FILE' | 'TREE' | 'THUMBNAIL'>('pin_kind'),
+  kind: textOf<'FILE' | 'TREE' | 'THUMBNAIL' | 'C2PA'>('pin_kind'),
   nid: text,
 }
 type PinRow = RowOf<typeof pinColumns>
@@ -33,6 +33,14 @@ const askAgain = statement(
   'update assets set thumbnail_asked = false where id = $asset and deleted_at is null',
 )
 
+/** Forgets a file with Content Credentials: whoever asks for it next has it made anew. */
+const forgetSigned = statement(
+  'kept_c2pa',
+  { parameters: { asset: uuid, cid: text } },
+  `with deleted_pin as (delete from pins where asset_id = $asset and cid = $cid and kind = 'C2PA')
+   update assets set c2pa_cid = null, c2pa_version = null where id = $asset and c2pa_cid = $cid`,
+)
+
 const PAGE = 500
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
@@ -47,6 +55,8 @@ export interface Mending {
   trees: number
   /** Thumbnails that a server makes anew. */
   thumbnails: number
+  /** Files with Content Credentials that are made anew when somebody asks for them. */
+  signed: number
   /** Files, and whatever else cannot be made of what is here. */
   missing: object[]
 }
@@ -75,14 +85,14 @@ export async function checkFiles(parts: Dependencies): Promise<Finding> {
   for await (const row of findMissing(parts)) if (rows.push(tell(row)) > MOST_ROWS) break
   return findingOf(
     'B1',
-    'The file store has every file, tree and thumbnail of an asset. Trees and thumbnails: annal mend. Files: restore newer blocks, or send the file again.',
+    'The file store has every file, tree and thumbnail of an asset, and its file with Content Credentials. Files: restore newer blocks, or send the file again. Else: annal mend.',
     rows,
   )
 }
 
 /** Puts back what the database can give. May be repeated. Raises UNAVAILABLE, INSUFFICIENT_STORAGE. */
 export async function mendFiles({ database, contentStore }: Dependencies): Promise<Mending> {
-  const mending: Mending = { trees: 0, thumbnails: 0, missing: [] }
+  const mending: Mending = { trees: 0, thumbnails: 0, signed: 0, missing: [] }
   for await (const row of findMissing({ database, contentStore })) {
     const [commit] = row.kind === 'TREE' ? await database.query(findTree, { cid: row.cid, asset: row.asset_id }) : []
     const isTree = commit && contentStore.identify(Buffer.from(commit.tree)).cid === row.cid
@@ -92,6 +102,9 @@ export async function mendFiles({ database, contentStore }: Dependencies): Promi
     } else if (row.kind === 'THUMBNAIL' && (await contentStore.isWhole(row.nid))) {
       await database.query(askAgain, { asset: row.asset_id })
       mending.thumbnails += 1
+    } else if (row.kind === 'C2PA') {
+      await database.query(forgetSigned, { asset: row.asset_id, cid: row.cid })
+      mending.signed += 1
     } else mending.missing.push(tell(row))
   }
   return mending

@@ -156,7 +156,8 @@ export type WithdrawalStatus = (typeof WithdrawalStatus)[keyof typeof Withdrawal
 export const PinKind = {
   FILE: 'FILE',
   TREE: 'TREE',
-  THUMBNAIL: 'THUMBNAIL'
+  THUMBNAIL: 'THUMBNAIL',
+  C2PA: 'C2PA'
 } as const
 
 export type PinKind = (typeof PinKind)[keyof typeof PinKind]

@@ -3302,6 +3302,8 @@ export const AssetScalarFieldEnum = {
   signature: 'signature',
   thumbnailCid: 'thumbnailCid',
   thumbnailAsked: 'thumbnailAsked',
+  c2paCid: 'c2paCid',
+  c2paVersion: 'c2paVersion',
   headSequence: 'headSequence',
   headCommitId: 'headCommitId',
   erasedTo: 'erasedTo',

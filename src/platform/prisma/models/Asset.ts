@@ -57,6 +57,8 @@ export type AssetMinAggregateOutputType = {
   signature: string | null
   thumbnailCid: string | null
   thumbnailAsked: boolean | null
+  c2paCid: string | null
+  c2paVersion: string | null
   headSequence: number | null
   headCommitId: string | null
   erasedTo: number | null
@@ -84,6 +86,8 @@ export type AssetMaxAggregateOutputType = {
   signature: string | null
   thumbnailCid: string | null
   thumbnailAsked: boolean | null
+  c2paCid: string | null
+  c2paVersion: string | null
   headSequence: number | null
   headCommitId: string | null
   erasedTo: number | null
@@ -112,6 +116,8 @@ export type AssetCountAggregateOutputType = {
   signature: number
   thumbnailCid: number
   thumbnailAsked: number
+  c2paCid: number
+  c2paVersion: number
   headSequence: number
   headCommitId: number
   erasedTo: number
@@ -153,6 +159,8 @@ export type AssetMinAggregateInputType = {
   signature?: true
   thumbnailCid?: true
   thumbnailAsked?: true
+  c2paCid?: true
+  c2paVersion?: true
   headSequence?: true
   headCommitId?: true
   erasedTo?: true
@@ -180,6 +188,8 @@ export type AssetMaxAggregateInputType = {
   signature?: true
   thumbnailCid?: true
   thumbnailAsked?: true
+  c2paCid?: true
+  c2paVersion?: true
   headSequence?: true
   headCommitId?: true
   erasedTo?: true
@@ -208,6 +218,8 @@ export type AssetCountAggregateInputType = {
   signature?: true
   thumbnailCid?: true
   thumbnailAsked?: true
+  c2paCid?: true
+  c2paVersion?: true
   headSequence?: true
   headCommitId?: true
   erasedTo?: true
@@ -323,6 +335,8 @@ export type AssetGroupByOutputType = {
   signature: string | null
   thumbnailCid: string | null
   thumbnailAsked: boolean
+  c2paCid: string | null
+  c2paVersion: string | null
   headSequence: number
   headCommitId: string
   erasedTo: number
@@ -374,6 +388,8 @@ export type AssetWhereInput = {
   signature?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolFilter<"Asset"> | boolean
+  c2paCid?: Prisma.StringNullableFilter<"Asset"> | string | null
+  c2paVersion?: Prisma.StringNullableFilter<"Asset"> | string | null
   headSequence?: Prisma.IntFilter<"Asset"> | number
   headCommitId?: Prisma.UuidFilter<"Asset"> | string
   erasedTo?: Prisma.IntFilter<"Asset"> | number
@@ -406,6 +422,8 @@ export type AssetOrderByWithRelationInput = {
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  c2paCid?: Prisma.SortOrderInput | Prisma.SortOrder
+  c2paVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
@@ -441,6 +459,8 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   signature?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolFilter<"Asset"> | boolean
+  c2paCid?: Prisma.StringNullableFilter<"Asset"> | string | null
+  c2paVersion?: Prisma.StringNullableFilter<"Asset"> | string | null
   headSequence?: Prisma.IntFilter<"Asset"> | number
   headCommitId?: Prisma.UuidFilter<"Asset"> | string
   erasedTo?: Prisma.IntFilter<"Asset"> | number
@@ -473,6 +493,8 @@ export type AssetOrderByWithAggregationInput = {
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  c2paCid?: Prisma.SortOrderInput | Prisma.SortOrder
+  c2paVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
@@ -509,6 +531,8 @@ export type AssetScalarWhereWithAggregatesInput = {
   signature?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolWithAggregatesFilter<"Asset"> | boolean
+  c2paCid?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
+  c2paVersion?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
   headSequence?: Prisma.IntWithAggregatesFilter<"Asset"> | number
   headCommitId?: Prisma.UuidWithAggregatesFilter<"Asset"> | string
   erasedTo?: Prisma.IntWithAggregatesFilter<"Asset"> | number
@@ -535,6 +559,8 @@ export type AssetCreateInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -567,6 +593,8 @@ export type AssetUncheckedCreateInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -595,6 +623,8 @@ export type AssetUpdateInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -627,6 +657,8 @@ export type AssetUncheckedUpdateInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -657,6 +689,8 @@ export type AssetCreateManyInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -683,6 +717,8 @@ export type AssetUpdateManyMutationInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -711,6 +747,8 @@ export type AssetUncheckedUpdateManyInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -749,6 +787,8 @@ export type AssetCountOrderByAggregateInput = {
   signature?: Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  c2paCid?: Prisma.SortOrder
+  c2paVersion?: Prisma.SortOrder
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
@@ -782,6 +822,8 @@ export type AssetMaxOrderByAggregateInput = {
   signature?: Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  c2paCid?: Prisma.SortOrder
+  c2paVersion?: Prisma.SortOrder
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
@@ -809,6 +851,8 @@ export type AssetMinOrderByAggregateInput = {
   signature?: Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  c2paCid?: Prisma.SortOrder
+  c2paVersion?: Prisma.SortOrder
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
@@ -966,6 +1010,8 @@ export type AssetCreateWithoutOwnerInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -996,6 +1042,8 @@ export type AssetUncheckedCreateWithoutOwnerInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1034,6 +1082,8 @@ export type AssetCreateWithoutCreatorInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1064,6 +1114,8 @@ export type AssetUncheckedCreateWithoutCreatorInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1123,6 +1175,8 @@ export type AssetScalarWhereInput = {
   signature?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolFilter<"Asset"> | boolean
+  c2paCid?: Prisma.StringNullableFilter<"Asset"> | string | null
+  c2paVersion?: Prisma.StringNullableFilter<"Asset"> | string | null
   headSequence?: Prisma.IntFilter<"Asset"> | number
   headCommitId?: Prisma.UuidFilter<"Asset"> | string
   erasedTo?: Prisma.IntFilter<"Asset"> | number
@@ -1165,6 +1219,8 @@ export type AssetCreateWithoutCommitsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1196,6 +1252,8 @@ export type AssetUncheckedCreateWithoutCommitsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1239,6 +1297,8 @@ export type AssetUpdateWithoutCommitsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1270,6 +1330,8 @@ export type AssetUncheckedUpdateWithoutCommitsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1297,6 +1359,8 @@ export type AssetCreateWithoutPinsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1328,6 +1392,8 @@ export type AssetUncheckedCreateWithoutPinsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1371,6 +1437,8 @@ export type AssetUpdateWithoutPinsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1402,6 +1470,8 @@ export type AssetUncheckedUpdateWithoutPinsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1430,6 +1500,8 @@ export type AssetCreateManyOwnerInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1457,6 +1529,8 @@ export type AssetCreateManyCreatorInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  c2paCid?: string | null
+  c2paVersion?: string | null
   headSequence?: number
   headCommitId: string
   erasedTo?: number
@@ -1483,6 +1557,8 @@ export type AssetUpdateWithoutOwnerInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1513,6 +1589,8 @@ export type AssetUncheckedUpdateWithoutOwnerInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1542,6 +1620,8 @@ export type AssetUncheckedUpdateManyWithoutOwnerInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1568,6 +1648,8 @@ export type AssetUpdateWithoutCreatorInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1598,6 +1680,8 @@ export type AssetUncheckedUpdateWithoutCreatorInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1627,6 +1711,8 @@ export type AssetUncheckedUpdateManyWithoutCreatorInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1695,6 +1781,8 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  c2paCid?: boolean
+  c2paVersion?: boolean
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
@@ -1728,6 +1816,8 @@ export type AssetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  c2paCid?: boolean
+  c2paVersion?: boolean
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
@@ -1758,6 +1848,8 @@ export type AssetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  c2paCid?: boolean
+  c2paVersion?: boolean
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
@@ -1788,6 +1880,8 @@ export type AssetSelectScalar = {
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  c2paCid?: boolean
+  c2paVersion?: boolean
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
@@ -1796,7 +1890,7 @@ export type AssetSelectScalar = {
   deletedAt?: boolean
 }
 
-export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "nid" | "ownerId" | "creatorId" | "fileName" | "mimeType" | "fileSize" | "sha256" | "caption" | "headline" | "altText" | "tag" | "publicAccess" | "custom" | "meta" | "signedMetadata" | "signature" | "thumbnailCid" | "thumbnailAsked" | "headSequence" | "headCommitId" | "erasedTo" | "uploadedAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["asset"]>
+export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "nid" | "ownerId" | "creatorId" | "fileName" | "mimeType" | "fileSize" | "sha256" | "caption" | "headline" | "altText" | "tag" | "publicAccess" | "custom" | "meta" | "signedMetadata" | "signature" | "thumbnailCid" | "thumbnailAsked" | "c2paCid" | "c2paVersion" | "headSequence" | "headCommitId" | "erasedTo" | "uploadedAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["asset"]>
 export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1862,6 +1956,14 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Whether the queue was asked for a thumbnail, or none is wanted.
      */
     thumbnailAsked: boolean
+    /**
+     * The file with our manifest in it, once somebody asked for it: pinned like the file.
+     */
+    c2paCid: string | null
+    /**
+     * What that was made of: it is made anew when it would be another one.
+     */
+    c2paVersion: string | null
     /**
      * Sequence of the newest commit: the version a writer must have seen.
      */
@@ -2320,6 +2422,8 @@ export interface AssetFieldRefs {
   readonly signature: Prisma.FieldRef<"Asset", 'String'>
   readonly thumbnailCid: Prisma.FieldRef<"Asset", 'String'>
   readonly thumbnailAsked: Prisma.FieldRef<"Asset", 'Boolean'>
+  readonly c2paCid: Prisma.FieldRef<"Asset", 'String'>
+  readonly c2paVersion: Prisma.FieldRef<"Asset", 'String'>
   readonly headSequence: Prisma.FieldRef<"Asset", 'Int'>
   readonly headCommitId: Prisma.FieldRef<"Asset", 'String'>
   readonly erasedTo: Prisma.FieldRef<"Asset", 'Int'>

@@ -1,0 +1,125 @@
+/**
+ * Assets as files with Content Credentials: made when they are asked for, kept in the content store and pinned like the file. So they are
+ * as private as the file and go with it. One is made anew once the asset, its transaction or the signer has changed.
+ */
+import { createHash } from 'node:crypto'
+import type { Actor } from '../actor.ts'
+import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { isNid } from '../ids.ts'
+import { owns, visibleAssets } from '../policy.ts'
+import type { ContentCredentials, ContentStore, Database } from '../ports.ts'
+import { findManifestFacts, keepSigned } from './content-credentials-statements.ts'
+import { FORMAT_BYTES, FORMAT_NAMES, formatOf } from './file-format.ts'
+import { type ManifestFacts, manifestOf } from './manifest.ts'
+
+/** A larger file is read by nobody's process in reasonable time and memory. */
+const MAX_BYTES = 50_000_000
+/** Another one when what we write changes. */
+const LAYOUT = 1
+/** Files that could not be dealt with are not tried again for a while: some take long, and none of them gets better by asking. */
+const REFUSED_FOR_MS = 600_000
+const MOST_REFUSALS = 1_000
+
+/** A file with our manifest, as it is served. */
+export interface SignedFile {
+  cid: string
+  mimeType: string
+  fileName: string
+  publicAccess: boolean
+}
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+  contentCredentials: ContentCredentials
+  /** Of this program. */
+  version: string
+  /** Where the registry is, if it is configured. */
+  registryAddress: string | undefined
+}
+
+const selection = {
+  ...{ id: true, nid: true, ownerId: true, fileName: true, fileSize: true, publicAccess: true },
+  ...{ headCommitId: true, c2paCid: true, c2paVersion: true, owner: { select: { allowC2paDownload: true } } },
+} as const
+
+const tooLarge = () =>
+  validationFailed({ file: [`Only files of at most ${MAX_BYTES / 1e6} MB are given with Content Credentials.`] })
+const noFormat = () =>
+  validationFailed({ file: [`It is of a kind that carries no Content Credentials. Those of ${FORMAT_NAMES} do.`] })
+
+/** Files with Content Credentials. */
+export function createContentCredentialsService(deps: Dependencies) {
+  const { database, contentStore, contentCredentials, version: program, registryAddress } = deps
+  const underWay = new Map<string, Promise<string>>()
+  const refusals = new Map<string, { error: DomainError; until: number }>()
+
+  async function headOf(nid: string): Promise<Uint8Array> {
+    const parts: Uint8Array[] = []
+    for await (const part of contentStore.read(nid, { offset: 0, length: FORMAT_BYTES })) parts.push(part)
+    return Buffer.concat(parts)
+  }
+
+  async function make(id: string, version: string, format: string, facts: ManifestFacts): Promise<string> {
+    const request = { format, ...manifestOf(facts, program) }
+    const imported = await contentStore.importFile(contentCredentials.write(contentStore.read(facts.nid), request))
+    const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
+    if (kept) return imported.cid
+    await imported.discard()
+    throw notFound('Asset')
+  }
+
+  /** The same for all who ask at once. What cannot be dealt with is remembered for a while. */
+  async function makeOnce(id: string, version: string, format: string, facts: ManifestFacts): Promise<string> {
+    const place = `${id} ${version}`
+    const refusal = refusals.get(place)
+    if (refusal && refusal.until > performance.now()) throw refusal.error
+    const running = underWay.get(place) ?? make(id, version, format, facts)
+    underWay.set(place, running)
+    try {
+      return await running
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'VALIDATION_FAILED') {
+        if (refusals.size >= MOST_REFUSALS) refusals.clear()
+        refusals.set(place, { error, until: performance.now() + REFUSED_FOR_MS })
+      }
+      throw error
+    } finally {
+      underWay.delete(place)
+    }
+  }
+
+  return {
+    /**
+     * An asset's file with our manifest in it, for who may see the asset and, where its owner gives such files to nobody else, only for
+     * them. Raises NOT_FOUND, VALIDATION_FAILED when the file can carry none, UNAVAILABLE.
+     */
+    async find(actor: Actor, nid: string): Promise<SignedFile> {
+      const where = { nid, ...visibleAssets(actor) }
+      const asset = isNid(nid) ? await database.read.asset.findFirst({ select: selection, where }) : null
+      if (!asset) throw notFound('Asset')
+      const signedBy = contentCredentials.signedBy()
+      if (signedBy === undefined || !(owns(actor, asset) || asset.owner.allowC2paDownload)) {
+        throw notFound('File with Content Credentials')
+      }
+      const { id, c2paCid, fileName, publicAccess } = asset
+      if (asset.fileSize > MAX_BYTES) throw tooLarge()
+      const format = formatOf(await headOf(nid))
+      if (!format) throw noFormat()
+      const [found] = await database.query(findManifestFacts, {
+        commit: asset.headCommitId,
+        registry: registryAddress ?? null,
+      })
+      // Deleted since.
+      if (!found) throw notFound('Asset')
+      const { tree_cid: treeCid, tree_sha256: treeSha256, chain_id: chainId, ...rest } = found
+      const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest }
+      const version = createHash('sha256')
+        .update([LAYOUT, program, signedBy, asset.headCommitId, facts.transaction].join(' '))
+        .digest('hex')
+      const isFresh = c2paCid !== null && asset.c2paVersion === version
+      const cid = isFresh ? c2paCid : await makeOnce(id, version, format, facts)
+      return { cid, mimeType: format, fileName, publicAccess }
+    },
+  }
+}

@@ -1,0 +1,126 @@
+/** Content Credentials (C2PA): who signs here, and manifests read and written, two files at once. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unavailable } from '../../domain/errors.ts'
+import type { ContentCredentials } from '../../domain/ports.ts'
+import { createBoundedQueue } from '../bounded-queue.ts'
+import { readOrCreate } from '../vault/key-ring.ts'
+import { reservedBytes, signClaim } from './cose.ts'
+import { makeDevelopmentChain } from './development-chain.ts'
+import { NAME, runManifestProcess } from './manifest-run.ts'
+import { readSigningIdentity, type SigningIdentity } from './signing-identity.ts'
+import { askForStamp, STAMP_BYTES } from './time-stamp.ts'
+
+/** From the first byte to the last: 50 MB take six seconds of a core that nobody else wants. Milliseconds. */
+const PATIENCE_MS = 30_000
+/** Each takes a core and some hundred megabytes for a moment. */
+const AT_ONCE = 2
+const MAX_WAITING = 20
+/** Of a file with its manifest. */
+const MOST_FILE_BYTES = 60_000_000
+
+/** Who signs, as it is configured. */
+export interface SignerConfig {
+  /** A private key in PEM. */
+  key: string | undefined
+  /** Path of its certificates in PEM. */
+  certificates: string | undefined
+  /** Whether a chain of our own may stand in for them. */
+  mayBeDevelopment: boolean
+}
+
+/** Reads a file that the configuration names. Raises an Error that names the variable. */
+export function readNamedFile(variable: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`The file that ${variable} names cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/**
+ * Who signs: what is configured, or the development chain below `dir`, made at the first call; undefined where neither is to be used.
+ * Raises an Error that says what is wrong.
+ */
+export function openSigningIdentity({ key, certificates, mayBeDevelopment }: SignerConfig, dir: string) {
+  if (key !== undefined && certificates !== undefined) {
+    return readSigningIdentity(key, readNamedFile('C2PA_CERTIFICATES', certificates))
+  }
+  if (!mayBeDevelopment) return undefined
+  const pem = readOrCreate(join(dir, 'keys', 'content-credentials-development.pem'), () => {
+    const made = makeDevelopmentChain(new Date())
+    return made.key + made.chain
+  })
+  return readSigningIdentity(pem, pem)
+}
+
+interface Options {
+  /** The installation's folder. */
+  dir: string
+  config: SignerConfig & {
+    timestampUrl: string | undefined
+  }
+  /** Milliseconds for one file. */
+  patience?: number
+}
+
+/** Reads and writes manifests; 20 files wait at most. Who signs is looked up when it is first asked. */
+export function createContentCredentials({ dir, config, patience = PATIENCE_MS }: Options): ContentCredentials {
+  const { timestampUrl } = config
+  const queued = createBoundedQueue({ name: NAME, atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
+  const stampBytes = timestampUrl === undefined ? 0 : STAMP_BYTES
+  let opened: { identity: SigningIdentity | undefined } | undefined
+  const identityNow = () => {
+    opened ??= { identity: openSigningIdentity(config, dir) }
+    const { identity } = opened
+    if (identity && identity.expiresAt.getTime() <= Date.now()) {
+      throw unavailable('Signing Content Credentials', new Error('The certificate in C2PA_CERTIFICATES has expired.'))
+    }
+    return identity
+  }
+  const stamp = async (bytes: Uint8Array) => {
+    try {
+      return await askForStamp(timestampUrl!, bytes)
+    } catch (error) {
+      throw unavailable('The time-stamping authority', error)
+    }
+  }
+
+  return {
+    signedBy() {
+      const identity = identityNow()
+      return identity && `${identity.fingerprint} ${timestampUrl ?? ''}`
+    },
+    async *write(source, { format, ...request }) {
+      const identity = identityNow()
+      if (!identity) throw unavailable('Signing Content Credentials')
+      const reserve = reservedBytes(identity, stampBytes)
+      const run = () =>
+        runManifestProcess({
+          source,
+          order: { format, write: { ...request, algorithm: identity.algorithm.name, reserve } },
+          sign: (claim) => signClaim(identity, claim, reserve, timestampUrl === undefined ? undefined : stamp),
+          patience,
+          mostBytes: MOST_FILE_BYTES,
+        })
+      yield* throughQueue(queued, run)
+    },
+  }
+}
+
+/** The place in the queue is held until all was taken, or nobody takes any more. */
+async function* throughQueue<T>(queued: ReturnType<typeof createBoundedQueue>, run: () => AsyncGenerator<T>) {
+  const left = Promise.withResolvers<void>()
+  const entered = Promise.withResolvers<void>()
+  const place = queued(async () => {
+    entered.resolve()
+    await left.promise
+  })
+  place.catch(entered.reject)
+  await entered.promise
+  try {
+    yield* run()
+  } finally {
+    left.resolve()
+  }
+}

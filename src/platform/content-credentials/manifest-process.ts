@@ -1,0 +1,86 @@
+/**
+ * Reads the Content Credentials of a stranger's file, or writes ours into a copy of it. The file comes in by stdin, the outcome goes
+ * out by stdout. A process of its own: what goes wrong in the reader, and how much memory and time it takes, happens away from keys
+ * and requests. The private key is not here: a claim is sent to the parent, which sends its signature back.
+ */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { initSync, WasmBuilder, WasmReader } from '@contentauth/c2pa-wasm'
+import { type ManifestOrder, NOTHING, UNREADABLE, type WritingOrder } from './manifest-order.ts'
+
+/** The library reads a Blob as browsers' workers do; these bytes are here already. */
+class HeldBytes extends Blob {
+  readonly held: Uint8Array
+  constructor(held: Uint8Array) {
+    super([])
+    this.held = held
+  }
+  override get size() {
+    return this.held.length
+  }
+  override slice(from = 0, to = this.held.length) {
+    return new HeldBytes(this.held.subarray(from, to))
+  }
+}
+
+class FileReaderSync {
+  readAsArrayBuffer({ held }: HeldBytes) {
+    return held.slice().buffer
+  }
+}
+
+// Nothing is asked of the network, whatever a file names.
+Object.assign(globalThis, { FileReaderSync, fetch: undefined })
+
+const settingsOf = ({ trustList }: ManifestOrder) =>
+  JSON.stringify({
+    verify: { remote_manifest_fetch: false, ocsp_fetch: false, verify_after_reading: true, verify_after_sign: true },
+    builder: { thumbnail: { enabled: false } },
+    ...(trustList && { trust: { trust_anchors: trustList } }),
+  })
+
+const nextMessage = <Message>() => new Promise<Message>((resolve) => process.once('message', resolve))
+
+async function signatureOf(claim: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = nextMessage<{ signature: string }>()
+  process.send!({ claim: Buffer.from(claim).toString('base64') })
+  return new Uint8Array(Buffer.from((await answer).signature, 'base64'))
+}
+
+/** A report as `c2pa-rs` writes it; undefined when there is no manifest. */
+async function read(order: ManifestOrder, file: Uint8Array): Promise<string | undefined> {
+  try {
+    return (await WasmReader.fromBytes(order.format, file, settingsOf(order))).json()
+  } catch (error) {
+    if (/JumbfNotFound/.test(String(error))) return undefined
+    throw error
+  }
+}
+
+async function write(order: ManifestOrder, writing: WritingOrder, file: Uint8Array): Promise<Uint8Array> {
+  const hasManifest = (await read(order, file)) !== undefined
+  const manifest = { ...(hasManifest ? writing.following : writing.first), format: order.format }
+  const builder = WasmBuilder.fromJson(JSON.stringify(manifest), settingsOf(order))
+  // Adds the file as it was as what this one was made from, with what it says of itself, and that it was opened.
+  if (hasManifest || !writing.firstIsOrigin) builder.setIntent('edit')
+  const signer = { sign: signatureOf, reserveSize: writing.reserve, alg: writing.algorithm }
+  return builder.sign(signer, [], order.format, new HeldBytes(file))
+}
+
+async function main() {
+  const order = await nextMessage<ManifestOrder>()
+  initSync({ module: readFileSync(fileURLToPath(import.meta.resolve('@contentauth/c2pa-wasm/c2pa.wasm'))) })
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  const file = new Uint8Array(Buffer.concat(chunks))
+  const outcome = order.write ? await write(order, order.write, file) : await read(order, file)
+  if (outcome === undefined) process.exitCode = NOTHING
+  else process.stdout.write(outcome)
+  process.disconnect()
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(String(error))
+  process.exitCode = UNREADABLE
+  process.disconnect()
+})
