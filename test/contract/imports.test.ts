@@ -61,6 +61,8 @@ const eventRule = 'domain/event/event-sql\\.ts'
 const internalAddress = 'domain/store/internal-address\\.ts'
 /** Which language somebody is written to in is decided once, for pages and mails. */
 const language = 'domain/language\\.ts'
+/** How requests that come together are asked as one is written down once. */
+const batch = 'domain/batch\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 const localSocket = 'platform/embedded/local-socket\\.ts'
 
@@ -88,7 +90,7 @@ const rules: Record<string, Rule> = {
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
   platform: {
-    local: new RegExp(`^(platform/|${ports})`),
+    local: new RegExp(`^(platform/|${ports}|${batch})`),
     packages: /^(?!ethers$)/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },

@@ -108,6 +108,29 @@ test('one shape is one statement, whatever its values', async () => {
   expect(names[3]).not.toBe(names[0])
 })
 
+describe('reads of one row that come together and have one shape', () => {
+  const select = { email: true, wallet: true, ownedAssets: { take: 2, orderBy: { id: 'asc' }, select: { tag: true } } }
+  const target = (id: string): Target => ['user', 'findFirst', { where: { id }, select }]
+  const together = (ids: string[]) => Promise.all(ids.map((id) => outcome(reads, target(id))))
+  const alone = (ids: string[]) => Promise.all(ids.map((id) => outcome(prisma, target(id))))
+
+  test('are one statement, and each has its own answer', async () => {
+    const ids = [1, 2, 99, 3, 1].map(userId)
+    const expected = await alone(ids)
+    deepStrictEqual(await together(ids), expected)
+    statements.mockClear()
+    deepStrictEqual(await together(ids), expected)
+    expect(statements.mock.calls.map(([query]) => query.name)).toEqual([expect.stringMatching(/^read_.*_many$/)])
+  })
+
+  test('answer the others when one asks for what cannot be', async () => {
+    const ids = [userId(1), 'no-uuid', userId(2)]
+    const answers = await together(ids)
+    deepStrictEqual(answers, await alone(ids))
+    expect(answers[1]).toHaveProperty('refusal')
+  })
+})
+
 test('a value never becomes part of a statement', async () => {
   const value = `x' or true --`
   expect(await reads.user.findMany({ where: { email: value } })).toEqual([])

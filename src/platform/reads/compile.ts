@@ -24,6 +24,8 @@ export interface Compiled {
   readonly decode: (rows: Row[]) => unknown
   /** Whether it reads or counts many rows. */
   readonly isList: boolean
+  /** Whether it reads one row and what hangs on it. */
+  readonly isSingle: boolean
 }
 
 /** What a statement does besides what it is asked. */
@@ -49,7 +51,8 @@ export const compile = (
         ? compilePart(draft, model, args, isCut ? pageBytes : undefined)
         : compileFind(draft, model, method, args)
   const name = `read_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
-  return { name, text, parameters: draft.parameters, decode, isList: draft.isList }
+  const isSingle = !isMany && method !== 'count'
+  return { name, text, parameters: draft.parameters, decode, isList: draft.isList, isSingle }
 }
 
 const compileCount = (draft: Draft, model: Model, args: Arguments) => {

@@ -7,6 +7,7 @@ import type { Gate, ReadClient } from '../../domain/ports.ts'
 import { blindTracer, type SpanOptions, type Tracer } from '../../domain/telemetry.ts'
 import { openGate } from '../gate.ts'
 import { Prisma, type PrismaClient } from '../prisma/client.ts'
+import { createAsk, isDataException } from './ask.ts'
 import { type Compiled, compile, type ReadMethod, readMethods } from './compile.ts'
 import type { Row } from './decode.ts'
 import { type Model, readModels } from './model.ts'
@@ -33,12 +34,6 @@ export interface ReadsOptions {
 
 /** Shapes kept compiled; the one not used for longest goes first. */
 const MOST_SHAPES = 500
-
-/**
- * Statements with a name. A connection keeps each until it ends, so there must be a bound; beyond it statements still
- * run, but are planned every time.
- */
-const MOST_NAMES = 500
 
 const manyMethods: ReadonlySet<ReadMethod> = new Set(['findMany', 'count'])
 
@@ -78,7 +73,6 @@ export const createReads = ({
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
   const shapes = new Map<string, Compiled | typeof unsupported>()
-  const names = new Set<string>()
 
   const compiled = (model: Model, method: ReadMethod, args: Arguments) => {
     const key = `${model.name}\u0001${method}\u0001${shapeOf(args)}`
@@ -98,12 +92,7 @@ export const createReads = ({
     return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
   }
 
-  const nameOf = ({ name }: Compiled) => {
-    if (names.has(name)) return name
-    if (names.size >= MOST_NAMES) return undefined
-    names.add(name)
-    return name
-  }
+  const ask = createAsk({ pool, lists })
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
     const told = `${model.name}.${method}`
@@ -118,9 +107,7 @@ export const createReads = ({
       const { statement, values } = prepared
       let rows: Row[]
       try {
-        const query = { name: nameOf(statement), text: statement.text, values, rowMode: 'array' as const }
-        const ask = () => tracer.span(told, sqlSpan, () => pool.query<unknown[]>(query))
-        rows = (await (statement.isList ? lists(ask) : ask())).rows
+        rows = await tracer.span(told, sqlSpan, () => ask(statement, values))
       } catch (error) {
         // A value that its column cannot hold, such as a malformed UUID: Prisma has words of its own for it.
         if (isDataException(error)) return delegate[method](given)
@@ -160,10 +147,6 @@ const valueAt = (args: Arguments, path: Path): unknown => {
   for (const key of path) value = (value as Record<string | number, unknown>)[key]
   return value
 }
-
-/** Class 22 of PostgreSQL's error codes. */
-const isDataException = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
 const recordNotFound = ({ name }: Model, method: ReadMethod) =>
   new Prisma.PrismaClientKnownRequestError(
