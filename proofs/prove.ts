@@ -43,6 +43,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F32: async () => (await import('./f32-broken-bodies.ts')).proveBrokenBodies,
   F33: async () => (await import('./f33-bounded-answers.ts')).proveBoundedAnswers,
   F35: async () => (await import('./f35-first-requests.ts')).proveFirstRequests,
+  F36: async () => (await import('./f36-coins.ts')).proveCoins,
   F37: async () => (await import('./f37-poisoned-item.ts')).provePoisonedItem,
   F38: async () => (await import('./f38-frozen-process.ts')).proveFrozenProcess,
   F39: async () => (await import('./f39-restore.ts')).proveRestore,
