@@ -1,16 +1,16 @@
-import { resolveCursorConnection } from '@pothos/plugin-relay'
+import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import type { WithdrawalQuote } from '../domain/wallet/withdrawal-service.ts'
-import type { Withdrawal } from '../domain/wallet/withdrawal-statements.ts'
+import type { Withdrawal } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
+import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
-import { offsetArg } from './offset.ts'
+import { offsetArg, withOffset } from './offset.ts'
 import { wantedOf } from './paid-mutation.ts'
 import { QuoteProblem } from './quote.ts'
 import { atMost, characters, pageOf } from './sizes.ts'
-
-const pages = pageOf(1_000)
+import { totalCountDescription, totalCountOf } from './total-count.ts'
 
 const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
   description: 'How far a withdrawal is.',
@@ -26,40 +26,61 @@ const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
 })
 
 /** `Withdrawal`, for who withdraws alone. */
-export const WithdrawalType = builder.objectRef<Withdrawal>('Withdrawal').implement({
+export const WithdrawalType = builder.prismaObject('Withdrawal', {
   description: 'Coins that leave a wallet for an address on the chain.',
   interfaces: [Node],
+  select: {
+    ...{ id: true, status: true, amount: true, fee: true, recipient: true, failure: true },
+    ...{ createdAt: true, dueAt: true, settledAt: true },
+  },
   fields: (t) => ({
     id: t.id({ description: 'Identifier, as in `withdrawal_01h2x…`.', resolve: ({ id }) => toId('withdrawal', id) }),
-    status: t.expose('status', { type: WithdrawalStatus, description: 'How far it is.' }),
-    amount: t.expose('amount', { type: 'Decimal', description: 'What arrives, in currency units.' }),
-    fee: t.expose('fee', { type: 'Decimal', description: 'What was charged for the chain transaction.' }),
+    status: t.field({ type: WithdrawalStatus, description: 'How far it is.', resolve: ({ status }) => status }),
+    amount: t.field({
+      type: 'Decimal',
+      description: 'What arrives, in currency units.',
+      resolve: ({ amount }) => amount,
+    }),
+    fee: t.field({
+      type: 'Decimal',
+      description: 'What was charged for the chain transaction.',
+      resolve: ({ fee }) => fee,
+    }),
     total: t.field({
       type: 'Decimal',
       description: 'What it took from the wallet.',
       resolve: ({ amount, fee }) => add(amount, fee),
     }),
-    to: t.expose('recipient', { type: 'Address', description: 'Where it goes.' }),
-    transactionHash: t.exposeString('transactionHash', {
+    to: t.field({ type: 'Address', description: 'Where it goes.', resolve: ({ recipient }) => recipient }),
+    transactionHash: t.string({
       ...characters(66),
       nullable: true,
       description:
         'Hash of the chain transaction; null until one was sent. It changes when a dearer one takes its place.',
+      select: { move: { select: { status: true, transactionHash: true } } },
+      resolve: ({ move }) => (move && move.status !== 'SIGNED' ? move.transactionHash : null),
     }),
-    failure: t.exposeString('failure', {
+    failure: t.string({
       ...characters(500),
       nullable: true,
       description: 'Why it failed, if it did.',
+      resolve: ({ failure }) => failure,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was asked for.' }),
-    dueAt: t.expose('dueAt', {
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was asked for.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
+    dueAt: t.field({
       type: 'DateTime',
       description: 'From when on it may be signed for; until then it can be cancelled.',
+      resolve: ({ dueAt }) => dueAt,
     }),
-    settledAt: t.expose('settledAt', {
+    settledAt: t.field({
       type: 'DateTime',
       nullable: true,
       description: 'When it was confirmed, failed or was cancelled; null until then.',
+      resolve: ({ settledAt }) => settledAt,
     }),
   }),
 })
@@ -117,10 +138,11 @@ interface WithdrawPayload {
 const WithdrawPayload = builder.objectRef<WithdrawPayload>('WithdrawPayload').implement({
   description: 'What is withdrawn.',
   fields: (t) => ({
-    withdrawal: t.expose('withdrawal', {
+    withdrawal: t.field({
       type: WithdrawalType,
       nullable: true,
       description: 'The withdrawal; null on a dry run.',
+      resolve: ({ withdrawal }) => withdrawal,
     }),
     quote: t.expose('quote', {
       type: WithdrawalQuoteType,
@@ -137,7 +159,13 @@ const CancelWithdrawalInput = builder.inputType('CancelWithdrawalInput', {
 
 const CancelWithdrawalPayload = builder.objectRef<{ withdrawal: Withdrawal }>('CancelWithdrawalPayload').implement({
   description: 'What was cancelled.',
-  fields: (t) => ({ withdrawal: t.expose('withdrawal', { type: WithdrawalType, description: 'The withdrawal.' }) }),
+  fields: (t) => ({
+    withdrawal: t.field({
+      type: WithdrawalType,
+      description: 'The withdrawal.',
+      resolve: ({ withdrawal }) => withdrawal,
+    }),
+  }),
 })
 
 builder.mutationFields((t) => ({
@@ -147,19 +175,25 @@ builder.mutationFields((t) => ({
       'Takes currency units out of your wallet and sends them to an address on the chain; points stay. A mail tells you. It can be cancelled until it is ' +
       'signed for. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED, THROTTLED, CONFLICT, UNAVAILABLE.',
     args: { input: t.arg({ type: WithdrawInput, required: true, description: 'The withdrawal to make.' }) },
-    resolve: async (_root, { input }, { actor, services, idempotency }) =>
-      input.dryRun
-        ? { withdrawal: null, quote: await services.withdrawals.quote(actor, wantedOf(input)) }
-        : { withdrawal: await services.withdrawals.withdraw(actor, wantedOf(input), idempotency), quote: null },
+    resolve: async (_root, { input }, context, info) => {
+      const { actor, services, idempotency } = context
+      if (input.dryRun) return { withdrawal: null, quote: await services.withdrawals.quote(actor, wantedOf(input)) }
+      const id = await services.withdrawals.withdraw(actor, wantedOf(input), idempotency)
+      const query = queryFromInfo({ context, info, path: ['withdrawal'] })
+      return { withdrawal: await services.withdrawals.get(actor, id, query), quote: null }
+    },
   }),
   cancelWithdrawal: t.field({
     type: CancelWithdrawalPayload,
     description:
       'Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Raises NOT_AUTHENTICATED, NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.',
     args: { input: t.arg({ type: CancelWithdrawalInput, required: true, description: 'The withdrawal.' }) },
-    resolve: async (_root, { input: { id } }, { actor, services, idempotency }) => ({
-      withdrawal: await services.withdrawals.cancel(actor, id, idempotency),
-    }),
+    resolve: async (_root, { input: { id } }, context, info) => {
+      const { actor, services, idempotency } = context
+      const uuid = await services.withdrawals.cancel(actor, id, idempotency)
+      const query = queryFromInfo({ context, info, path: ['withdrawal'] })
+      return { withdrawal: await services.withdrawals.get(actor, uuid, query) }
+    },
   }),
 }))
 
@@ -168,28 +202,24 @@ const WithdrawalConnection = builder.connectionObject(
     type: WithdrawalType,
     name: 'WithdrawalConnection',
     description: 'A page of withdrawals.',
-    fields: (t) => ({
-      totalCount: t.int({
-        description: 'How many there are on all pages. Counted when asked for.',
-        resolve: (_connection, _args, { actor, services }) => services.withdrawals.count(actor),
-      }),
-    }),
+    fields: (t) => ({ totalCount: t.int({ description: totalCountDescription, resolve: totalCountOf }) }),
   },
   { name: 'WithdrawalEdge', description: 'A withdrawal with its cursor.' },
 )
 
 builder.queryField('withdrawals', (t) =>
-  t.connection(
+  t.prismaConnection(
     {
       type: WithdrawalType,
-      ...pages,
-      description: 'Your withdrawals, newest first. Raises NOT_AUTHENTICATED.',
+      cursor: 'id',
+      ...pageOf(1_000),
+      description: 'Your withdrawals, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       args: { offset: offsetArg(t) },
-      resolve: (_root, { offset, ...args }, { actor, services }) =>
-        resolveCursorConnection<Promise<Withdrawal[]>>(
-          { args, ...pages, toCursor: ({ id }) => toId('withdrawal', id) },
-          (page) => services.withdrawals.list(actor, { ...page, offset: Math.max(offset ?? 0, 0) }),
-        ),
+      totalCount: (_connection, _args, { actor, services }) => services.withdrawals.count(actor),
+      resolve: (query, _root, { offset, ...page }, { actor, services }) => {
+        assertCursors('id', page)
+        return services.withdrawals.list(actor, withOffset(query, offset))
+      },
     },
     WithdrawalConnection,
   ),

@@ -1,4 +1,5 @@
 /** Coins that people take out. Contract: `withdraw`, `POST /api/v3/wallet/withdrawals/` (decision 32). */
+import type { Prisma, Withdrawal } from '../../platform/prisma/client.ts'
 import type { OwnPassword } from '../account/own-password.ts'
 import { wrongPassword } from '../account/own-password.ts'
 import type { Actor } from '../actor.ts'
@@ -11,18 +12,13 @@ import { add, formatAmount, fromUnits, toUnits } from '../money.ts'
 import { assertUserMay } from '../policy.ts'
 import type { Coins, Database, FeedNotifications, QuotedTransfer } from '../ports.ts'
 import { type Problem, problemsOf } from './quote.ts'
-import type { StatementPage } from './statement-service.ts'
 import { type WithdrawInput, withdrawInput } from './withdrawal-input.ts'
-import {
-  cancelWithdrawal,
-  countWithdrawals,
-  findWithdrawal,
-  insertWithdrawal,
-  readWithdrawable,
-  readWithdrawals,
-  readWithdrawalsUp,
-  type Withdrawal,
-} from './withdrawal-statements.ts'
+import { cancelWithdrawal, insertWithdrawal, readWithdrawable } from './withdrawal-statements.ts'
+
+/** What a caller wants loaded, in Prisma's language; made from the GraphQL document. */
+export type WithdrawalQuery = Omit<Prisma.WithdrawalFindFirstArgs, 'where'>
+/** The same for a page. */
+export type WithdrawalsQuery = Omit<Prisma.WithdrawalFindManyArgs, 'where' | 'orderBy'>
 
 interface Dependencies {
   database: Database
@@ -137,55 +133,38 @@ export function createWithdrawalService(deps: Dependencies) {
     throw busy()
   }
 
-  /** Raises NOT_FOUND. */
-  async function get(actor: Actor, uuid: string): Promise<Withdrawal> {
-    const found = await service.find(actor, uuid)
-    if (!found) throw notFound('Withdrawal')
-    return found
-  }
-
   const service = {
     /** A withdrawal of the actor's by its UUID; null when there is none. */
-    async find(actor: Actor, uuid: string): Promise<Withdrawal | null> {
+    async find(actor: Actor, uuid: string, query: WithdrawalQuery = {}): Promise<Withdrawal | null> {
       if (actor.kind !== 'user') return null
-      const [found] = await database.query(findWithdrawal, { user: actor.id, withdrawal: uuid })
-      return found ?? null
+      return database.read.withdrawal.findFirst({ ...query, where: { id: uuid, walletId: actor.id } })
     },
 
-    /** The actor's withdrawals, newest first. Raises NOT_AUTHENTICATED, VALIDATION_FAILED. */
-    async list(
-      actor: Actor,
-      { limit, offset = 0, after, before, inverted = false }: StatementPage,
-    ): Promise<Withdrawal[]> {
+    /** A withdrawal of the actor's by its UUID. Raises NOT_FOUND. */
+    async get(actor: Actor, uuid: string, query?: WithdrawalQuery): Promise<Withdrawal> {
+      const found = await service.find(actor, uuid, query)
+      if (!found) throw notFound('Withdrawal')
+      return found
+    },
+
+    /** The actor's withdrawals, newest first. Raises NOT_AUTHENTICATED. */
+    async list(actor: Actor, query: WithdrawalsQuery): Promise<Withdrawal[]> {
       assertUserMay(actor, 'withdrawal:read')
-      const uuidOf = (name: 'after' | 'before', cursor: string | undefined) => {
-        if (cursor === undefined) return null
-        const found = fromId(cursor, 'withdrawal')
-        if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
-        return found.uuid
-      }
-      const bounds = { olderThan: uuidOf('after', after), newerThan: uuidOf('before', before) }
-      return database.query(inverted ? readWithdrawalsUp : readWithdrawals, {
-        user: actor.id,
-        ...bounds,
-        limit,
-        offset,
-      })
+      return database.read.withdrawal.findMany({ ...query, orderBy: { id: 'desc' }, where: { walletId: actor.id } })
     },
 
-    /** How many there are in all. Raises NOT_AUTHENTICATED. */
+    /** How many `list` would give in all. Raises NOT_AUTHENTICATED. */
     async count(actor: Actor): Promise<number> {
       assertUserMay(actor, 'withdrawal:read')
-      const [row] = await database.query(countWithdrawals, { user: actor.id })
-      return row?.count ?? 0
+      return database.read.withdrawal.count({ where: { walletId: actor.id } })
     },
 
     /**
      * Takes coins out of the wallet, to be sent to an address on the chain once they may no longer be cancelled. Only currency units, and never more
-     * than the limit of a day. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED,
+     * than the limit of a day. Returns its UUID. Raises NOT_AUTHENTICATED, VALIDATION_FAILED, INSUFFICIENT_FUND, PRICE_EXCEEDS_MAX_COST, WITHDRAWALS_PAUSED,
      * THROTTLED, CONFLICT, UNAVAILABLE while the node cannot tell what the fee is.
      */
-    async withdraw(actor: Actor, rawInput: WithdrawInput, context: IdempotencyContext): Promise<Withdrawal> {
+    async withdraw(actor: Actor, rawInput: WithdrawInput, context: IdempotencyContext): Promise<string> {
       assertUserMay(actor, 'withdrawal:create')
       const { currentPassword, amount, to, maxFee } = parse(withdrawInput, rawInput)
       const id = await idempotency.once(
@@ -202,7 +181,7 @@ export function createWithdrawalService(deps: Dependencies) {
         },
       )
       notifications.notify(actor.id)
-      return get(actor, id)
+      return id
     },
 
     /** A dry run of `withdraw`, for which no password is needed. Raises NOT_AUTHENTICATED, THROTTLED, UNAVAILABLE. */
@@ -221,18 +200,18 @@ export function createWithdrawalService(deps: Dependencies) {
     },
 
     /**
-     * Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Raises NOT_AUTHENTICATED, NOT_FOUND,
-     * UNABLE_TO_CANCEL_WITHDRAWAL.
+     * Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Returns its UUID. Raises NOT_AUTHENTICATED,
+     * NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.
      */
-    async cancel(actor: Actor, withdrawalId: string, context: IdempotencyContext): Promise<Withdrawal> {
+    async cancel(actor: Actor, withdrawalId: string, context: IdempotencyContext): Promise<string> {
       assertUserMay(actor, 'withdrawal:create')
       const uuid = fromId(withdrawalId, 'withdrawal')?.uuid
       if (!uuid) throw notFound('Withdrawal')
       await idempotency.once(actor, context, 'cancelWithdrawal', { withdrawalId }, async () => {
-        await get(actor, uuid)
+        await service.get(actor, uuid)
         const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...fingerprintOf(context) }
         const [cancelled] = await database.query(cancelWithdrawal, parameters)
-        if (!cancelled && (await get(actor, uuid)).status !== 'CANCELLED')
+        if (!cancelled && (await service.get(actor, uuid)).status !== 'CANCELLED')
           throw new DomainError(
             'UNABLE_TO_CANCEL_WITHDRAWAL',
             'The withdrawal is signed for, or over: it cannot be cancelled.',
@@ -240,7 +219,7 @@ export function createWithdrawalService(deps: Dependencies) {
         return uuid
       })
       notifications.notify(actor.id)
-      return get(actor, uuid)
+      return uuid
     },
   }
   return service

@@ -39,31 +39,6 @@ export const findWithdrawal = statement(
   `${withdrawalSql} where x.id = $withdrawal and x.wallet_id = $user`,
 )
 
-const page = (name: string, direction: 'asc' | 'desc') =>
-  statement(
-    name,
-    {
-      parameters: { user: uuid, olderThan: orNull(uuid), newerThan: orNull(uuid), limit: int, offset: int },
-      columns,
-      isList: true,
-    },
-    `${withdrawalSql}
-     where x.wallet_id = $user and x.id < coalesce($olderThan, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-       and x.id > coalesce($newerThan, '00000000-0000-0000-0000-000000000000')
-     order by x.id ${direction} limit $limit offset $offset`,
-  )
-/** A page of a user's withdrawals, newest first. */
-export const readWithdrawals = page('withdrawal_page', 'desc')
-/** The same from the oldest. */
-export const readWithdrawalsUp = page('withdrawal_page_up', 'asc')
-
-/** How many withdrawals a user has made. */
-export const countWithdrawals = statement(
-  'withdrawal_count',
-  { parameters: { user: uuid }, columns: { count: int }, isList: true },
-  'select count(*)::int as count from withdrawals where wallet_id = $user',
-)
-
 /** Parameters of what a withdrawal is held to. */
 const held = { user: uuid, recipient: text }
 /** What a withdrawal is held to, at one moment: `sequence` tells whether anything has changed since. */

@@ -53,6 +53,7 @@ const models: { [Name in keyof ReadClient]: Capitalize<Name> } = {
   order: 'Order',
   event: 'Event',
   deposit: 'Deposit',
+  withdrawal: 'Withdrawal',
   refund: 'Refund',
   webhookDelivery: 'WebhookDelivery',
   webhookAttempt: 'WebhookAttempt',
