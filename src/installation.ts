@@ -193,15 +193,6 @@ export async function relayAddresses({ chain }: Config): Promise<string[]> {
   return (await relayKeysOf(chain)).map((key) => createRelayAccount(key).address)
 }
 
-/** The treasury's private key, where none is configured: as long as the vault's derivation key is the same. */
-const treasuryKeyOf = ({ chain }: Config, vault: KeyVault) => chain.treasuryKey ?? toKeyText(vault.derive('treasury'))
-const toKeyText = (key: Uint8Array) => `0x${Buffer.from(key).toString('hex')}`
-
-async function treasuryAccount(config: Config, vault: KeyVault): Promise<RelayAccount> {
-  const { createRelayAccount } = await import('./chain/keys.ts')
-  return createRelayAccount(treasuryKeyOf(config, vault))
-}
-
 const ANVIL_FINAL_DEPTH = 64
 
 async function startChain(config: Config, log: Log) {
@@ -237,6 +228,7 @@ export async function connectChain(
     { createCoinMover },
     { createLastCoins },
     { createCoinQuotes },
+    { createTreasury },
   ] = await Promise.all([
     import('./chain/registry.ts'),
     import('./chain/relay.ts'),
@@ -244,6 +236,7 @@ export async function connectChain(
     import('./chain/coin-mover.ts'),
     import('./chain/coin-last.ts'),
     import('./chain/coin-quote.ts'),
+    import('./chain/coin-treasury.ts'),
   ])
   const relayKeys = await relayKeysOf(config.chain)
   const anvil = rpcUrl ? undefined : await startChain(config, log)
@@ -283,7 +276,7 @@ export async function connectChain(
     confirmations: config.chain.depositConfirmations,
     token: config.chain.tokenAddress,
   })
-  const treasury = await treasuryAccount(config, installation.vault)
+  const treasury = createTreasury(config.chain.treasuryKey, installation.vault)
   const { address } = treasury
   const { gasFee, gasFeeBounds } = config.money
   const { createGasQuote } = await import('./chain/gas-quote.ts')

@@ -26,16 +26,29 @@ const isGone = (
   return hash === undefined ? blockNumber > head : hash !== blockHash
 }
 
+/** The chain at one moment, and how deep a block lies whose moves are not looked at any more. */
+export interface Depths {
+  view: ChainView
+  depth: number
+}
+
 /** Brings these moves up to what the chain says. Returns those that are not in it. */
-export async function followMoves(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<CoinMove[]> {
-  const displaced = await checkPlaced(parts, view, moves.filter(isPlaced))
+export async function followMoves(parts: MoverParts, depths: Depths, moves: readonly CoinMove[]): Promise<CoinMove[]> {
+  const displaced = await checkPlaced(parts, depths, moves.filter(isPlaced))
   const waiting = moves.filter((move) => !isPlaced(move) || displaced.has(move.id))
   const included = await readReceipts(parts, waiting)
   return waiting.filter(({ id }) => !included.has(id))
 }
 
-/** Settles what is deep enough and takes back what lost its block. Returns which ones did. */
-async function checkPlaced(parts: MoverParts, { head }: ChainView, moves: readonly Placed[]): Promise<Set<string>> {
+/**
+ * Settles what is deep enough and takes back what lost its block. What its recipient refused counts once its block is not looked at any
+ * more: it is given back, and its transaction could arrive in another block. Returns which ones lost theirs.
+ */
+async function checkPlaced(
+  parts: MoverParts,
+  { view: { head }, depth }: Depths,
+  moves: readonly Placed[],
+): Promise<Set<string>> {
   if (moves.length === 0) return new Set()
   const canonical = await readBlockHashes(parts.rpc, [...new Set(moves.map(({ blockNumber }) => blockNumber))])
   const displaced = moves.filter((move) => isGone(move, canonical, head.number))
@@ -48,10 +61,10 @@ async function checkPlaced(parts: MoverParts, { head }: ChainView, moves: readon
     for (const { transactionHash } of displaced) parts.memory.sentAt.delete(transactionHash)
   }
   const deep = moves.filter(
-    ({ status, blockNumber, blockHash }) =>
+    ({ status, hasArrived, blockNumber, blockHash }) =>
       status === 'INCLUDED' &&
       canonical.get(blockNumber) === blockHash &&
-      head.number - blockNumber >= parts.confirmations,
+      head.number - blockNumber >= (hasArrived ? parts.confirmations : depth),
   )
   if (deep.length > 0) await parts.books.settle(deep)
   return new Set(displaced.map(({ id }) => id))

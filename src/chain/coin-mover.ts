@@ -3,18 +3,19 @@
  * stands in no request's way. Everything that can be sent is stored before, so a process that dies at any moment is followed by one
  * that sends the same bytes again.
  */
-import type { CoinBooks, Custody, Log } from '../domain/ports.ts'
+import type { CoinBooks, CoinMove, Custody, Log } from '../domain/ports.ts'
 import type { Meter } from '../domain/telemetry.ts'
 import { followMoves } from './coin-follow.ts'
 import { gather } from './coin-gather.ts'
-import { createSendMemory, type MoverParts } from './coin-parts.ts'
-import { sendMoves } from './coin-send.ts'
+import { createSendMemory, type MoverParts, tell } from './coin-parts.ts'
+import { forgetOthers, sendMoves } from './coin-send.ts'
+import { readTreasury, tellEarlierTreasuries } from './coin-treasury.ts'
 import { payWithdrawals } from './coin-withdraw.ts'
 import type { RelayAccount } from './keys.ts'
 import { createLease } from './lease.ts'
 import type { Registry } from './registry.ts'
 import { createTeller } from './teller.ts'
-import { readView } from './view.ts'
+import { type ChainView, readView } from './view.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 /** Which chain it is, whose books are written, and where the coins go. */
@@ -41,7 +42,7 @@ export type CoinMover = Watch
 const leaseName = 'coins'
 /** Blocks: a move that is deeper is not looked at any more. */
 const WATCHED_BLOCKS = 128
-/** Moves of one step. */
+/** Moves that are looked at together. */
 const PAGE = 200
 /** Milliseconds between looks at the chain while there is nothing to do: where blocks of moves are young, and where not. */
 const SETTLED_LOOK_MS = 15_000
@@ -49,7 +50,7 @@ const IDLE_LOOK_MS = 60_000
 
 /** A mover of coins; of several processes one works, by the lease `coins`. While a part is away it asks again, and tells so once. */
 export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...options }: CoinMoverOptions): CoinMover {
-  const { books, log, confirmations } = options
+  const { books, log } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl, log })
   const parts: MoverParts = {
@@ -72,16 +73,52 @@ export function createCoinMover({ registry, databaseUrl, pollEvery = 1_000, ...o
     if (!(await lease.acquire(leaseName)) || (await isIdle())) return pollEvery
     const view = await readView(parts.rpc, [])
     await registry.assertChain(view.chainId)
-    const youngest = Math.max(view.head.number - Math.max(WATCHED_BLOCKS, 2 * confirmations), 0)
-    const moves = await books.findOpen(youngest, PAGE)
-    await sendMoves(parts, view, await followMoves(parts, view, moves))
+    if (!looked) {
+      // Also what it has sent before is noted now: before anything can be asked of it.
+      await readTreasury(parts, view)
+      await tellEarlierTreasuries(parts)
+    }
+    const isMoving = await bringUp(parts, view)
+    await setAside(parts)
     await books.endWithdrawals()
     await payWithdrawals(parts, view)
     const least = await gather(parts, view)
-    looked = { at: performance.now(), least, isSettling: moves.length > 0 }
+    looked = { at: performance.now(), least, isSettling: isMoving }
     return pollEvery
   }
 
   const words = { waits: 'Coins wait', goesOn: 'Coins are moved again' }
   return createWatch({ step, stopping, close: () => lease.close(), log, words })
+}
+
+/**
+ * Brings every move up to what the chain says, and sends what is not in it: all of them in each step, so that none waits for others that can
+ * never succeed. Returns whether there are any.
+ */
+async function bringUp(parts: MoverParts, view: ChainView): Promise<boolean> {
+  const depth = Math.max(WATCHED_BLOCKS, 2 * parts.confirmations)
+  const youngest = Math.max(view.head.number - depth, 0)
+  const waiting = new Set<string>()
+  let last: CoinMove | undefined
+  let problem = ''
+  for (let isWhole = false; !isWhole && !parts.stopping.aborted; ) {
+    const moves = await parts.books.findOpen(youngest, last, PAGE)
+    const left = await followMoves(parts, { view, depth }, moves)
+    problem = (await sendMoves(parts, view, left)) || problem
+    for (const { transactions } of left) for (const { hash } of transactions) waiting.add(hash)
+    isWhole = moves.length < PAGE
+    last = moves.at(-1) ?? last
+  }
+  forgetOthers(parts.memory, waiting)
+  tell(parts, 'sending', problem)
+  return last !== undefined
+}
+
+/** Has moves wait whose coins are gone with their deposits, until something comes in there again. */
+async function setAside({ books, log }: MoverParts): Promise<void> {
+  for (const address of await books.setAside())
+    log.warn(
+      { address },
+      `The chain has lost coins that were to be moved from ${address}: the move is set aside until as much is there`,
+    )
 }

@@ -1,6 +1,6 @@
 /** Sends what is stored for moves of coins, at the price that gas has now, and dearer when that does not get in. */
 import type { CoinMove } from '../domain/ports.ts'
-import { type MoverParts, type SendMemory, tell } from './coin-parts.ts'
+import type { MoverParts, SendMemory } from './coin-parts.ts'
 import { toHex } from './keys.ts'
 import { isTaken } from './relay-send.ts'
 import type { ChainView } from './view.ts'
@@ -24,15 +24,17 @@ function chooseStep({ transactions, transactionHash, status }: CoinMove, view: C
   return isStuck && wanted < dearest ? transactions[wanted + 1]!.hash : hash
 }
 
-/** Sends what was never taken, was forgotten, lost its block, or pays too little. Raises UNAVAILABLE when the node does not answer. */
-export async function sendMoves(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<void> {
+/**
+ * Sends what was never taken, was forgotten, lost its block, or pays too little. Returns what is in the way; empty when nothing is. Raises
+ * UNAVAILABLE when the node does not answer.
+ */
+export async function sendMoves(parts: MoverParts, view: ChainView, moves: readonly CoinMove[]): Promise<string> {
   const { memory } = parts
-  forget(memory, moves)
   const now = performance.now()
   const due = moves
     .map((move) => ({ id: move.id, sender: move.sender, hash: chooseStep(move, view, memory) }))
     .filter(({ hash }) => now - (memory.sentAt.get(hash) ?? Number.NEGATIVE_INFINITY) > RESEND_AFTER_MS)
-  if (due.length === 0) return
+  if (due.length === 0) return ''
   const raws = await parts.books.readRaw(due.map(({ hash }) => hash))
   const outcomes = await parts.rpc.batch(
     due.map(({ hash }) => ({ method: 'eth_sendRawTransaction', params: [toHex(raws.get(hash)!)] })),
@@ -51,13 +53,12 @@ export async function sendMoves(parts: MoverParts, view: ChainView, moves: reado
   for (const { hash } of taken) {
     if (!memory.waitingFrom.has(hash)) memory.waitingFrom.set(hash, { at: now, head: view.head.number })
   }
-  tell(parts, 'sending', problem)
   if (taken.length > 0) await parts.books.markSent(taken)
+  return problem
 }
 
-/** Forgets what is no longer on its way. */
-function forget({ sentAt, waitingFrom }: SendMemory, moves: readonly CoinMove[]) {
-  const hashes = new Set(moves.flatMap(({ transactions }) => transactions.map(({ hash }) => hash)))
+/** Forgets all transactions but these, which are on their way. */
+export function forgetOthers({ sentAt, waitingFrom }: SendMemory, hashes: ReadonlySet<string>): void {
   for (const memory of [sentAt, waitingFrom])
     for (const hash of memory.keys()) if (!hashes.has(hash)) memory.delete(hash)
 }

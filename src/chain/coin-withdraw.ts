@@ -3,36 +3,13 @@ import { fromUnits } from '../domain/money.ts'
 import type { DueWithdrawal } from '../domain/ports.ts'
 import { type MoverParts, tell } from './coin-parts.ts'
 import { presentPrice, pricesUpTo } from './coin-plan.ts'
+import { readTreasury } from './coin-treasury.ts'
 import { signCoins } from './key-pairs.ts'
-import { quantity, RpcError, resultOf } from './rpc.ts'
+import { quantity, RpcError } from './rpc.ts'
 import type { ChainView } from './view.ts'
 
 /** Withdrawals of one step. */
 const PAGE = 20
-
-interface Treasury {
-  /** Wei that no signed move takes. */
-  free: bigint
-  nextNonce: number
-}
-
-/** What the treasury has; undefined while the chain counts transactions of it that the database does not know. */
-async function readTreasury({ rpc, books, treasury }: MoverParts, { head }: ChainView): Promise<Treasury | undefined> {
-  const block = quantity(head.number)
-  const { address } = treasury
-  const [balance, counted] = (
-    await rpc.batch([
-      { method: 'eth_getBalance', params: [address, block] },
-      { method: 'eth_getTransactionCount', params: [address, block] },
-    ])
-  ).map((outcome) => BigInt(resultOf<string>(outcome)))
-  const { nextNonce, open } = await books.readSender(address)
-  const count = Number(counted)
-  // One that is used for the first time may have a past; afterwards nobody else may hold its key.
-  if (count > nextNonce && nextNonce > 0) return undefined
-  const taken = open.filter(({ nonce }) => nonce >= count).reduce((sum, { amount }) => sum + amount, 0n)
-  return { free: balance! - taken, nextNonce: Math.max(nextNonce, count) }
-}
 
 /** Signs and stores a move for each withdrawal that is due and that the treasury can pay; what it cannot waits, and is told of. */
 export async function payWithdrawals(parts: MoverParts, view: ChainView): Promise<void> {

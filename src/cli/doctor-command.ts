@@ -29,6 +29,7 @@ const PATIENCE_MS = 15_000
 /** What is loaded only where a database or another part is asked. */
 const database = () => import('./doctor/database.ts')
 const chain = () => import('./doctor/chain.ts')
+const coins = () => import('./doctor/coins.ts')
 const outside = () => import('./doctor/outside.ts')
 const work = () => import('./doctor/work.ts')
 
@@ -56,6 +57,8 @@ export const checks = {
   chain: { look: async (parts) => (await chain()).checkChain(parts), patience: START_MS },
   'relay-accounts': { look: async (parts) => (await chain()).checkRelayAccounts(parts), patience: START_MS },
   relay: { look: async (parts) => (await chain()).checkRelay(parts), patience: START_MS },
+  deposits: { look: async (parts) => (await coins()).checkDeposits(parts) },
+  treasury: { look: async (parts) => (await coins()).checkTreasury(parts), patience: START_MS },
   files: { look: async (parts) => (await outside()).checkFiles(parts) },
   mail: { look: async (parts) => (await outside()).checkMail(parts) },
   jobs: { look: async (parts) => (await work()).checkJobs(parts), patience: START_MS },

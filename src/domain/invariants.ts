@@ -255,7 +255,7 @@ export const invariants: Invariant[] = [
               from entries e join transfers t on t.id = e.transfer_id
               where t.reference like 'coins-%' and e.book in ('UNDER_WAY', 'TREASURY')
             ), moved as (
-              select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED')), 0) as under_way,
+              select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED') and stranded_at is null), 0) as under_way,
                 coalesce(sum(case
                   when kind = 'WITHDRAWAL' and status in ('FINAL', 'FAILED') then arrived + fee
                   when kind = 'WITHDRAWAL' then amount

@@ -19,6 +19,7 @@ type ReadModels =
   | 'order'
   | 'event'
   | 'deposit'
+  | 'withdrawal'
   | 'refund'
   | 'webhookDelivery'
   | 'webhookAttempt'
@@ -535,7 +536,7 @@ export interface DepositBooks {
   goBack(chainId: number, move: ScanMove, blockNumber: number): Promise<void>
   /** Begins to hold balances to what is known, unless it has begun: what earlier accounts hold then is taken for granted. */
   beginBalances(chainId: number): Promise<void>
-  /** A page of wallets whose owners are there, in the order of their ids, after one of these. */
+  /** A page of wallets that may be sent something by contracts, in the order of their ids, after one of these. */
   watchedWallets(after: string | null, limit: number): Promise<{ id: string; address: string }[]>
   /**
    * Holds what addresses hold at a block, decimal strings, to what is known of them. Returns how many deposits of contracts were found, and
@@ -641,6 +642,8 @@ export interface CoinMove {
   transactionHash: string
   blockNumber: number | null
   blockHash: string | null
+  /** Whether its coins arrived in that block. */
+  hasArrived: boolean
   /** Everything that was signed for it, the cheapest first; prices in wei. */
   transactions: readonly { hash: string; gasPrice: bigint }[]
 }
@@ -665,6 +668,10 @@ export interface CoinBooks {
   store(move: SignedMove): Promise<boolean>
   /** The nonce after all that were signed for an address, and what of them is not settled. */
   readSender(address: string): Promise<Pick<BookedCoins, 'nextNonce' | 'open'>>
+  /** How many transactions a treasury had sent when it was first looked at: `count`, if that is now. */
+  noteTreasury(address: string, count: number): Promise<number>
+  /** What was gathered in other treasuries than this one and was not moved from there, in wei. */
+  findEarlierTreasuries(current: string): Promise<{ address: string; held: bigint }[]>
   /** Withdrawals that may be signed for, oldest first. */
   findDueWithdrawals(limit: number): Promise<DueWithdrawal[]>
   /** Stores the move of a withdrawal. False when it was cancelled meanwhile, or somebody was quicker. */
@@ -673,8 +680,13 @@ export interface CoinBooks {
   failWithdrawal(id: string, failure: string): Promise<void>
   /** Ends withdrawals whose moves are settled: a bounded part of them. */
   endWithdrawals(): Promise<void>
-  /** What is not settled, and what is in a block from `youngest` on, in the order of senders and nonces. */
-  findOpen(youngest: number, limit: number): Promise<CoinMove[]>
+  /** A page of what is not settled, and what is in a block from `youngest` on, in the order of senders and nonces. */
+  findOpen(youngest: number, after: Pick<CoinMove, 'sender' | 'nonce'> | undefined, limit: number): Promise<CoinMove[]>
+  /**
+   * Sets moves aside whose coins the chain has lost an hour ago, and takes up again those whose coins are back. Returns the addresses of those
+   * that were set aside.
+   */
+  setAside(): Promise<string[]>
   /** Whether anything is signed and not settled, or at least `least` wei of somebody's lie where they came in. */
   hasWork(least: bigint): Promise<boolean>
   /** Stored bytes by hash. */

@@ -1,11 +1,13 @@
 /** Coins that came in and where they go, on a chain whose blocks are made by hand. */
-import { Transaction } from 'ethers'
+import { Transaction, Wallet } from 'ethers'
 import { expect, it } from 'vitest'
+import { createKeyPair } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { COIN, CONFIRMATIONS, createCoinScene } from './support/coin-scene.ts'
+import { deploy } from './support/test-contracts.ts'
 
 const scene = await createCoinScene()
 const {
@@ -230,6 +232,128 @@ it('a block that is displaced after it had counted gives the same coins once mor
   expect((await balanceOf(treasuryAddress)) - before).toBe(toUnits(move!.arrived!))
   expect(change).toMatchObject({ underWay: 0n, treasury: -toUnits(move!.arrived!), deposits: COIN })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('moves that can never succeed keep no other from being sent, however many they are', async () => {
+  const poor = await app.newUser({ points: '0' })
+  // Nothing will ever come in there, and they are first in the order of senders.
+  await app.sql(
+    `with bad as (
+       insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
+       select 'GATHERING', '0x0000000000000000000000000000000000000000', n, $2, $1::uuid, 1, '0x' || lpad(to_hex(n), 64, '0') from generate_series(1, 300) n
+       returning id, transaction_hash
+     )
+     insert into coin_transactions (hash, move_id, raw, gas_price, value) select transaction_hash, id, '\\x02', 1, 1 from bad`,
+    [poor.id, treasuryAddress],
+  )
+  const user = await rich(COIN)
+  moveCoins()
+  await settled(user)
+  expect(await balanceOf(user.address)).toBe(0n)
+  await app.sql(`update coin_moves set status = 'FAILED', arrived = 0, fee = 0 where wallet_id = $1::uuid`, [poor.id])
+})
+
+it('what a contract sent just before the account was deleted is in the books, though nobody saw it come in', async () => {
+  const user = await rich(COIN)
+  const payer = await deploy({ ...chain, sender: scene.sender, mine }, 'Payer')
+  await payer.call('pay', [user.address], 3n)
+  await mine()
+  expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+  moveCoins()
+  await settled(user, 2)
+  await eventually(
+    async () => {
+      await mine()
+      return app.sql(
+        `select amount from deposits where wallet_id = $1::uuid and kind = 'CONTRACT' and status = 'CREDITED'`,
+        [user.id],
+      )
+    },
+    ([found]) => found !== undefined,
+  )
+  await app.services.deletions.sweep()
+  const [lying] = await app.sql<{ sum: string }>(
+    `select trim_scale((select sum(amount) from deposits where wallet_id = w.user_id) - (select sum(amount) from coin_moves where sender = w.address))::text as sum
+     from wallets w where user_id = $1::uuid`,
+    [user.id],
+  )
+  expect(lying!.sum).toBe('0')
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('a deposit that the chain loses after it was gathered takes its move along, and both come back with it', async () => {
+  const user = await app.newUser({ points: '0' })
+  const payer = Wallet.createRandom()
+  await chain.rpc.call('anvil_setBalance', payer.address, quantity(10n * COIN))
+  await mine()
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  const raw = await payer.signTransaction({
+    ...{ type: 2, chainId: 31_337, nonce: 0, to: user.address, value: 2n * COIN, gasLimit: 21_000n },
+    ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n },
+  })
+  const send = () => chain.rpc.call('eth_sendRawTransaction', raw)
+  const change = await changed(async () => {
+    await send()
+    await mine(CONFIRMATIONS + 1)
+    await eventually(
+      () => app.wallet(user),
+      ({ num }) => num === '2',
+    )
+    const mover = moveCoins()
+    await settled(user)
+    await mover.stop()
+
+    await chain.rpc.call('evm_revert', snapshot)
+    await chain.rpc.call('anvil_dropAllTransactions')
+    await chain.rpc.call('evm_increaseTime', 2_000)
+    await mine(40)
+    await eventually(
+      () => app.wallet(user),
+      ({ num }) => num === '0',
+    )
+    moveCoins()
+    await eventually(
+      () => movesOf(user),
+      ([move]) => move?.status === 'BROADCAST',
+    )
+    expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  })
+  expect(change).toEqual({ deposits: 2n * COIN, underWay: -2n * COIN, treasury: 0n, gas: 0n })
+
+  // For good, as far as anybody can tell: nothing is under way any more.
+  const setAside = await changed(async () => {
+    await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+    await eventually(
+      () => app.sql(`select from coin_moves where sender = $1 and stranded_at is not null`, [user.address]),
+      ([found]) => found !== undefined,
+    )
+  })
+  expect(setAside).toEqual({ deposits: -2n * COIN, underWay: 2n * COIN, treasury: 0n, gas: 0n })
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+
+  await send()
+  await mine(CONFIRMATIONS + 1)
+  await eventually(
+    () => app.wallet(user),
+    ({ num }) => num === '2',
+  )
+  await settled(user)
+  expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('coins at an earlier treasury are told of when the work begins', async () => {
+  const user = await rich(COIN)
+  const mover = moveCoins()
+  await settled(user)
+  await mover.stop()
+  const other = createKeyPair()
+  moveCoins(other)
+  const told = await eventually(
+    () => app.log.lines.filter(({ level }) => level === 'error').map(({ message }) => message),
+    (lines) => lines.some((line) => line.includes(`the earlier treasury ${treasuryAddress}`)),
+  )
+  expect(told.join()).toContain(other.address)
 })
 
 it('coins that are missing from an address are named, and those that nobody can move are told', async () => {

@@ -141,7 +141,21 @@ it('lets the operator take what is owed once it is there, or bear it, and counts
     (await depositsOf(user)).find(({ status }) => status === 'FROZEN')!.id as string
 
   const { deposits } = app.services
-  expect(await deposits.collect(system, await idOf(debtor))).toBe(spent)
+  // What was paid in was locked when it was asked for: it is counted as it is then.
+  const had = (await app.wallet(debtor)).num
+  const owing = await idOf(debtor)
+  await app.sql('update wallets set num = 0 where user_id = $1::uuid', [debtor.id])
+  const collected = await app.installation.database.prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`update wallets set num = ${had}::numeric where user_id = ${debtor.id}::uuid`
+    const asked = deposits.collect(system, owing)
+    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(
+      () => app.sql(waits),
+      (found) => found.length > 0,
+    )
+    return { asked }
+  })
+  expect(await collected.asked).toBe(spent)
   expect(await deposits.writeOff(system, await idOf(spared))).toBe(spent)
   await expect(deposits.writeOff(system, await idOf(spared))).rejects.toMatchObject({ code: 'NOT_FOUND' })
   expect(await app.wallet(debtor)).toMatchObject({ num: add('1', `-${spent}`) })

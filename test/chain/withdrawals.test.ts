@@ -49,6 +49,26 @@ const kindsOf = async (user: SignedIn) =>
     num,
   ])
 
+it('waits where the treasury has sent what the database does not know, also where that knows of nothing', async () => {
+  const noted = () => app.sql(`select from settings where key = $1`, [`treasury:${treasuryAddress}`])
+  const first = moveCoins()
+  await eventually(noted, ([row]) => row !== undefined)
+  await first.stop()
+  const user = await app.newUser({ num: '5' })
+  await withdraw(user, { amount: '1', to: address() })
+  // As after a restore: what was sent since is in the chain alone.
+  await chain.rpc.call('anvil_setNonce', treasuryAddress, quantity(1))
+  const second = moveCoins()
+  await eventually(
+    () => app.log.lines.map(({ message }) => message),
+    (told) => told.some((line) => line.includes('has sent transactions that the database does not know')),
+  )
+  await mine(3)
+  expect(await statusOf(user)).toEqual(['waiting'])
+  await second.stop()
+  await chain.rpc.call('anvil_setNonce', treasuryAddress, quantity(0))
+})
+
 it('coins arrive to the wei, the fee is the one that was quoted, and points stay', async () => {
   const user = await app.newUser({ num: '10', points: '12' })
   const to = address()
@@ -206,25 +226,66 @@ it('arrives once, whatever is lost on the way and however many processes send', 
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 
+/** Refuses coins from now on. */
+const refuse = (to: string) => chain.rpc.call('anvil_setCode', to, '0x60006000fd')
+/** Blocks after which a move is not looked at any more, and some. */
+const LONG = 130
+/** Mines until the transaction to this address has failed in a block. */
+const isRefused = (to: string) =>
+  eventually(
+    async () => {
+      await mine()
+      return app.sql(`select from coin_moves where recipient = $1 and arrived = 0`, [to])
+    },
+    ([failed]) => failed !== undefined,
+  )
+const becomesNow = (user: SignedIn, status: string) =>
+  eventually(
+    () => statusOf(user),
+    ([newest]) => newest === status,
+  )
+
 it('is given back when its recipient refuses it, before it is signed for and after', async () => {
   const user = await app.newUser({ num: '5' })
   const [before, after] = [address(), address()]
   await withdraw(user, { amount: '1', to: before })
-  // Code that reverts.
-  await chain.rpc.call('anvil_setCode', before, '0x60006000fd')
+  await refuse(before)
   moveCoins()
   await becomes(user, 'failed')
   expect(await app.wallet(user)).toMatchObject({ num: '5' })
 
   const { total, fee } = await withdraw(user, { amount: '1', to: after })
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
-  await eventually(
-    () => statusOf(user),
-    ([newest]) => newest === 'sending',
-  )
-  await chain.rpc.call('anvil_setCode', after, '0x60006000fd')
-  await becomes(user, 'failed')
+  await becomesNow(user, 'sending')
+  await refuse(after)
+  await isRefused(after)
+  expect(await statusOf(user)).toMatchObject(['sending', 'failed'])
+  await mine(LONG)
+  await becomesNow(user, 'failed')
   expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(fee)) })
   expect(await balanceOf(after)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('that was refused in a block which the chain loses afterwards is paid once, and not given back', async () => {
+  const user = await app.newUser({ num: '5' })
+  const to = address()
+  const { total } = await withdraw(user, { amount: '1', to })
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  const mover = moveCoins()
+  await becomesNow(user, 'sending')
+  await refuse(to)
+  await isRefused(to)
+  await mine(12)
+  await mover.stop()
+  expect(await statusOf(user)).toEqual(['sending'])
+
+  await chain.rpc.call('evm_revert', snapshot)
+  await chain.rpc.call('evm_increaseTime', 1_000)
+  await mine(26)
+  moveCoins()
+  await becomes(user, 'confirmed')
+  expect(await balanceOf(to)).toBe(COIN)
+  expect(await app.wallet(user)).toMatchObject({ num: fromUnits(5n * COIN - toUnits(total)) })
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })

@@ -74,7 +74,7 @@ export const columns: Record<string, Names> = {
     kind('kind status'),
     money('amount arrived fee'),
     count('settlements'),
-    moment('created_at updated_at'),
+    moment('stranded_at created_at updated_at'),
   ),
   coin_transactions: table(row('move_id'), chain('hash raw gas_price'), money('value'), moment('created_at')),
   chain_transaction_members: table(row('commit_id'), chain('hash position')),

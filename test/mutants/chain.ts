@@ -51,7 +51,35 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf('src/chain/coin-follow.ts', COINS, [
     ['chain.coins-displaced', 'A move whose block is gone is sent again.', `: hash !== blockHash`, `: false`],
+    [
+      'chain.refused-early',
+      'What a recipient refused is given back once no reorganisation can pay it besides.',
+      `(hasArrived ? parts.confirmations : depth)`,
+      `(hasArrived ? parts.confirmations : parts.confirmations)`,
+      ['chain/withdrawals.test.ts'],
+    ],
   ]),
+  ...mutantsOf('src/chain/coin-mover.ts', COINS, [
+    [
+      'chain.coins-starved',
+      'Moves that can never succeed keep no other from being sent.',
+      `isWhole = moves.length < PAGE`,
+      `isWhole = moves.length <= PAGE`,
+    ],
+    ['chain.coins-earlier', 'Coins at an earlier treasury are told of.', `await tellEarlierTreasuries(parts)`, ``],
+  ]),
+  ...mutantsOf(
+    'src/chain/coin-treasury.ts',
+    ['chain/withdrawals.test.ts'],
+    [
+      [
+        'chain.treasury-behind',
+        'Nothing is signed where the chain knows of more than the database.',
+        `if (count > Math.max(nextNonce, first)) return`,
+        `if (count > Math.max(nextNonce, count, first)) return`,
+      ],
+    ],
+  ),
   ...mutantsOf(
     'src/chain/relay-follow.ts',
     ['chain/relay-faults.test.ts'],

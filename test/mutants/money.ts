@@ -180,6 +180,13 @@ export const money: Mutant[] = [
         `came.sum - went.sum as known`,
         `came.sum as known`,
       ],
+      [
+        'money.contract-left',
+        'What a contract sent before an account was deleted is in the books.',
+        `or \${lyingSql(wallet)} < 0)`,
+        `or \${lyingSql(wallet)} < -1000000)`,
+        ['chain/coins.test.ts'],
+      ],
     ],
   ),
   ...mutantsOf(
@@ -216,6 +223,12 @@ export const money: Mutant[] = [
         `least(w.num, d.shortfall) as taken`,
         `w.num as taken`,
       ],
+      [
+        'money.collect-from-what-is-held',
+        'What is owed is taken from the balance that is there once the wallet is held.',
+        `set num = l.num - l.taken`,
+        `set num = w.num - l.taken`,
+      ],
     ],
   ),
   ...mutantsOf(
@@ -233,6 +246,18 @@ export const money: Mutant[] = [
         'The fee of a gathering is the platform’s.',
         `{ book: 'GAS', currency: 'NUM', amount: '-fee' }`,
         `{ book: 'DEPOSITS', currency: 'NUM', amount: '-fee' }`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/wallet/stranded-move-statements.ts',
+    ['chain/coins.test.ts'],
+    [
+      [
+        'money.coins-resumed',
+        'A move that was set aside goes on once its coins are back.',
+        `\${lyingSql('w')} >= o.amount`,
+        `\${lyingSql('w')} > o.amount`,
       ],
     ],
   ),

@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createRpc } from '../../src/chain/rpc.ts'
 import { checks } from '../../src/cli/doctor-command.ts'
 import { makeDevelopmentChain } from '../../src/platform/content-credentials/development-chain.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { listen } from '../support/listen.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { createTestApp } from '../support/test-app.ts'
+import { startToldNode } from '../support/told-node.ts'
 
 const app = await createTestApp()
 const dir = await mkdtemp(join(tmpdir(), 'annal-doctor-'))
@@ -137,6 +139,35 @@ describe('annal doctor', () => {
     expect(of('relay-accounts')).toMatchObject([{ finding: expect.stringContaining(`${address} holds 0 coins`) }])
     expect((await doctor({ CHAIN_ID: '999' }, 'chain')).of('chain')).toMatchObject([
       { state: 'wrong', finding: expect.stringContaining('CHAIN_ID says 999') },
+    ])
+  })
+
+  it('finds a chain that calls no block final, a token that is none, and coins at an earlier treasury', async () => {
+    const { address, privateKey } = Wallet.createRandom()
+    const node = await startToldNode(onTestFinished, app.env.CHAIN_RPC_URL!)
+    node.lie = (method, [tag]) => (method === 'eth_getBlockByNumber' && tag === 'finalized' ? null : undefined)
+    const { of } = await doctor(
+      { CHAIN_RPC_URL: node.url, CHAIN_DEPOSIT_CONFIRMATIONS: 'finalized', CHAIN_TOKEN_ADDRESS: address },
+      'deposits',
+    )
+    expect(of('deposits')).toMatchObject([
+      { state: 'wrong', finding: expect.stringContaining('does not tell which block is') },
+      { state: 'wrong', finding: expect.stringContaining(`no ERC-20 token at ${address}`) },
+    ])
+
+    const user = await app.newUser()
+    const earlier = Wallet.createRandom().address
+    await createRpc({ url: app.env.CHAIN_RPC_URL! }).call('anvil_setBalance', earlier, '0x10')
+    await app.sql(
+      `insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash, status, arrived, fee, block_number, block_hash, settlements)
+       values ('GATHERING', $1, 0, $2, $3::uuid, 2, '0x01', 'FINAL', 1, 1, 1, '0x02', 1)`,
+      ['0x0000000000000000000000000000000000000000', earlier, user.id],
+    )
+    const seen = await doctor({ CHAIN_TREASURY_KEY: privateKey }, 'treasury')
+    await app.sql(`update coin_moves set status = 'FAILED', arrived = 0`)
+    expect(seen.of('treasury')).toMatchObject([
+      { state: 'right', finding: expect.stringContaining(`${address} holds 0 coins`) },
+      { state: 'wrong', finding: expect.stringContaining(`lie at the earlier treasury ${earlier}`) },
     ])
   })
 

@@ -23,7 +23,8 @@ interface Call {
 export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldNode> {
   const rpc = createRpc({ url: rpcUrl, timeout: 60_000 })
   const server = createServer(async (request, response) => {
-    const calls = JSON.parse(await text(request)) as Call[]
+    const asked = JSON.parse(await text(request)) as Call | Call[]
+    const calls = [asked].flat()
     const outcomes = await rpc.batch(calls)
     const replies = calls.map(({ id, method, params }, index) => {
       const { result, error } = outcomes[index]!
@@ -31,7 +32,9 @@ export async function startToldNode(atEnd: AtEnd, rpcUrl: string): Promise<ToldN
       const said = node.lie?.(method, params, result)
       return { jsonrpc: '2.0', id, result: said === undefined ? result : said }
     })
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(replies))
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(Array.isArray(asked) ? replies : replies[0]))
   })
   const node: ToldNode = { url: `http://127.0.0.1:${await listen(server, atEnd)}`, lie: undefined }
   return node

@@ -15,7 +15,8 @@ interface Block {
   baseFeePerGas?: string
 }
 
-const node = async (chain: Config['chain']): Promise<Rpc> => {
+/** Asks the configured node. Raises SkippedError where the chain is embedded. */
+export const node = async (chain: Config['chain']): Promise<Rpc> => {
   if (!chain.rpcUrl) throw new SkippedError('The chain is embedded: the server drives it.')
   const { createRpc } = await import('../../chain/rpc.ts')
   return createRpc({ url: chain.rpcUrl, timeout: RPC_MS })

@@ -18,13 +18,15 @@ import {
 } from '../sql.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
-const isOpenSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
+/** Of a move `m`: signed and not settled. */
+export const isSignedSql = `m.status in ('SIGNED', 'BROADCAST', 'INCLUDED')`
+const isOpenSql = `${isSignedSql} and m.stranded_at is null`
 /** The chain's own coin, of whatever way it came in, and in the books; the others are tokens. */
 const isCoinSql = `d.kind <> 'TOKEN' and d.status = 'CREDITED'`
-/** What lies at a wallet's address by the books: what was credited there, less what was ever signed to leave it. */
-const lyingSql = (wallet: string) => `
+/** What lies at a wallet's address by the books: what was credited there, less what was ever signed to leave it and is not set aside. */
+export const lyingSql = (wallet: string) => `
    (select coalesce(sum(d.amount), 0) from deposits d where d.wallet_id = ${wallet}.user_id and ${isCoinSql})
-   - (select coalesce(sum(m.amount), 0) from coin_moves m where m.sender = ${wallet}.address)`
+   - (select coalesce(sum(m.amount), 0) from coin_moves m where m.sender = ${wallet}.address and m.stranded_at is null)`
 
 const lyingColumns = {
   userId: uuid,
@@ -45,14 +47,14 @@ const lyingRowSql = `
    k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey"
    from wallets w join user_keys k on k.user_id = w.user_id`
 
-/** Owners whose addresses hold at least so much that was credited, and from whose addresses nothing is under way. */
+/** Owners whose addresses hold at least so much that was credited, and from whose addresses nothing is under way or set aside. */
 export const findLying = statement(
   'coins_lying',
   { parameters: { least: numeric, after: uuid, limit: int }, columns: lyingColumns },
   `select ${lyingRowSql}
    where w.user_id in (select d.wallet_id from deposits d where d.gathered_by is null and ${isCoinSql})
      and w.user_id > $after and w.closed_at is null
-     and not exists (select from coin_moves m where m.sender = w.address and ${isOpenSql})
+     and not exists (select from coin_moves m where m.sender = w.address and ${isSignedSql})
      and ${lyingSql('w')} >= $least
    order by w.user_id limit $limit`,
 )
@@ -69,6 +71,27 @@ export const findNextNonce = statement(
   'coins_next_nonce',
   { parameters: { sender: text }, columns: { nonce: int } },
   'select coalesce(max(nonce) + 1, 0) as nonce from coin_moves where sender = $sender',
+)
+
+/** What a treasury had sent when it was first looked at; the first to look says it. */
+export const noteTreasury = statement(
+  'coins_note_treasury',
+  { parameters: { setting: text, count: int }, columns: { count: int } },
+  `with noted as (
+     insert into settings (key, value) values ($setting, $count::text) on conflict (key) do nothing returning value
+   )
+   select value::int as count from noted union all select value::int from settings where key = $setting limit 1`,
+)
+
+/** Treasuries but the present one, with what was gathered there and was not moved from there. */
+export const findEarlierTreasuries = statement(
+  'coins_earlier_treasuries',
+  { parameters: { current: text }, columns: { address: text, held: numeric } },
+  `select address, held from (
+     select g.recipient as address, sum(g.arrived)
+       - coalesce((select sum(coalesce(m.arrived + m.fee, m.amount)) from coin_moves m where m.sender = g.recipient), 0) as held
+     from coin_moves g where g.kind = 'GATHERING' and g.status = 'FINAL' and g.recipient <> $current group by g.recipient
+   ) earlier where held > 0 order by address`,
 )
 
 /** What is signed for an address and not settled. */
@@ -138,16 +161,17 @@ const moveColumns = {
   transactionHash: text,
   blockNumber: orNull(int),
   blockHash: orNull(text),
+  hasArrived: boolean,
   hashes: arrayOf(text),
   prices: arrayOf(text),
 }
 
-/** What is not settled, and what is in blocks from `youngest` on. */
+/** A page of what is not settled, and what is in blocks from `youngest` on. */
 export const findMoves = statement(
   'coins_moves',
-  { parameters: { youngest: int, limit: int }, columns: moveColumns },
+  { parameters: { youngest: int, afterSender: text, afterNonce: int, limit: int }, columns: moveColumns },
   `select m.id, m.sender, m.nonce, m.status, m.transaction_hash as "transactionHash", m.block_number as "blockNumber",
-     m.block_hash as "blockHash", t.hashes, t.prices
+     m.block_hash as "blockHash", coalesce(m.arrived > 0, false) as "hasArrived", t.hashes, t.prices
    from (
      select * from coin_moves m where ${isOpenSql}
      union
@@ -156,7 +180,7 @@ export const findMoves = statement(
      select array_agg(hash order by gas_price) as hashes, array_agg(gas_price::text order by gas_price) as prices
      from coin_transactions where move_id = m.id
    ) t
-   order by m.sender, m.nonce limit $limit`,
+   where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,
 )
 
 /** Whether anything is signed and not settled, a withdrawal is due, or at least so much lies where it came in. */

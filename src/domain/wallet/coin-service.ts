@@ -12,6 +12,7 @@ import type {
 import {
   displaceMoves,
   findCoinRaw,
+  findEarlierTreasuries,
   findLying,
   findMoves,
   findNextNonce,
@@ -21,9 +22,11 @@ import {
   type LyingRow,
   markMovesIncluded,
   markMovesSent,
+  noteTreasury,
   settleMoves,
   storeGathering,
 } from './coin-move-statements.ts'
+import { resumeMoves, strandMoves } from './stranded-move-statements.ts'
 import { endWithdrawals, failWithdrawal, findDueWithdrawals, storeWithdrawal } from './withdrawal-statements.ts'
 
 /** A row as what plans and signs takes it; `open`: what is under way from the address. */
@@ -77,8 +80,10 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       return rows.map((row) => lyingOf(row))
     },
     store: (move) => storeMove(query, move),
-    async findOpen(youngest, limit) {
-      const rows = await query(findMoves, { youngest, limit })
+    async findOpen(youngest, after, limit) {
+      const rows = await query(findMoves, {
+        ...{ youngest, limit, afterSender: after?.sender ?? '', afterNonce: after?.nonce ?? 0 },
+      })
       return rows.map(({ hashes, prices, ...row }) => ({
         ...row,
         transactions: hashes.map((hash, index) => ({ hash, gasPrice: BigInt(prices[index]!) })),
@@ -91,6 +96,14 @@ export function createCoinService({ database, notifications }: Dependencies): Co
         nextNonce: next?.nonce ?? 0,
         open: open.map(({ nonce, amount }) => ({ nonce, amount: toUnits(amount) })),
       }
+    },
+    async noteTreasury(address, count) {
+      const [row] = await query(noteTreasury, { setting: `treasury:${address}`, count })
+      return row!.count
+    },
+    async findEarlierTreasuries(current) {
+      const rows = await query(findEarlierTreasuries, { current })
+      return rows.map(({ address, held }) => ({ address, held: toUnits(held) }))
     },
     async findDueWithdrawals(limit) {
       const rows = await query(findDueWithdrawals, { limit })
@@ -111,6 +124,11 @@ export function createCoinService({ database, notifications }: Dependencies): Co
     async hasWork(least) {
       const [row] = await query(hasCoinWork, { least: fromUnits(least) })
       return row?.open ?? false
+    },
+    async setAside() {
+      await query(resumeMoves)
+      const [row] = await query(strandMoves)
+      return row?.addresses ?? []
     },
     async readRaw(hashes) {
       const rows = await query(findCoinRaw, { hashes })

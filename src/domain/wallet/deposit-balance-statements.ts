@@ -1,5 +1,6 @@
 /** What contracts send to wallets' addresses: what an address holds, less what is known to have come and gone. */
 import { arrayOf, int, numeric, orNull, statement, text, uuid } from '../sql.ts'
+import { lyingSql } from './coin-move-statements.ts'
 import { heldScanSql } from './deposit-statements.ts'
 
 /** Rows since the last mark of a wallet from which on another one is made, so that few are summed at each look. */
@@ -12,13 +13,19 @@ export const beginBalances = statement(
   'insert into settings (key, value) values ($setting, clock_timestamp()::text) on conflict (key) do nothing',
 )
 
-/** A page of wallets whose owners are there, by their identifiers. */
+/**
+ * Whose balances are looked at: those whose owners are there; and of deleted accounts those from whose addresses more was signed to go than was
+ * credited, because what a contract had sent went with the rest.
+ */
+const isWatchedSql = (wallet: string) => `(${wallet}.closed_at is null or ${lyingSql(wallet)} < 0)`
+
+/** A page of watched wallets, by their identifiers. */
 export const findWatchedWallets = statement(
   'balances_wallets',
   { parameters: { after: orNull(uuid), limit: int }, columns: { id: uuid, address: text } },
-  `select user_id as id, address from wallets
-   where closed_at is null and user_id > coalesce($after, '00000000-0000-0000-0000-000000000000')
-   order by user_id limit $limit`,
+  `select w.user_id as id, w.address from wallets w
+   where ${isWatchedSql('w')} and w.user_id > coalesce($after, '00000000-0000-0000-0000-000000000000')
+   order by w.user_id limit $limit`,
 )
 
 /**
@@ -39,7 +46,7 @@ export const settleBalances = statement(
      select w.user_id, w.address, b.balance, m.balance as base, coalesce(m.block_number, -1) as base_number,
        m.balance is null and u.created_at <= (select value::timestamptz from settings where key = $since) as is_earlier
      from held_scan cross join unnest($addresses, $balances) as b (address, balance)
-     join wallets w on w.address = b.address and w.closed_at is null join users u on u.id = w.user_id
+     join wallets w on w.address = b.address and ${isWatchedSql('w')} join users u on u.id = w.user_id
      left join lateral (
        select balance, block_number from balance_marks where wallet_id = w.user_id and block_number <= $height
        order by block_number desc limit 1

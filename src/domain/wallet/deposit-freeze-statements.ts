@@ -111,7 +111,10 @@ export const findFrozenDeposits = statement(
    where d.status = 'FROZEN' order by d.frozen_at desc, d.id desc limit $limit`,
 )
 
-/** Takes from a wallet what it still owes for a frozen deposit, as far as it has it. Returns what was taken; no row when that is nothing. */
+/**
+ * Takes from a wallet what it still owes for a frozen deposit, as far as it has it; written from what was locked, as in `payOrder`. Returns what was
+ * taken; no row when that is nothing.
+ */
 export const collectShortfall = statement(
   'deposits_collect',
   { parameters: { deposit: uuid }, columns: { taken: numeric, owner: uuid } },
@@ -119,10 +122,10 @@ export const collectShortfall = statement(
      select id, reference, wallet_id, shortfall from deposits where id = $deposit and shortfall > 0 for no key update
    ),
    locked_wallet as materialized (
-     select w.user_id, least(w.num, d.shortfall) as taken from wallets w join locked_deposit d on w.user_id = d.wallet_id for update of w
+     select w.user_id, w.num, least(w.num, d.shortfall) as taken from wallets w join locked_deposit d on w.user_id = d.wallet_id for update of w
    ),
    updated_wallet as (
-     update wallets w set num = w.num - l.taken from locked_wallet l where w.user_id = l.user_id and l.taken > 0
+     update wallets w set num = l.num - l.taken from locked_wallet l where w.user_id = l.user_id and l.taken > 0
      returning w.user_id, l.taken, ${nextTransferSql('w')} as transfer_id
    ),
    updated_deposit as (

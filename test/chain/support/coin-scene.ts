@@ -57,11 +57,11 @@ export async function createCoinScene(env: Record<string, string> = {}) {
   const watcher = createDepositWatcher({ ...shared(chain.url), books: createDepositBooks(installation) })
   watcher.start()
   atEnd(() => watcher.stop())
-  const moveCoins = () => {
+  const moveCoins = (from = treasury) => {
     const mover = createCoinMover({
       ...shared(proxy.url),
       ...{
-        treasury,
+        treasury: from,
         maxFeePerGas: 500n * 10n ** 9n,
         books: createCoinService(installation),
         meter: installation.telemetry.meter,
@@ -137,6 +137,7 @@ export async function createCoinScene(env: Record<string, string> = {}) {
 
   return {
     chain,
+    sender: sender!,
     proxy,
     app,
     treasury,

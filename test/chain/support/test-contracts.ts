@@ -23,7 +23,11 @@ export interface TestContract {
 }
 
 /** Puts a contract onto the scene's chain, in a block of its own. */
-export async function deploy(scene: DepositScene, name: Name, args: readonly unknown[] = []): Promise<TestContract> {
+export async function deploy(
+  scene: Pick<DepositScene, 'rpc' | 'sender' | 'mine'>,
+  name: Name,
+  args: readonly unknown[] = [],
+): Promise<TestContract> {
   const { abi, evm } = compiled[name]
   const { data } = await new ContractFactory(abi, evm.bytecode.object).getDeployTransaction(...args)
   const send = (parameters: object) =>

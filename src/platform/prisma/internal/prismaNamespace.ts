@@ -3538,6 +3538,7 @@ export const CoinMoveScalarFieldEnum = {
   arrived: 'arrived',
   fee: 'fee',
   settlements: 'settlements',
+  strandedAt: 'strandedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

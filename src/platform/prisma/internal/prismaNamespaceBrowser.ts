@@ -488,6 +488,7 @@ export const CoinMoveScalarFieldEnum = {
   arrived: 'arrived',
   fee: 'fee',
   settlements: 'settlements',
+  strandedAt: 'strandedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -60,6 +60,7 @@ export type CoinMoveMinAggregateOutputType = {
   arrived: runtime.Decimal | null
   fee: runtime.Decimal | null
   settlements: number | null
+  strandedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -79,6 +80,7 @@ export type CoinMoveMaxAggregateOutputType = {
   arrived: runtime.Decimal | null
   fee: runtime.Decimal | null
   settlements: number | null
+  strandedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -98,6 +100,7 @@ export type CoinMoveCountAggregateOutputType = {
   arrived: number
   fee: number
   settlements: number
+  strandedAt: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -137,6 +140,7 @@ export type CoinMoveMinAggregateInputType = {
   arrived?: true
   fee?: true
   settlements?: true
+  strandedAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -156,6 +160,7 @@ export type CoinMoveMaxAggregateInputType = {
   arrived?: true
   fee?: true
   settlements?: true
+  strandedAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -175,6 +180,7 @@ export type CoinMoveCountAggregateInputType = {
   arrived?: true
   fee?: true
   settlements?: true
+  strandedAt?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -281,6 +287,7 @@ export type CoinMoveGroupByOutputType = {
   arrived: runtime.Decimal | null
   fee: runtime.Decimal | null
   settlements: number
+  strandedAt: Date | null
   createdAt: Date
   updatedAt: Date
   _count: CoinMoveCountAggregateOutputType | null
@@ -323,6 +330,7 @@ export type CoinMoveWhereInput = {
   arrived?: Prisma.DecimalNullableFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.DecimalNullableFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFilter<"CoinMove"> | number
+  strandedAt?: Prisma.DateTimeNullableFilter<"CoinMove"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
@@ -346,6 +354,7 @@ export type CoinMoveOrderByWithRelationInput = {
   arrived?: Prisma.SortOrderInput | Prisma.SortOrder
   fee?: Prisma.SortOrderInput | Prisma.SortOrder
   settlements?: Prisma.SortOrder
+  strandedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   wallet?: Prisma.WalletOrderByWithRelationInput
@@ -373,6 +382,7 @@ export type CoinMoveWhereUniqueInput = Prisma.AtLeast<{
   arrived?: Prisma.DecimalNullableFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.DecimalNullableFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFilter<"CoinMove"> | number
+  strandedAt?: Prisma.DateTimeNullableFilter<"CoinMove"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
   wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
@@ -396,6 +406,7 @@ export type CoinMoveOrderByWithAggregationInput = {
   arrived?: Prisma.SortOrderInput | Prisma.SortOrder
   fee?: Prisma.SortOrderInput | Prisma.SortOrder
   settlements?: Prisma.SortOrder
+  strandedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CoinMoveCountOrderByAggregateInput
@@ -423,6 +434,7 @@ export type CoinMoveScalarWhereWithAggregatesInput = {
   arrived?: Prisma.DecimalNullableWithAggregatesFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.DecimalNullableWithAggregatesFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntWithAggregatesFilter<"CoinMove"> | number
+  strandedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CoinMove"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"CoinMove"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"CoinMove"> | Date | string
 }
@@ -441,6 +453,7 @@ export type CoinMoveCreateInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
@@ -464,6 +477,7 @@ export type CoinMoveUncheckedCreateInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
@@ -485,6 +499,7 @@ export type CoinMoveUpdateInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
@@ -508,6 +523,7 @@ export type CoinMoveUncheckedUpdateInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
@@ -530,6 +546,7 @@ export type CoinMoveCreateManyInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -548,6 +565,7 @@ export type CoinMoveUpdateManyMutationInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -567,6 +585,7 @@ export type CoinMoveUncheckedUpdateManyInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -606,6 +625,7 @@ export type CoinMoveCountOrderByAggregateInput = {
   arrived?: Prisma.SortOrder
   fee?: Prisma.SortOrder
   settlements?: Prisma.SortOrder
+  strandedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -634,6 +654,7 @@ export type CoinMoveMaxOrderByAggregateInput = {
   arrived?: Prisma.SortOrder
   fee?: Prisma.SortOrder
   settlements?: Prisma.SortOrder
+  strandedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -653,6 +674,7 @@ export type CoinMoveMinOrderByAggregateInput = {
   arrived?: Prisma.SortOrder
   fee?: Prisma.SortOrder
   settlements?: Prisma.SortOrder
+  strandedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -781,6 +803,7 @@ export type CoinMoveCreateWithoutWalletInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
@@ -802,6 +825,7 @@ export type CoinMoveUncheckedCreateWithoutWalletInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
@@ -853,6 +877,7 @@ export type CoinMoveScalarWhereInput = {
   arrived?: Prisma.DecimalNullableFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.DecimalNullableFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFilter<"CoinMove"> | number
+  strandedAt?: Prisma.DateTimeNullableFilter<"CoinMove"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
 }
@@ -871,6 +896,7 @@ export type CoinMoveCreateWithoutDepositsInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
@@ -893,6 +919,7 @@ export type CoinMoveUncheckedCreateWithoutDepositsInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
@@ -929,6 +956,7 @@ export type CoinMoveUpdateWithoutDepositsInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
@@ -951,6 +979,7 @@ export type CoinMoveUncheckedUpdateWithoutDepositsInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
@@ -971,6 +1000,7 @@ export type CoinMoveCreateWithoutWithdrawalInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
@@ -993,6 +1023,7 @@ export type CoinMoveUncheckedCreateWithoutWithdrawalInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   transactions?: Prisma.CoinTransactionUncheckedCreateNestedManyWithoutMoveInput
@@ -1029,6 +1060,7 @@ export type CoinMoveUpdateWithoutWithdrawalInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
@@ -1051,6 +1083,7 @@ export type CoinMoveUncheckedUpdateWithoutWithdrawalInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
@@ -1071,6 +1104,7 @@ export type CoinMoveCreateWithoutTransactionsInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
@@ -1093,6 +1127,7 @@ export type CoinMoveUncheckedCreateWithoutTransactionsInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
   deposits?: Prisma.DepositUncheckedCreateNestedManyWithoutMoveInput
@@ -1129,6 +1164,7 @@ export type CoinMoveUpdateWithoutTransactionsInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
@@ -1151,6 +1187,7 @@ export type CoinMoveUncheckedUpdateWithoutTransactionsInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deposits?: Prisma.DepositUncheckedUpdateManyWithoutMoveNestedInput
@@ -1171,6 +1208,7 @@ export type CoinMoveCreateManyWalletInput = {
   arrived?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: number
+  strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1189,6 +1227,7 @@ export type CoinMoveUpdateWithoutWalletInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
@@ -1210,6 +1249,7 @@ export type CoinMoveUncheckedUpdateWithoutWalletInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   transactions?: Prisma.CoinTransactionUncheckedUpdateManyWithoutMoveNestedInput
@@ -1231,6 +1271,7 @@ export type CoinMoveUncheckedUpdateManyWithoutWalletInput = {
   arrived?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   fee?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   settlements?: Prisma.IntFieldUpdateOperationsInput | number
+  strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1290,6 +1331,7 @@ export type CoinMoveSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   arrived?: boolean
   fee?: boolean
   settlements?: boolean
+  strandedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
@@ -1314,6 +1356,7 @@ export type CoinMoveSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   arrived?: boolean
   fee?: boolean
   settlements?: boolean
+  strandedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
@@ -1334,6 +1377,7 @@ export type CoinMoveSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   arrived?: boolean
   fee?: boolean
   settlements?: boolean
+  strandedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
@@ -1354,11 +1398,12 @@ export type CoinMoveSelectScalar = {
   arrived?: boolean
   fee?: boolean
   settlements?: boolean
+  strandedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type CoinMoveOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "kind" | "sender" | "nonce" | "recipient" | "walletId" | "amount" | "status" | "transactionHash" | "blockNumber" | "blockHash" | "arrived" | "fee" | "settlements" | "createdAt" | "updatedAt", ExtArgs["result"]["coinMove"]>
+export type CoinMoveOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "kind" | "sender" | "nonce" | "recipient" | "walletId" | "amount" | "status" | "transactionHash" | "blockNumber" | "blockHash" | "arrived" | "fee" | "settlements" | "strandedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["coinMove"]>
 export type CoinMoveInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
   transactions?: boolean | Prisma.CoinMove$transactionsArgs<ExtArgs>
@@ -1414,6 +1459,10 @@ export type $CoinMovePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * How often it was settled: once, but for blocks that were displaced after they had counted as settled.
      */
     settlements: number
+    /**
+     * Since when its coins are not there, because the chain has lost their deposit: the books have nothing under way for it.
+     */
+    strandedAt: Date | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["coinMove"]>
@@ -1857,6 +1906,7 @@ export interface CoinMoveFieldRefs {
   readonly arrived: Prisma.FieldRef<"CoinMove", 'Decimal'>
   readonly fee: Prisma.FieldRef<"CoinMove", 'Decimal'>
   readonly settlements: Prisma.FieldRef<"CoinMove", 'Int'>
+  readonly strandedAt: Prisma.FieldRef<"CoinMove", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"CoinMove", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"CoinMove", 'DateTime'>
 }

@@ -1,0 +1,67 @@
+/** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
+import { arrayOf, statement, text } from '../sql.ts'
+import { isSignedSql, lyingSql } from './coin-move-statements.ts'
+import { postTransferSql } from './post-transfer-sql.ts'
+
+/** Gathered, in no block, and for an hour nothing new of it. */
+const waitsSql = `m.kind = 'GATHERING' and m.status in ('SIGNED', 'BROADCAST') and m.stranded_at is null and m.updated_at < now() - interval '1 hour'`
+
+/**
+ * Sets a move aside at each address where the books have had less than was signed to go for an hour, the newest one first: the chain has lost
+ * what came in there. The books have nothing under way for it any more. Returns the addresses.
+ */
+export const strandMoves = statement(
+  'coins_strand',
+  { columns: { addresses: arrayOf(text) } },
+  `with lacking_wallets as materialized (
+     select w.user_id, w.address from wallets w
+     where w.address in (select m.sender from coin_moves m where ${waitsSql}) and ${lyingSql('w')} < 0
+     order by w.user_id for no key update
+   ),
+   newest_moves as (
+     select distinct on (m.sender) m.id from coin_moves m join lacking_wallets w on w.address = m.sender
+     where ${waitsSql} order by m.sender, m.nonce desc
+   ),
+   stranded_moves as (
+     update coin_moves m set stranded_at = now(), updated_at = now() from newest_moves
+     where m.id = newest_moves.id and ${waitsSql}
+     returning m.id, m.sender, m.amount, uuidv7() as transfer_id
+   ),
+   ${postTransferSql({
+     from: 'stranded_moves',
+     reference: `'coins-stranded:' || id || ':' || transfer_id`,
+     lines: [
+       { book: 'UNDER_WAY', currency: 'NUM', amount: 'amount' },
+       { book: 'DEPOSITS', currency: 'NUM', amount: '-amount' },
+     ],
+   })}
+   select array(select sender from stranded_moves order by sender) as addresses`,
+)
+
+/** Takes moves up again that were set aside and whose coins the books have by now: the oldest one of each address. */
+export const resumeMoves = statement(
+  'coins_resume',
+  {},
+  `with oldest_moves as materialized (
+     select distinct on (m.sender) m.id, m.sender, m.amount from coin_moves m
+     where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
+   ),
+   covering_wallets as materialized (
+     select w.address, o.id from wallets w join oldest_moves o on o.sender = w.address
+     where ${lyingSql('w')} >= o.amount order by w.user_id for no key update of w
+   ),
+   resumed_moves as (
+     update coin_moves m set stranded_at = null, updated_at = now() from covering_wallets c
+     where m.id = c.id and m.stranded_at is not null
+     returning m.id, m.amount, uuidv7() as transfer_id
+   ),
+   ${postTransferSql({
+     from: 'resumed_moves',
+     reference: `'coins-resumed:' || id || ':' || transfer_id`,
+     lines: [
+       { book: 'DEPOSITS', currency: 'NUM', amount: 'amount' },
+       { book: 'UNDER_WAY', currency: 'NUM', amount: '-amount' },
+     ],
+   })}
+   select from resumed_moves limit 0`,
+)
