@@ -6,7 +6,7 @@ import { passwordLength } from './domain/account/account-input.ts'
 import { MAX_FILE_BYTES } from './domain/asset/asset-input.ts'
 import { type ErrorCode, validationFailed } from './domain/errors.ts'
 import { createGateway } from './files/gateway.ts'
-import { createExecute } from './graphql/execute.ts'
+import { createExecutor } from './graphql/execute.ts'
 import { createAdmit } from './graphql/large-answers.ts'
 import { schema } from './graphql/schema.ts'
 import { schemaText } from './graphql/schema-text.ts'
@@ -94,10 +94,10 @@ export function createApp(deps: Dependencies): App {
 
   const body = { readText, readForm, maxBytes: MAX_BODY_BYTES, maxFileBytes: MAX_FILE_BYTES }
   const largeAnswers = createGate(largeAnswerGate)
-  const execute = createExecute(schema)
+  const carriesOut = createExecutor(schema)
   const graphql = createGraphQLHandler({
     schema,
-    execute,
+    executor: carriesOut,
     largeAnswers,
     // Documents whose answers could be too large are refused, so no page has to end early.
     createContext: contextWith(false),
@@ -106,7 +106,12 @@ export function createApp(deps: Dependencies): App {
     telemetry,
     ...config.graphql,
   })
-  const executor = { schema, execute, tracer: telemetry.tracer, admit: createAdmit(schema, largeAnswers) }
+  const executor = {
+    schema,
+    execute: carriesOut.execute,
+    tracer: telemetry.tracer,
+    admit: createAdmit(schema, largeAnswers),
+  }
   const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
   const run: Run = (document, variables, context) => executeOperation(executor, document, variables, context)
   const admin = createAdminHandler({

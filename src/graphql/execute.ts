@@ -20,12 +20,12 @@ export interface Execution {
 
 /**
  * What carries valid documents out, at both doors: reads compiled, once for a document (decision 37), everything else field by field.
- * The answer is the same.
+ * The answer is the same. `compiledRead` tells what an operation is compiled to, if it is.
  */
-export function createExecute(schema: GraphQLSchema) {
+export function createExecutor(schema: GraphQLSchema) {
   const compiled = new WeakMap<OperationDefinitionNode, { read: CompiledRead | undefined }>()
 
-  const compiledRead = ({ document, operationName }: Execution) => {
+  const compiledRead = ({ document, operationName }: Pick<Execution, 'document' | 'operationName'>) => {
     const operation = getOperationAST(document, operationName)
     if (!operation) return undefined
     let known = compiled.get(operation)
@@ -36,9 +36,11 @@ export function createExecute(schema: GraphQLSchema) {
     return known.read
   }
 
-  return async (execution: Execution) => {
+  const execute = async (execution: Execution) => {
     const read = compiledRead(execution)
     const answer = await read?.(execution.contextValue, execution.variableValues ?? {})
     return answer ?? (normalizedExecutor(execution as never) as ExecutionResult)
   }
+
+  return { execute, compiledRead }
 }

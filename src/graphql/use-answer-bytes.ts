@@ -4,7 +4,8 @@ import { isAsyncIterable, type Plugin } from 'graphql-yoga'
 const SHORT = 65_536
 
 /** What a response takes as its body; Yoga knows of text alone. */
-const writable = (text: string) => (text.length <= SHORT ? text : (Buffer.from(text) as unknown as string))
+export const writable = (text: string): string =>
+  text.length <= SHORT ? text : (Buffer.from(text) as unknown as string)
 
 const stringify = (result: unknown) => writable(JSON.stringify(result))
 

@@ -1,8 +1,8 @@
 import type { Plugin } from 'graphql-yoga'
-import type { createExecute } from './execute.ts'
+import type { createExecutor } from './execute.ts'
 
 /** Has operations carried out by what both doors share. */
-export const useExecute = (execute: ReturnType<typeof createExecute>): Plugin => ({
+export const useExecute = ({ execute }: Pick<ReturnType<typeof createExecutor>, 'execute'>): Plugin => ({
   onExecute({ setExecuteFn }) {
     setExecuteFn((execution) => execute(execution as Parameters<typeof execute>[0]))
   },

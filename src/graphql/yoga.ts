@@ -7,7 +7,8 @@ import type { BodyReaders } from '../domain/asset/uploads.ts'
 import type { Gate, Log } from '../domain/ports.ts'
 import { blindTracer, type Telemetry } from '../domain/telemetry.ts'
 import { createDocumentChecks } from './document-checks.ts'
-import type { createExecute } from './execute.ts'
+import type { createExecutor } from './execute.ts'
+import { createKnownQueries } from './known-queries.ts'
 import { maskError } from './mask-error.ts'
 import type { NodeContext } from './node-context.ts'
 import { createPersistedDocuments } from './persisted-documents.ts'
@@ -29,13 +30,15 @@ import { useTracing } from './use-tracing.ts'
 /** A document of the size that is let in takes up to 1 MB when it is parsed. */
 const KEPT_DOCUMENTS = 200
 
+const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id']
+
 /**
  * What answers `/graphql`: with the playground, where a browser asks for a page and there is one, else by the schema.
  * Whatever is raised is told in the answer. Raises TrustedDocumentsError when the operator's list of documents has problems.
  */
 export function createGraphQLHandler({
   schema,
-  execute,
+  executor,
   createContext,
   log,
   body,
@@ -48,7 +51,7 @@ export function createGraphQLHandler({
 }: {
   schema: GraphQLSchema
   /** What carries documents out. */
-  execute: ReturnType<typeof createExecute>
+  executor: ReturnType<typeof createExecutor>
   createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
   log: Log
   body: BodyReaders<IncomingMessage>
@@ -68,16 +71,27 @@ export function createGraphQLHandler({
   const persistedDocuments = createPersistedDocuments(trusted, trustedOnly)
   const parsed = createLRUCache<DocumentNode>({ max: KEPT_DOCUMENTS })
   const playground = createPlayground()
+  const checks = createDocumentChecks(schema, introspection)
+  const knownQueries = createKnownQueries({
+    compiledRead: executor.compiledRead,
+    createContext,
+    body,
+    checks,
+    most: KEPT_DOCUMENTS,
+    isOn: !trustedOnly,
+    telemetry: { watch, tracer },
+    exposedHeaders,
+  })
   const yoga = createYoga<NodeContext, Context>({
     schema,
     graphqlEndpoint: '/graphql',
     maskedErrors: { maskError: (error) => maskError(error, log) },
     plugins: [
-      useExecute(execute),
+      useExecute(executor),
       useCsrfGuard(),
-      useCaller(createContext),
-      useRequestBody(body),
-      useDocumentLimits({ checks: createDocumentChecks(schema, introspection), introspection, largeAnswers }),
+      useCaller(knownQueries.createContext),
+      useRequestBody(knownQueries.body),
+      useDocumentLimits({ checks, introspection, largeAnswers }),
       useStaleTokens(schema),
       useStreams(),
       ...persistedDocuments,
@@ -85,6 +99,7 @@ export function createGraphQLHandler({
       useAnswerBytes(),
       useErrorVocabulary(),
       useRequestWatch(watch),
+      knownQueries.remember,
       ...(tracer === blindTracer ? [] : [useTracing(tracer)]),
     ],
     parserAndValidationCache: {
@@ -94,7 +109,7 @@ export function createGraphQLHandler({
       },
       errorCache: createLRUCache({ max: KEPT_DOCUMENTS }),
     },
-    cors: { origin: '*', credentials: false, exposedHeaders: ['Idempotency-Replayed', 'Retry-After', 'X-Request-Id'] },
+    cors: { origin: '*', credentials: false, exposedHeaders },
     graphiql: false,
     landingPage: false,
     multipart: false,
@@ -110,7 +125,8 @@ export function createGraphQLHandler({
       error: () => undefined,
     },
   })
-  return (req: IncomingMessage, res: ServerResponse) => {
+  return async (req: IncomingMessage, res: ServerResponse) => {
+    if (await knownQueries.answer(req, res)) return undefined
     if (!hasPlayground || !wantsPlayground(req)) return yoga(req, res)
     watch.asked(res, 'graphql', 'playground')
     return playground(req, res)

@@ -24,4 +24,28 @@ export const compiled: Mutant[] = [
   ...mutantsOf('src/graphql/compiled/compile-read.ts', TESTS, [
     ['compiled.fresh', 'A token that is good no more is refused.', `assertFresh(field, context)`, ``],
   ]),
+  ...mutantsOf(
+    'src/graphql/known-queries.ts',
+    ['graphql/known-queries.test.ts'],
+    [
+      [
+        'compiled.known-refusals',
+        'What is refused is told as ever.',
+        `if (!result || result.errors) return false`,
+        `if (!result) return false`,
+      ],
+      [
+        'compiled.known-once',
+        'A request counts once.',
+        `const createContext = once(options.createContext)`,
+        `const { createContext } = options`,
+      ],
+      [
+        'compiled.known-name',
+        'An operation is carried out by its name.',
+        `if (operationName !== null && operationName !== found.operation.name?.value) return undefined`,
+        ``,
+      ],
+    ],
+  ),
 ]

@@ -1,5 +1,5 @@
 /** Signing up, in and out. Contract: `/api/v3/auth/…` and the account parts of the schema. */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Prisma, User } from '../../platform/prisma/client.ts'
 import { type Actor, assertUser } from '../actor.ts'
 import { auditorOf } from '../audit/audit-sql.ts'
@@ -79,7 +79,7 @@ interface Dependencies {
   }
 }
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest()
+const sha256 = (text: string) => hash('sha256', text, 'buffer')
 
 /** 160 bits, as 40 hex digits: old callers keep tokens in columns of that width. */
 const TOKEN_BYTES = 20

@@ -1,0 +1,150 @@
+/**
+ * The short way of queries that are known: of a document that went through all plugins before and is compiled, a request by POST
+ * with nothing unusual about it. What the plugins find out of such a request is found out here, by the same functions, without Yoga's
+ * requests and responses around it. What goes wrong on the way goes through Yoga, which tells it; who asked and with what is not
+ * asked twice.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type DocumentNode, type ExecutionResult, getOperationAST, type OperationDefinitionNode } from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import { LRUCache } from 'lru-cache'
+import type { Context } from '../context.ts'
+import type { BodyReaders } from '../domain/asset/uploads.ts'
+import type { Telemetry } from '../domain/telemetry.ts'
+import type { CompiledRead } from './compiled/compile-read.ts'
+import type { DocumentChecks } from './document-checks.ts'
+import { LARGE_ANSWER } from './document-cost.ts'
+import type { NodeContext } from './node-context.ts'
+import { readParams } from './read-params.ts'
+import { writable } from './use-answer-bytes.ts'
+import { nameOfOperation } from './use-request-watch.ts'
+import { spanOfOperation } from './use-tracing.ts'
+import { assertVariablesFit } from './variable-limits.ts'
+
+type Variables = Readonly<Record<string, unknown>>
+
+interface Known {
+  document: DocumentNode
+  operation: OperationDefinitionNode
+  read: CompiledRead
+}
+
+interface Options {
+  /** What a document's operation is compiled to, if it is. */
+  compiledRead: (asked: {
+    document: DocumentNode
+    operationName?: string | null | undefined
+  }) => CompiledRead | undefined
+  createContext: (req: IncomingMessage, res: ServerResponse) => Promise<Context>
+  body: BodyReaders<IncomingMessage>
+  checks: Pick<DocumentChecks, 'measure'>
+  /** How many documents are kept. */
+  most: number
+  /** Whether documents may be sent as texts. */
+  isOn: boolean
+  telemetry: Pick<Telemetry, 'watch' | 'tracer'>
+  /** Headers of answers that scripts of other origins may read. */
+  exposedHeaders: readonly string[]
+}
+
+/** Of all that a client may send, what asks for nothing but an answer in JSON. */
+const isUsual = ({ method, url, headers }: IncomingMessage) =>
+  method === 'POST' &&
+  url === '/graphql' &&
+  headers['content-type'] === 'application/json' &&
+  (headers.accept === undefined || headers.accept === '*/*' || headers.accept === 'application/json') &&
+  headers['access-control-request-method'] === undefined &&
+  headers['access-control-request-headers'] === undefined
+
+const isVariables = (value: unknown): value is Variables =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What is asked with parameters that hold a document and its variables, and nothing else. */
+function plainParams({ query, variables, operationName, ...others }: Record<string, unknown>) {
+  if (typeof query !== 'string' || Object.keys(others).length > 0) return undefined
+  if (variables === undefined || variables === null) return { query, operationName, variables: {} }
+  return isVariables(variables) ? { query, operationName, variables } : undefined
+}
+
+/** Asks once for each request, whoever wants to know. */
+function once<Rest extends unknown[], Value>(ask: (req: IncomingMessage, ...rest: Rest) => Promise<Value>) {
+  const asked = new WeakMap<IncomingMessage, Promise<Value>>()
+  return (req: IncomingMessage, ...rest: Rest): Promise<Value> => {
+    let answer = asked.get(req)
+    if (!answer) {
+      answer = ask(req, ...rest)
+      asked.set(req, answer)
+    }
+    return answer
+  }
+}
+
+/**
+ * `remember`, first among the plugins, learns documents; `answer` answers a request and tells whether it did. `createContext`
+ * and `body` are for Yoga, which goes on with what is known of a request.
+ */
+export function createKnownQueries(options: Options) {
+  const { compiledRead, checks, most, isOn, telemetry, exposedHeaders } = options
+  const { maxBytes } = options.body
+  const known = new LRUCache<string, Known>({ max: most })
+  const createContext = once(options.createContext)
+  const readText = once(options.body.readText)
+
+  const remember: Plugin<Context & NodeContext> = {
+    onExecute: ({ args: { document, contextValue } }) => {
+      const { query } = contextValue.params
+      const operation = getOperationAST(document)
+      const read = operation && typeof query === 'string' && compiledRead({ document })
+      if (read) known.set(query, { document, operation, read })
+    },
+  }
+
+  /** What the request asks for, if that is known and asks for nothing that has to wait or be refused. */
+  async function find(req: IncomingMessage) {
+    const params = plainParams(readParams(await readText(req, maxBytes)))
+    const found = params && known.get(params.query)
+    if (!found) return undefined
+    const { variables, operationName = null } = params
+    if (operationName !== null && operationName !== found.operation.name?.value) return undefined
+    assertVariablesFit(variables)
+    const bytes = checks.measure(found.document, found.operation, variables)
+    return bytes < LARGE_ANSWER ? { ...found, variables } : undefined
+  }
+
+  async function resultOf(req: IncomingMessage, res: ServerResponse): Promise<ExecutionResult | undefined> {
+    const context = await createContext(req, res)
+    if (context.hasStaleToken) return undefined
+    const found = await find(req)
+    if (!found) return undefined
+    const { operation, read, variables } = found
+    const run = () => read(context, variables)
+    const result = await telemetry.tracer.span(operation.operation, spanOfOperation(operation), run)
+    if (result && !result.errors) telemetry.watch.asked(res, 'graphql', nameOfOperation(operation))
+    return result
+  }
+
+  function write({ headers: { origin } }: IncomingMessage, res: ServerResponse, result: ExecutionResult) {
+    const body = writable(JSON.stringify(result))
+    if (origin !== undefined) {
+      res.setHeader('Access-Control-Allow-Origin', origin)
+      res.setHeader('Vary', 'Origin')
+      res.setHeader('Access-Control-Expose-Headers', exposedHeaders.join(', '))
+    }
+    res.setHeader('Content-Type', 'application/json; charset=utf-8')
+    res.setHeader('Content-Length', Buffer.byteLength(body))
+    res.end(body)
+  }
+
+  return {
+    remember,
+    createContext,
+    body: { ...options.body, readText },
+    async answer(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+      if (!isOn || known.size === 0 || !isUsual(req)) return false
+      const result = await resultOf(req, res).catch(() => undefined)
+      if (!result || result.errors) return false
+      write(req, res, result)
+      return true
+    },
+  }
+}
