@@ -17,6 +17,7 @@ import { apiDocsPage, apiDocsScript, apiDocsStyle } from './pages/api-docs.ts'
 import { createAssetPage } from './pages/asset/asset-page.ts'
 import { createEmailVerificationPage } from './pages/email-verification.ts'
 import { homePage } from './pages/home.ts'
+import { createLookupPage } from './pages/lookup/lookup-page.ts'
 import { createPasswordResetPage } from './pages/password-reset.ts'
 import { refusalPage } from './pages/refusal.ts'
 import type { Run } from './pages/run.ts'
@@ -26,7 +27,7 @@ import type { HttpHandler } from './platform/http/http-server.ts'
 import { readForm } from './platform/http/read-form.ts'
 import { readText } from './platform/http/read-text.ts'
 import { createDirectRoutes } from './rest/direct-routes.ts'
-import { executeOperation, refusalOf } from './rest/execute.ts'
+import { executeOperation, RouteRefused, refusalOf } from './rest/execute.ts'
 import { createPageRoutes } from './rest/page-routes.ts'
 import { createRestHandler } from './rest/rest-handler.ts'
 import { routes } from './rest/routes.ts'
@@ -114,6 +115,7 @@ export function createApp(deps: Dependencies): App {
   }
   const telling = { tell: refusalOf, statusOf: (code: ErrorCode) => statuses[code].status }
   const run: Run = (document, variables, context) => executeOperation(executor, document, variables, context)
+  const codeOf = (error: unknown) => (error instanceof RouteRefused ? error.refusal.code : undefined)
   const admin = createAdminHandler({
     ...telling,
     routes: adminRoutes(run, createTellRefusal(telling)),
@@ -144,6 +146,7 @@ export function createApp(deps: Dependencies): App {
         pages: {
           forms: [
             createAssetPage({ run, publicUrl }),
+            createLookupPage({ run, codeOf }),
             createPasswordResetPage({ passwordLength }),
             createEmailVerificationPage(),
           ],

@@ -75,6 +75,10 @@ export const expectations: Expectations = {
     'Query.events': signedIn,
     'Query.events(after)': foreignPlace,
     'Query.figures': admins,
+    // Who may not see what a file is registered as learns of none.
+    'Query.lookup': everybody,
+    'Query.lookup(cid)': everybody,
+    'Query.lookup(sha256)': everybody,
     'Query.me': signedIn,
     'Query.mergedAssetTree': ownerReads,
     'Query.myData': signedIn,
@@ -201,6 +205,7 @@ export const expectations: Expectations = {
     'POST assets/:nid/revert': ownerAlone,
     'POST assets/:nid/revert?dry_run=true': ownerAlone,
     'GET history': ownerReads,
+    'GET lookup': everybody,
     'POST assets/merge-trees': ownerReads,
     'POST assets/:nid/download': ownerReads,
     'POST store/network-apps': admins,
@@ -264,6 +269,8 @@ export const expectations: Expectations = {
     'GET /auth/users/me/export': signedIn,
     'GET /api/v3/assets/:nid/proof': ownerReads,
     'GET /ipfs/:cid': ownerReads,
+    'GET /lookup': staleToo(everybody),
+    'POST /lookup': staleToo(everybody),
     'GET /assets/:nid': ownersPage,
     'POST /assets/:nid': ownersPage,
     // The file is text, which carries none: only its owner learns that.

@@ -243,6 +243,29 @@ builder.queryFields((t) => ({
       return typeof asOf === 'string' ? showAs(asset, await services.versions.at(asset.id, asOf, 'asOf')) : asset
     },
   }),
+  lookup: t.prismaConnection(
+    {
+      type: AssetType,
+      cursor: 'id',
+      ...pageOf(1000),
+      description:
+        'Whether a file is registered: every asset of it that you may see, oldest first. Give its SHA-256 or its CID. An empty page proves nothing: ' +
+        'a file that differs by one byte is another file, and what is private is found by its owner alone. Raises VALIDATION_FAILED.',
+      args: {
+        sha256: t.arg.string({ description: 'SHA-256 of the file, 64 hexadecimal digits.' }),
+        cid: t.arg.string({ description: 'CID of the file.' }),
+        offset: offsetArg(t),
+      },
+      totalCount: (_connection, { sha256, cid }, { actor, services }) =>
+        services.assets.countRegistrations(actor, omitNullish({ sha256, cid })),
+      resolve: (query, _root, { sha256, cid, offset, ...page }, { actor, services, cutsPages }) => {
+        assertCursors('id', page)
+        const file = omitNullish({ sha256, cid })
+        return services.assets.lookUp(actor, file, { ...withOffset(query, offset), cutsPages })
+      },
+    },
+    AssetConnection,
+  ),
   assets: t.prismaConnection(
     {
       type: AssetType,

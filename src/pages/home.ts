@@ -16,6 +16,8 @@ export const homePage = (publicUrl: string): string =>
 <dd><code>POST ${publicUrl}/graphql</code>, by the schema of <a href="/schema.graphql">${publicUrl}/schema.graphql</a>.</dd>
 <dt>REST</dt>
 <dd><code>${publicUrl}/api/v3/</code>: <a href="/api/v3/docs">described, to read and to try</a>, and as <a href="/api/v3/openapi.json">openapi.json</a>.</dd>
+<dt>Is this file registered?</dt>
+<dd><a href="/lookup">${publicUrl}/lookup</a> finds out; the file stays in your browser.</dd>
 <dt>Files</dt>
 <dd><code>${publicUrl}/ipfs/&lt;nid&gt;</code>, also with <code>?format=raw</code> and <code>?format=car</code>.</dd>
 <dt>Health</dt>

@@ -1,9 +1,11 @@
 /** The words of pages. `{name}` is filled in; a test holds the languages to each other. */
 import { chooseLanguage, type Language } from '../domain/language.ts'
 import { assetWords } from './asset/words.ts'
+import { lookupWords } from './lookup/words.ts'
 
 const en = {
   asset: assetWords.en,
+  lookup: lookupWords.en,
   reset: {
     title: 'Choose a new password',
     intro: 'Type the new password for {email} twice. All devices that are signed in will be signed out.',
@@ -57,6 +59,7 @@ export type PageWords = typeof en
 
 const zhTw: PageWords = {
   asset: assetWords['zh-TW'],
+  lookup: lookupWords['zh-TW'],
   reset: {
     title: '設定新密碼',
     intro: '請輸入兩次 {email} 的新密碼。變更後，所有已登入的裝置都會登出。',

@@ -28,7 +28,10 @@ const config: CodegenConfig = {
   ignoreNoDocuments: true,
   generates: {
     'src/rest/generated/': typesOf('src/rest/v3/*.ts', 'Date'),
-    'src/pages/generated/': typesOf(['src/pages/admin/*.ts', 'src/pages/asset/*.ts'], 'string'),
+    'src/pages/generated/': typesOf(
+      ['src/pages/admin/*.ts', 'src/pages/asset/*.ts', 'src/pages/lookup/*.ts'],
+      'string',
+    ),
   },
 }
 

@@ -12,6 +12,7 @@ import { deviceRoutes } from './v3/devices.ts'
 import { eventRoutes } from './v3/events.ts'
 import { grantRoutes } from './v3/grants.ts'
 import { identityRoutes } from './v3/identity.ts'
+import { lookupRoutes } from './v3/lookup.ts'
 import { networkAppRoutes } from './v3/network-apps.ts'
 import { orderRoutes } from './v3/orders.ts'
 import { passwordRoutes } from './v3/passwords.ts'
@@ -34,6 +35,7 @@ export const routes: Route[] = [
   ...assetRoutes,
   ...assetReadingRoutes,
   ...assetTimeRoutes,
+  ...lookupRoutes,
   ...networkAppRoutes,
   ...apiKeyRoutes,
   ...eventRoutes,

@@ -63,6 +63,7 @@ describe('an asset as it was', () => {
   it('is not there before it was registered, nor by a commit of another asset', async () => {
     const before = '2021-01-01T00:01:00.499Z'
     expectError(await user.graphql(ASSET, { id, asOf: before }), 'NOT_FOUND')
+    expectError(await user.rest('GET', `assets/${id}/tree/?at=${before}`), 'NOT_FOUND')
     const other = await user.register()
     const { headId } = expectOk(await user.graphql(ASSET, { id: other.id })).asset
     for (const asOf of [headId, 'commit_00000000000000000000000000']) {

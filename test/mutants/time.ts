@@ -3,6 +3,36 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 const TESTS = ['graphql/time.test.ts']
 
 export const time: Mutant[] = [
+  ...mutantsOf(
+    'src/domain/asset/asset-service.ts',
+    ['pages/lookup.test.ts'],
+    [
+      [
+        'lookup.private',
+        'A private asset is as unknown to strangers as a file that nobody registered.',
+        `return { ...visibleAssets(actor), ...(sha256`,
+        `return { deletedAt: null, ...(sha256`,
+      ],
+      [
+        'lookup.oldest-first',
+        'Registrations of a file are told oldest first.',
+        `findMany({ ...query, orderBy: { id: 'asc' }, where })`,
+        `findMany({ ...query, orderBy: { id: 'desc' }, where })`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/asset-input.ts',
+    ['pages/lookup.test.ts'],
+    [
+      [
+        'lookup.either',
+        'A file is looked up by its SHA-256 or by its CID, not by both.',
+        `(sha256 === undefined) !== (cid === undefined)`,
+        `sha256 !== undefined || cid !== undefined`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/domain/asset/moment.ts', TESTS, [
     [
       'time.end-of-second',

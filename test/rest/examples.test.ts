@@ -131,6 +131,7 @@ it('all are answered', async () => {
   await note(ada, 'listAssets')
   const { commits } = await note(ada, 'getAssetHistory', { params })
   await note(ada, 'getHistory', { query: { nid } })
+  await note(anybody, 'lookUpFile', { query: { cid: nid } })
   await note(ada, 'getAssetTree', { params, query: { at: commits[0].id } })
   const trees = commits.map(({ assetTreeCid, timestampCreated }: Record<string, unknown>) => ({
     assetTreeCid,

@@ -44,6 +44,7 @@ const published = [
   'GET history',
   'GET assets/:nid/tree',
   'POST assets/:nid/revert',
+  'GET lookup',
   'POST store/network-apps',
   'GET store/network-apps',
   'GET store/network-apps/:id',

@@ -2,6 +2,7 @@
 import { adminRoutes } from '../../src/pages/admin/admin-routes.ts'
 import { createAssetPage } from '../../src/pages/asset/asset-page.ts'
 import { createEmailVerificationPage } from '../../src/pages/email-verification.ts'
+import { createLookupPage } from '../../src/pages/lookup/lookup-page.ts'
 import { createPasswordResetPage } from '../../src/pages/password-reset.ts'
 import { refusalPage } from '../../src/pages/refusal.ts'
 import type { DirectRoute } from '../../src/rest/define-route.ts'
@@ -17,6 +18,7 @@ export const directRoutes: DirectRoute[] = [
     pages: {
       forms: [
         createAssetPage({ run: nobodyRuns, publicUrl: 'http://annal.test' }),
+        createLookupPage({ run: nobodyRuns, codeOf: () => undefined }),
         createPasswordResetPage({ passwordLength: { min: 8, max: 32 } }),
         createEmailVerificationPage(),
       ],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { normalizeEmail } from '../account/email-address.ts'
 import { type DomainError, validationFailed } from '../errors.ts'
+import { isNid } from '../ids.ts'
 import { jsonObject, text } from '../input.ts'
 import { maxCost } from '../wallet/quote.ts'
 import { identifyingKeys } from './asset-tree.ts'
@@ -76,6 +77,19 @@ export const filterInput = partial({
   isOriginalOwner: z.boolean(),
 })
 
+const SHA256 = 'Expected a SHA-256: 64 hexadecimal digits.'
+
+/** A file by its SHA-256, in either case, or by its CID; exactly one of them. */
+export const fileInput = partial({
+  sha256: text(64)
+    .transform((hash) => hash.toLowerCase())
+    .refine((hash) => /^[0-9a-f]{64}$/.test(hash), SHA256),
+  cid: text(100).refine(isNid, 'Expected a CID, version 1 in base32: bafkrei… or bafybei…'),
+}).refine(({ sha256, cid }) => (sha256 === undefined) !== (cid === undefined), {
+  message: 'Give either the SHA-256 of the file or its CID.',
+  path: ['sha256'],
+})
+
 /** A registration as a caller gives it. */
 export type RegisterInput = z.input<typeof registerInput>
 /** An update as a caller gives it; what is left out stays. */
@@ -86,5 +100,7 @@ export type UpdateFields = z.output<typeof updateInput>
 export type RevertInput = z.input<typeof revertInput>
 /** A revert that was checked. */
 export type RevertFields = z.output<typeof revertInput>
+/** Which file is asked about. */
+export type FileInput = z.input<typeof fileInput>
 /** A filter of a list as a caller gives it. */
 export type AssetFilter = z.input<typeof filterInput>

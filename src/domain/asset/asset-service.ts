@@ -23,6 +23,8 @@ import { commitOf, createAssetChanges } from './asset-changes.ts'
 import { assertNew, duplicate } from './asset-guards.ts'
 import {
   type AssetFilter,
+  type FileInput,
+  fileInput,
   fileNameOf,
   filterInput,
   mimeTypeOf,
@@ -194,6 +196,21 @@ export function createAssetService(deps: Dependencies) {
       })
     },
 
+    /**
+     * What a file is registered as, of all that the actor may see, oldest first: what they may not see is as if it were not there.
+     * Raises VALIDATION_FAILED.
+     */
+    async lookUp(actor: Actor, file: FileInput, { cutsPages, ...query }: AssetQuery & Cuttable): Promise<Asset[]> {
+      const where = registeredAs(actor, file)
+      assertOffset(query.skip ?? 0)
+      return readOf(database, cutsPages).asset.findMany({ ...query, orderBy: { id: 'asc' }, where })
+    },
+
+    /** How many `lookUp` would give in all. */
+    async countRegistrations(actor: Actor, file: FileInput): Promise<number> {
+      return database.read.asset.count({ where: registeredAs(actor, file) })
+    },
+
     /** Commits of an asset that the caller has read, by its UUID: those at these places of its history, oldest first. */
     async commitsAt(assetId: string, sequences: number[], query: CommitQuery): Promise<Commit[]> {
       return database.read.commit.findMany({
@@ -269,6 +286,11 @@ export function createAssetService(deps: Dependencies) {
     const asker = actor.kind === 'user' ? actor.id : null
     const [owner] = await database.query(findOwner, { email, mustBeVerified: config.verifiesAddresses, asker })
     return owner ? owner.id : { in: [] }
+  }
+
+  function registeredAs(actor: Actor, rawFile: FileInput): Prisma.AssetWhereInput {
+    const { sha256, cid } = parse(fileInput, rawFile)
+    return { ...visibleAssets(actor), ...(sha256 === undefined ? { nid: cid! } : { sha256 }) }
   }
 
   async function listed(actor: Actor, rawFilter: AssetFilter): Promise<Prisma.AssetWhereInput> {

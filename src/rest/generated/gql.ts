@@ -42,6 +42,7 @@ type Documents = {
     "\n    mutation RestChangeUsername($input: ChangeUsernameInput!) {\n      changeUsername(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestChangeUsernameDocument,
     "\n    mutation RestVerifyEmail($input: VerifyEmailInput!) {\n      verifyEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": typeof types.RestVerifyEmailDocument,
     "\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  ": typeof types.RestRequestEmailVerificationDocument,
+    "\n    query RestLookup($sha256: String, $cid: String, $limit: Int!, $offset: Int!) {\n      lookup(sha256: $sha256, cid: $cid, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": typeof types.RestLookupDocument,
     "\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestCreateNetworkAppDocument,
     "\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": typeof types.RestNetworkAppsDocument,
     "\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  ": typeof types.RestNetworkAppDocument,
@@ -119,6 +120,7 @@ const documents: Documents = {
     "\n    mutation RestChangeUsername($input: ChangeUsernameInput!) {\n      changeUsername(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestChangeUsernameDocument,
     "\n    mutation RestVerifyEmail($input: VerifyEmailInput!) {\n      verifyEmail(input: $input) {\n        user {\n          id\n        }\n      }\n    }\n  ": types.RestVerifyEmailDocument,
     "\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  ": types.RestRequestEmailVerificationDocument,
+    "\n    query RestLookup($sha256: String, $cid: String, $limit: Int!, $offset: Int!) {\n      lookup(sha256: $sha256, cid: $cid, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  ": types.RestLookupDocument,
     "\n    mutation RestCreateNetworkApp($input: CreateNetworkAppInput!) {\n      createNetworkApp(input: $input) {\n        webhookSecret\n        networkApp {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestCreateNetworkAppDocument,
     "\n    query RestNetworkApps($limit: Int!, $offset: Int!, $filter: NetworkAppFilter) {\n      networkApps(first: $limit, offset: $offset, filter: $filter) {\n        totalCount\n        nodes {\n          ...NetworkAppRecord\n        }\n      }\n    }\n  ": types.RestNetworkAppsDocument,
     "\n    query RestNetworkApp($id: ID!) {\n      networkApp(id: $id) {\n        ...NetworkAppRecord\n      }\n    }\n  ": types.RestNetworkAppDocument,
@@ -294,6 +296,10 @@ export function graphql(source: "\n    mutation RestVerifyEmail($input: VerifyEm
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRequestEmailVerification($input: RequestEmailVerificationInput!) {\n      requestEmailVerification(input: $input) {\n        email\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestLookup($sha256: String, $cid: String, $limit: Int!, $offset: Int!) {\n      lookup(sha256: $sha256, cid: $cid, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestLookup($sha256: String, $cid: String, $limit: Int!, $offset: Int!) {\n      lookup(sha256: $sha256, cid: $cid, first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...AssetRecord\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

@@ -1,0 +1,161 @@
+/**
+ * The page on which people find out whether a file is registered. The file is hashed where it is, and the hash is what the address of the answer
+ * says; without scripts there is a field for it. It shows what the interfaces show, by one operation of theirs.
+ */
+import { html, raw } from 'hono/html'
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { Language } from '../../domain/language.ts'
+import { facts, moment, titleOf } from '../asset/shown.ts'
+import type { LookupPageQuery } from '../generated/graphql.ts'
+import { graphql } from '../generated/index.ts'
+import { type Html, layout } from '../layout.ts'
+import type { FormPage, PageAnswer, PageRequest } from '../page.ts'
+import { refusalPage } from '../refusal.ts'
+import type { Run } from '../run.ts'
+import { fillIn, pageWords, preferredLanguage } from '../words.ts'
+import { lookupPolicy, lookupScript, lookupStyle } from './style.ts'
+import type { LookupWords } from './words.ts'
+
+const LookupPage = graphql(/* GraphQL */ `
+  query LookupPage($sha256: String, $cid: String, $first: Int!, $after: String) {
+    lookup(sha256: $sha256, cid: $cid, first: $first, after: $after) {
+      totalCount
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      nodes {
+        nid
+        headline
+        assetFileName
+        uploadedAt
+        commitCount
+        creator {
+          displayName
+        }
+        registration {
+          status
+          blockNumber
+        }
+      }
+    }
+  }
+`)
+
+type Registrations = LookupPageQuery['lookup']
+type Outcome = { registrations: Registrations } | 'wrong' | undefined
+
+interface Speech {
+  language: Language
+  words: LookupWords
+}
+
+const SHOWN = 20
+
+/** What a person gave, which may have been copied with blanks and in capitals. */
+function fileOf(given: string): { sha256: string } | { cid: string } {
+  const text = given.replace(/\s/g, '').toLowerCase()
+  return text.startsWith('ba') && text.length < 64 ? { cid: text } : { sha256: text }
+}
+
+const form = (given: string, isWrong: boolean, { words }: Speech): Html =>
+  html`<div id="choose" class="field" hidden>
+<label for="upload">${words.choose}</label>
+<p class="rule" id="upload-rule">${words.chooseText}</p>
+<input type="file" id="upload" aria-describedby="upload-rule">
+<progress aria-label="${words.progress}" max="1" value="0" hidden></progress>
+<p id="status" role="status" data-reading="${words.reading}" data-done="${words.done}" data-failed="${words.failed}"></p>
+</div>
+<form method="get" action="/lookup">
+<div class="field">
+<label for="file">${words.or}</label>
+<p class="rule" id="file-rule">${words.orText}</p>
+${isWrong ? html`<p class="wrong" id="file-wrong" role="alert">${words.wrong}</p>` : ''}
+<input id="file" name="file" value="${given}" autocomplete="off" autocapitalize="none" spellcheck="false" required aria-describedby="${isWrong ? 'file-wrong ' : ''}file-rule"${isWrong ? raw(' aria-invalid="true"') : ''}>
+</div>
+<button type="submit">${words.button}</button>
+</form>`
+
+const registered = (asset: Registrations['nodes'][number], { language, words }: Speech): Html =>
+  html`<li><h3>${titleOf(asset)}</h3>
+${facts(
+  [words.registered, moment(asset.uploadedAt, language)],
+  [words.by, asset.creator.displayName],
+  [words.commits, String(asset.commitCount)],
+  [words.chain, words.statuses[asset.registration.status]],
+)}
+<p><a href="/assets/${asset.nid}">${words.link}</a></p></li>`
+
+function answer(given: string, { totalCount, nodes, pageInfo }: Registrations, speech: Speech): Html {
+  const { words } = speech
+  const isKnown = totalCount > 0
+  const next = `/lookup?${new URLSearchParams({ file: given, after: pageInfo.endCursor ?? '' })}`
+  return html`<div class="notice ${isKnown ? 'good' : 'open'}" role="status">
+<h2>${isKnown ? words.found : words.unknown}</h2>
+<p>${isKnown ? words.foundText : words.unknownText}</p>
+<p>${words.asked}: <code>${given}</code></p>
+${totalCount > 1 ? html`<p>${fillIn(words.foundMany, { count: totalCount })}</p>` : ''}
+</div>
+${isKnown ? html`<ul class="registrations">${nodes.map((asset) => registered(asset, speech))}</ul>` : ''}
+${pageInfo.hasNextPage ? html`<p><a href="${next}">${words.more}</a></p>` : ''}`
+}
+
+function page(given: string, outcome: Outcome, speech: Speech): PageAnswer {
+  const { language, words } = speech
+  const found = typeof outcome === 'object' ? outcome.registrations : undefined
+  const heading = found ? (found.totalCount > 0 ? words.found : words.unknown) : words.title
+  const title = outcome === 'wrong' ? fillIn(words.problemTitle, { title: words.title }) : heading
+  return {
+    status: outcome === 'wrong' ? 400 : 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Language': language,
+      'Content-Security-Policy': lookupPolicy,
+      'Referrer-Policy': 'no-referrer',
+      // Somebody's file is nobody else's business.
+      'Cache-Control': given ? 'no-store' : 'no-cache',
+      Vary: 'Accept-Language, Authorization',
+      ...(given && { 'X-Robots-Tag': 'noindex' }),
+    },
+    html: layout({
+      language,
+      title: `${title} – Annal`,
+      style: lookupStyle,
+      content: html`<p class="brand">Annal</p>
+<h1>${words.title}</h1>
+${found ? answer(given, found, speech) : html`<p>${words.intro}</p>`}
+${form(given, outcome === 'wrong', speech)}
+<script>${raw(lookupScript)}</script>`,
+    }),
+  }
+}
+
+interface Dependencies {
+  run: Run
+  /** Why an operation was refused, if it was. */
+  codeOf: (error: unknown) => ErrorCode | undefined
+}
+
+/** Looks up the file whose SHA-256 or CID is given as `file`, in the address or in a form. */
+export function createLookupPage({ run, codeOf }: Dependencies): FormPage {
+  async function lookUp({ languages, context }: PageRequest, given: string, after: string | null) {
+    const language = preferredLanguage(languages)
+    const speech = { language, words: pageWords[language].lookup }
+    if (given === '') return page('', undefined, speech)
+    try {
+      const { lookup } = await run(LookupPage, { ...fileOf(given), first: SHOWN, after }, context)
+      return page(given, { registrations: lookup }, speech)
+    } catch (error) {
+      if (codeOf(error) === 'VALIDATION_FAILED') return page(given, 'wrong', speech)
+      throw error
+    }
+  }
+
+  return {
+    path: '/lookup',
+    reason: 'A page for people: whether a file is registered, by a hash that their browser makes.',
+    show: (request) => lookUp(request, (request.query.get('file') ?? '').trim(), request.query.get('after')),
+    submit: (request, given) => lookUp(request, (given.get('file') ?? '').trim(), null),
+    refusal: (code, status, languages) => refusalPage(code, status, languages, false),
+  }
+}

@@ -1,0 +1,155 @@
+/** The page that looks files up, in a real browser: it hashes, and sends the hash alone. SCREENSHOTS=<folder> keeps what was seen. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { createTestApp, registerWith } from '../support/test-app.ts'
+
+const MEGABYTE = 1_000_000
+const LARGE_MEGABYTES = 250
+/** Of scripts, while a file is read that is many times as large. */
+const MAX_HEAP_BYTES = 60 * MEGABYTE
+
+const app = await createTestApp({ withChain: true })
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const folder = await mkdtemp(join(tmpdir(), 'annal-lookup-'))
+const known = join(folder, 'photo.png')
+const other = join(folder, 'other.bin')
+const large = join(folder, 'film.mp4')
+let browser: Browser
+let nid: string
+let largeHash: string
+
+beforeAll(async () => {
+  browser = await launchChromium(atEnd)
+  const owner = await app.newUser({ num: '100' })
+  const photo = new File(['a photograph'], 'photo.png', { type: 'image/png' })
+  const { body } = await registerWith(owner.rest, {
+    ...{ asset_file: photo, headline: 'Taipei at dusk', public_access: 'true' },
+  })
+  nid = body.id
+  await writeFile(known, 'a photograph')
+  await writeFile(other, 'of nobody')
+  const hash = createHash('sha256')
+  const handle = await open(large, 'w')
+  for (let n = 0; n < LARGE_MEGABYTES; n += 1) {
+    const piece = Buffer.alloc(MEGABYTE, n)
+    hash.update(piece)
+    await handle.write(piece)
+  }
+  await handle.close()
+  largeHash = hash.digest('hex')
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const desktop = { viewport: { width: 1280, height: 900 } }
+const phone = { viewport: { width: 360, height: 740 }, isMobile: true }
+const looks = {
+  desktop,
+  'desktop-dark': { ...desktop, colorScheme: 'dark' },
+  phone: { ...phone, locale: 'zh-TW' },
+  'phone-dark': { ...phone, colorScheme: 'dark' },
+} as const
+
+async function look(page: Page, name: string) {
+  const { SCREENSHOTS } = process.env
+  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `lookup-${name}.png`), fullPage: true })
+}
+
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
+  }
+  const tooWide = await page.evaluate(() =>
+    [...document.querySelectorAll('main *')]
+      .filter((element) => element.getBoundingClientRect().right > innerWidth)
+      .map(({ outerHTML }) => `too wide: ${outerHTML.slice(0, 120)}`),
+  )
+  return [
+    ...tooWide,
+    ...violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+    ),
+  ]
+}
+
+it.each(Object.keys(looks) as (keyof typeof looks)[])(
+  'fits the screen, has nothing that axe finds, and asks for nothing but itself: %s',
+  { timeout: 120_000 },
+  async (name) => {
+    const context = await browser.newContext(looks[name])
+    const page = await context.newPage()
+    const [asked, complaints]: [string[], string[]] = [[], []]
+    page.on('request', (request) => asked.push(request.url().replace(app.url, '')))
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    await page.goto(`${app.url}/lookup`)
+    const found = await findings(page)
+    await look(page, name)
+    await page.locator('input[type=file]').setInputFiles(known)
+    await page.waitForURL(/file=/)
+    found.push(...(await findings(page)))
+    await look(page, `found-${name}`)
+    expect(await page.locator('.registrations a').getAttribute('href')).toBe(`/assets/${nid}`)
+    await page.locator('input[type=file]').setInputFiles(other)
+    const hash = createHash('sha256').update('of nobody').digest('hex')
+    await page.waitForURL(new RegExp(hash))
+    found.push(...(await findings(page)))
+    await look(page, `unknown-${name}`)
+    expect(found).toEqual([])
+    expect(await page.locator('html').getAttribute('lang')).toBe(name === 'phone' ? 'zh-TW' : 'en')
+    const photo = createHash('sha256').update('a photograph').digest('hex')
+    const ours = asked.filter((url) => url !== '/favicon.ico')
+    expect(ours).toEqual(['/lookup', `/lookup?file=${photo}`, `/lookup?file=${hash}`])
+    expect([...complaints, ...(await context.cookies())]).toEqual([])
+    await context.close()
+  },
+)
+
+it('reads a large file piece by piece, tells how far it is, and begins anew when another one is chosen', {
+  timeout: 120_000,
+}, async () => {
+  const context = await browser.newContext(desktop)
+  const page = await context.newPage()
+  await page.goto(`${app.url}/lookup`)
+  await page.evaluate(() => {
+    const told = new Set<string>()
+    const peak = { bytes: 0 }
+    new MutationObserver(() => {
+      told.add(document.getElementById('status')!.textContent)
+      const { memory } = performance as unknown as { memory: { usedJSHeapSize: number } }
+      peak.bytes = Math.max(peak.bytes, memory.usedJSHeapSize)
+      sessionStorage.setItem('seen', JSON.stringify({ told: [...told], peak: peak.bytes }))
+    }).observe(document.getElementById('status')!, { childList: true })
+  })
+  const choice = page.locator('input[type=file]')
+  await choice.setInputFiles(large)
+  await page.getByText(/Reading the file: [1-9]0 %/).waitFor()
+  await choice.setInputFiles(large)
+  await page.waitForURL(/file=/)
+  expect(new URL(page.url()).searchParams.get('file')).toBe(largeHash)
+  const seen = JSON.parse((await page.evaluate(() => sessionStorage.getItem('seen')))!)
+  expect(seen.told).toContain('Reading the file: 50 %')
+  expect(seen.peak).toBeLessThan(MAX_HEAP_BYTES)
+  expect(await page.getByRole('status').first().textContent()).toContain('This proves nothing.')
+  await context.close()
+})
+
+it('works without scripts, by the hash that a person gives', { timeout: 60_000 }, async () => {
+  const context = await browser.newContext({ ...desktop, javaScriptEnabled: false })
+  const page = await context.newPage()
+  await page.goto(`${app.url}/lookup`)
+  expect(await page.locator('input[type=file]').isVisible()).toBe(false)
+  await page.getByLabel('SHA-256 or CID').fill(nid)
+  await page.getByRole('button', { name: 'Look it up' }).click()
+  expect(await page.getByRole('status').textContent()).toContain('This file is registered')
+  await page.getByRole('link', { name: 'Its history' }).click()
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Taipei at dusk')
+  await context.close()
+})
