@@ -317,6 +317,10 @@ const variables = {
     doc: 'The private key of the first certificate in C2PA_CERTIFICATES, in PEM (PKCS#8): P-256, P-384, P-521, Ed25519 or RSA.',
     secret: true,
   },
+  C2PA_TRUST_LIST: {
+    schema: z.string().optional(),
+    doc: 'File with certificates in PEM that are trusted to vouch for who signed the manifest in a registered file, such as the trust list of C2PA. Default: nobody, so that signers are not judged.',
+  },
   C2PA_TIMESTAMP_URL: {
     schema: webUrl.optional(),
     doc: 'Time-stamping authority (RFC 3161) that is asked for every signature of Content Credentials; while it does not answer, none is made. Default: no time stamps.',
@@ -494,6 +498,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       key: values.C2PA_PRIVATE_KEY,
       mayBeDevelopment: !production || values.ANNAL_EMBEDDED,
       timestampUrl: values.C2PA_TIMESTAMP_URL,
+      trustList: values.C2PA_TRUST_LIST && resolve(values.C2PA_TRUST_LIST),
     },
     keys: {
       key: values.KEY_ENCRYPTION_KEY,

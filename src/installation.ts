@@ -31,7 +31,11 @@ import { silentTelemetry, type Telemetry } from './domain/telemetry.ts'
 import { createCoinService } from './domain/wallet/coin-service.ts'
 import { createDepositBooks } from './domain/wallet/deposit-books.ts'
 import { createHistories } from './own-history.ts'
-import { createContentCredentials, openSigningIdentity } from './platform/content-credentials/content-credentials.ts'
+import {
+  createContentCredentials,
+  openSigningIdentity,
+  readTrustList,
+} from './platform/content-credentials/content-credentials.ts'
 import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
 import { createEventNotifications } from './platform/database/event-notifications.ts'
@@ -101,7 +105,9 @@ export async function openInstallation(
 ): Promise<Installation> {
   await closeFolders(config.dir)
   // What does not fit is told before anything is opened.
-  if (mayMigrate) openSigningIdentity(config.contentCredentials, config.dir)
+  const { contentCredentials } = config
+  if (mayMigrate) openSigningIdentity(contentCredentials, config.dir)
+  if (mayMigrate && contentCredentials.trustList !== undefined) readTrustList(contentCredentials.trustList)
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
   const databaseUrl = config.database.url ?? postgres!.localUrl
   if (config.database.url) await assertOwnSessions(databaseUrl)
@@ -139,7 +145,7 @@ export async function openInstallation(
     envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
-    contentCredentials: createContentCredentials({ dir: config.dir, config: config.contentCredentials }),
+    contentCredentials: createContentCredentials({ dir: config.dir, config: contentCredentials }),
     mailer: createMailer({
       ...config.mail,
       dir: mailDir,

@@ -77,6 +77,7 @@ export async function serve(): Promise<never> {
   await jobs.work('mail', { concurrency: 2 }, app.jobs.mail)
   await jobs.work('account-mail', { concurrency: 2 }, app.jobs.accountMail)
   await jobs.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
+  await jobs.work('manifest', { concurrency: 1 }, app.jobs.manifest)
   await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
   const { orders, grants, sessions, thumbnails } = app.services
   const { sweep, collectGarbage } = app.maintenance

@@ -13,7 +13,14 @@ import { createAuditService } from './domain/audit/audit-service.ts'
 import { createEventService } from './domain/event/event-service.ts'
 import { createFigureService } from './domain/figures/figure-service.ts'
 import { createIdempotency } from './domain/idempotency.ts'
-import type { AccountMailJob, DeliveryJob, ForgetKeyJob, OrderMailJob, ThumbnailJob } from './domain/jobs.ts'
+import type {
+  AccountMailJob,
+  DeliveryJob,
+  ForgetKeyJob,
+  ManifestJob,
+  OrderMailJob,
+  ThumbnailJob,
+} from './domain/jobs.ts'
 import { createLimits } from './domain/limits.ts'
 import { createMaintenance, type Maintenance } from './domain/maintenance.ts'
 import type {
@@ -80,6 +87,7 @@ export interface ServiceLayer {
     accountMail(job: AccountMailJob): Promise<void>
     forgetKey(job: ForgetKeyJob): Promise<void>
     mail(job: OrderMailJob): Promise<void>
+    manifest(job: ManifestJob): Promise<void>
     thumbnail(job: ThumbnailJob): Promise<void>
     webhookDelivery(job: DeliveryJob): Promise<void>
     abandonedDelivery(job: DeliveryJob): Promise<void>

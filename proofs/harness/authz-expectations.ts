@@ -202,6 +202,7 @@ export const expectations: Expectations = {
     'DELETE assets/:nid': ownerAlone,
     'GET assets/:nid/history': ownerReads,
     'GET assets/:nid/tree': ownerReads,
+    'GET assets/:nid/content-credentials': ownerReads,
     'POST assets/:nid/revert': ownerAlone,
     'POST assets/:nid/revert?dry_run=true': ownerAlone,
     'GET history': ownerReads,
@@ -308,7 +309,7 @@ export const expectations: Expectations = {
     Asset: {
       who: 'self',
       fields:
-        'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits creator diff headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
+        'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits contentCredentials creator diff headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
         `owner proofHash registration thumbnailUrl updatedAt uploadedAt uuid verification ${metadataNames.join(' ')}`,
     },
     AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id reason subject user' },
@@ -318,6 +319,11 @@ export const expectations: Expectations = {
       fields:
         'action actionName actionResult author blockNumber changes committer createdAt explorerUrl feePaid gasUsed id message provider sequence status ' +
         'transactionHash tree treeCid treeSha256 treeSignature user',
+    },
+    ContentCredentials: {
+      who: 'self',
+      fields:
+        'actions checkedAt creators digitalSourceType generator issuer manifestCount mining problems signedAt signer state title trustList',
     },
     Deposit: {
       who: 'self',

@@ -264,6 +264,7 @@ export const restCalls: Record<string, CallOf> = {
   ],
   'DELETE assets/:nid': nid,
   'GET assets/:nid/history': nid,
+  'GET assets/:nid/content-credentials': nid,
   'GET assets/:nid/tree': ({ owner }) => ({ params: { nid: owner.nid }, query: { at: owner.commitId } }),
   'GET lookup': ({ owner }) => ({ query: { cid: owner.nid } }),
   'GET history': ({ owner }) => ({ query: { nid: owner.nid } }),

@@ -69,6 +69,7 @@ const queues: Record<Exclude<QueueName, 'dead-letter'>, { good(): object; bad: o
   'webhook-delivery': { good: () => ({ deliveryId: randomUUID() }), bad: { deliveryId: 'none' } },
   'abandoned-delivery': { good: () => ({ deliveryId: randomUUID() }), bad: { deliveryId: 'none' } },
   'forget-key': { good: () => ({ userId: randomUUID() }), bad: { userId: '../nobody' }, most: 200 },
+  manifest: { good: () => ({ assetId: randomUUID() }), bad: { assetId: 'none' } },
   thumbnail: { good: () => ({ assetId: randomUUID() }), bad: { assetId: 'none' } },
 }
 

@@ -44,6 +44,11 @@ export interface ThumbnailJob {
   assetId: string
 }
 
+/** The manifest in the file of an asset. */
+export interface ManifestJob {
+  assetId: string
+}
+
 /** What a job of each queue carries. */
 export interface JobData {
   /** Its job was given up; its order is to end. */
@@ -51,6 +56,7 @@ export interface JobData {
   'account-mail': AccountMailJob
   'forget-key': ForgetKeyJob
   mail: OrderMailJob
+  manifest: ManifestJob
   thumbnail: ThumbnailJob
   /** Its next attempt. */
   'webhook-delivery': DeliveryJob

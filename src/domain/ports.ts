@@ -413,6 +413,15 @@ export interface ContentCredentials {
    * UNAVAILABLE, and what the source raises.
    */
   write(source: AsyncIterable<Uint8Array>, request: ManifestRequest): AsyncIterable<Uint8Array>
+  /**
+   * A report on the manifest in a file, as the library writes it in JSON, and in words the certificates that its signer was judged
+   * by; undefined when there is none. Raises VALIDATION_FAILED when the file cannot be dealt with, UNAVAILABLE, and what the
+   * source raises.
+   */
+  read(
+    source: AsyncIterable<Uint8Array>,
+    format: string,
+  ): Promise<{ report: string; trustList: string | null } | undefined>
 }
 
 /** Passwords, hashed with argon2id behind a bounded queue. */

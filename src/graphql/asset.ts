@@ -1,5 +1,6 @@
 import type { LinkConfig } from '../context.ts'
 import { inputLengths } from '../domain/asset/asset-input.ts'
+import type { ManifestReport } from '../domain/asset/manifest-report.ts'
 import { customField, metadataFields, registrationFields } from '../domain/asset/metadata.ts'
 import { momentDescription } from '../domain/asset/moment.ts'
 import { toId } from '../domain/ids.ts'
@@ -7,6 +8,7 @@ import { owns, visibleAssets } from '../domain/policy.ts'
 import { saidBy, showAs, shownVersion } from './as-of.ts'
 import { builder } from './builder.ts'
 import { CommitConnection, CommitType } from './commit.ts'
+import { ContentCredentialsType } from './content-credentials.ts'
 import { assertCursors } from './cursor.ts'
 import { describe } from './metadata-fields.ts'
 import { Node } from './node.ts'
@@ -76,6 +78,14 @@ export const AssetType = builder.prismaObject('Asset', {
       select: { thumbnailCid: true },
       resolve: ({ thumbnailCid, publicAccess }, _args, { linkConfig }) =>
         thumbnailCid === null ? null : fileUrl(linkConfig, thumbnailCid, publicAccess),
+    }),
+    contentCredentials: t.field({
+      type: ContentCredentialsType,
+      nullable: true,
+      description:
+        'What the C2PA manifest in the file claims, which is never believed without saying so; null when there is none, or none that was read yet.',
+      select: { contentCredentials: true },
+      resolve: ({ contentCredentials }) => contentCredentials as ManifestReport | null,
     }),
     proofHash: t.string({
       ...characters(64),

@@ -7,6 +7,7 @@ import { assetReadingRoutes } from './v3/asset-readings.ts'
 import { assetTimeRoutes } from './v3/asset-time.ts'
 import { assetRoutes } from './v3/assets.ts'
 import { auditRoutes } from './v3/audit-entries.ts'
+import { contentCredentialsRoutes } from './v3/content-credentials.ts'
 import { depositRoutes } from './v3/deposits.ts'
 import { deviceRoutes } from './v3/devices.ts'
 import { eventRoutes } from './v3/events.ts'
@@ -36,6 +37,7 @@ export const routes: Route[] = [
   ...assetReadingRoutes,
   ...assetTimeRoutes,
   ...lookupRoutes,
+  ...contentCredentialsRoutes,
   ...networkAppRoutes,
   ...apiKeyRoutes,
   ...eventRoutes,

@@ -91,6 +91,10 @@ async function live(name: string, { language, format }: { language: string; form
   )
   await app.jobs.thumbnail({ assetId: asset!.id })
   expect((await rest('GET', `assets/${asset!.nid}/c2pa/`)).status).toBe(200)
+  await app.sql('update assets set content_credentials = $2::jsonb where id = $1::uuid', [
+    asset!.id,
+    JSON.stringify({ creators: [`${name} in the file`] }),
+  ])
   await app.sql(
     `insert into network_apps (id, owner_id, name, price, webhook_url, webhook_secret, previous_secret)
      values (uuidv7(), $1::uuid, $2, 1, $3, $4::bytea, $4::bytea)`,

@@ -49,7 +49,7 @@ export const columns: Record<string, Names> = {
     each({ erased: 'the identifier of a history that is on the chain', exported: true }, 'nid'),
     each({ erased: 'stands on the chain, in the tree', exported: true }, 'sha256'),
     each({ erased: 'what kind of file it was tells nothing of anybody', exported: true }, 'mime_type'),
-    each(copy, 'thumbnail_cid c2pa_cid c2pa_version'),
+    each(copy, 'thumbnail_cid c2pa_cid c2pa_version content_credentials'),
     kind('thumbnail_asked'),
     count('file_size head_sequence erased_to'),
     moment('uploaded_at updated_at deleted_at'),

@@ -61,6 +61,7 @@ describe('a link', () => {
       'getAsset',
       'getAssetHistory',
       'getAssetTree',
+      'getContentCredentials',
       'revertAsset',
       'updateAsset',
     ]

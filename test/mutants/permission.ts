@@ -245,4 +245,28 @@ export const permission: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/domain/asset/manifest-report.ts',
+    ['domain/manifest-report.test.ts'],
+    [
+      [
+        'permission.c2pa-unnamed-trust',
+        'Nobody is called trusted by a list that the operator did not name.',
+        `return isJudged ? 'TRUSTED' : 'VALID'`,
+        `return 'TRUSTED'`,
+      ],
+      [
+        'permission.c2pa-broken-is-valid',
+        'A manifest that does not fit its file is not called valid.',
+        `return state === 'Valid' ? 'VALID' : 'INVALID'`,
+        `return 'VALID'`,
+      ],
+      [
+        'permission.c2pa-endless-text',
+        'What a stranger wrote into a manifest is kept up to a bound.',
+        `value.slice(0, reportBounds.text).toWellFormed()`,
+        `value.toWellFormed()`,
+      ],
+    ],
+  ),
 ]

@@ -46,11 +46,12 @@ const ended = (id: string, state: string) =>
 
 async function work() {
   jobs ??= await startJobs(app.installation)
-  const { accountMail, forgetKey, mail, thumbnail, webhookDelivery, abandonedDelivery } = app.jobs
+  const { accountMail, forgetKey, mail, manifest, thumbnail, webhookDelivery, abandonedDelivery } = app.jobs
   const options = { concurrency: 1, pollEvery: 0.1 }
   await jobs.work('mail', options, mail)
   await jobs.work('account-mail', options, accountMail)
   await jobs.work('forget-key', options, forgetKey)
+  await jobs.work('manifest', options, manifest)
   await jobs.work('thumbnail', options, thumbnail)
   await jobs.work('webhook-delivery', { ...deliveryWork, concurrency: 1, pollEvery: 0.1 }, webhookDelivery)
   await jobs.work('abandoned-delivery', options, abandonedDelivery)
@@ -105,6 +106,7 @@ describe('a job that can never be done', () => {
         isKept: true,
       },
       'forget-key': { bad: { userId: '../nobody' }, good: nobody, isKept: true },
+      manifest: { bad: { assetId: 'none' }, good: { assetId: randomUUID() }, isKept: true },
       thumbnail: { bad: { assetId: 'none' }, good: { assetId: randomUUID() }, isKept: true },
       'webhook-delivery': { bad: { deliveryId: 'none' }, good: { deliveryId: randomUUID() } },
     }

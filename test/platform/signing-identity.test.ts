@@ -15,7 +15,7 @@ import { readSigningIdentity } from '../../src/platform/content-credentials/sign
 const dir = await mkdtemp(join(tmpdir(), 'annal-c2pa-'))
 afterAll(() => rm(dir, { recursive: true }))
 await mkdir(join(dir, 'keys'))
-const development = { key: undefined, certificates: undefined, mayBeDevelopment: true, timestampUrl: undefined }
+const development = { key: undefined, certificates: undefined, mayBeDevelopment: true }
 const YEAR_MS = 365 * 86_400_000
 
 describe('who signs Content Credentials', () => {
@@ -58,7 +58,10 @@ describe('who signs Content Credentials', () => {
     const expired = makeDevelopmentChain(new Date(Date.now() - 11 * YEAR_MS))
     const certificates = join(dir, 'expired.pem')
     await writeFile(certificates, expired.chain)
-    const config = { ...development, key: expired.key, certificates }
+    const config = {
+      ...development,
+      ...{ key: expired.key, certificates, timestampUrl: undefined, trustList: undefined },
+    }
     const credentials = createContentCredentials({ dir, config })
     expect(() => credentials.signedBy()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }))
     expect(await readFile(certificates, 'utf8')).toBe(expired.chain)

@@ -195,3 +195,71 @@ describe('a file with Content Credentials', () => {
     expect([answer.status, answer.headers.get('etag') === `"${lost!.cid}"`]).toEqual([200, false])
   })
 })
+
+describe('the manifest that a file brings along', () => {
+  const signed = async () => Buffer.from(bytesOf(await c2pa(shown.id)))
+  /** What is told of a file once its job was carried out, by both interfaces. */
+  async function claims(bytes: Uint8Array, reader = user) {
+    const file = new File([new Uint8Array(bytes)], 'sent.jpg', { type: 'image/jpeg' })
+    const asset = await user.register({ asset_file: file })
+    await app.jobs.manifest({ assetId: asset.uuid })
+    const told = expectOk(await reader.rest('GET', `assets/${asset.id}/content-credentials/`)).content_credentials
+    const query = `{ asset(id: "${asset.id}") { contentCredentials { state signer problems manifestCount } } }`
+    const { contentCredentials } = expectOk(await reader.graphql(query)).asset
+    expect(contentCredentials && Object.values(contentCredentials)).toEqual(
+      told && [told.state, told.signer, told.problems, told.manifest_count],
+    )
+    return { asset, told }
+  }
+  const waiting = (uuid: string) =>
+    app.sql(`select 1 from jobs.job where name = 'manifest' and data ->> 'assetId' = $1`, [uuid])
+  /** A file of its own, which says the same. */
+  const changed = (bytes: Buffer, at: number) => {
+    const copy = Buffer.from(bytes)
+    copy[at]! ^= 1
+    return copy
+  }
+
+  it('is read by a job after the registration, and told with who signed and that nobody judged them', async () => {
+    const bytes = await signed()
+    const { asset, told } = await claims(Buffer.concat([bytes, Buffer.from('a tail')]))
+    expect(await waiting(asset.uuid)).toHaveLength(1)
+    expect(told).toMatchObject({ state: 'INVALID', problems: expect.arrayContaining(['assertion.dataHash.mismatch']) })
+    const again = await user.register({ asset_file: await newPicture(small) })
+    const own = bytesOf(await c2pa(again.id))
+    expect((await claims(own)).told).toMatchObject({
+      state: 'VALID',
+      trust_list: null,
+      signer: 'Development signer',
+      issuer: 'Annal (development, not to be trusted)',
+      signed_at: null,
+      generator: expect.stringMatching(/^Annal \d/),
+      creators: [user.username],
+      actions: ['c2pa.opened', 'c2pa.published'],
+      mining: [],
+      problems: ['signingCredential.untrusted'],
+      manifest_count: 1,
+    })
+  })
+
+  it('is not there in a file without one, which is given to no reader', async () => {
+    const read = vi.spyOn(app.installation.contentCredentials, 'read')
+    onTestFinished(() => read.mockRestore())
+    const picture = Buffer.from(await (await newPicture(small)).arrayBuffer())
+    expect((await claims(picture)).told).toBeNull()
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  it('never keeps a file from being registered, however broken it is', async () => {
+    const bytes = await signed()
+    const { told } = await claims(changed(bytes, bytes.indexOf('Sunrise')))
+    expect(told).toMatchObject({ state: 'INVALID', problems: expect.arrayContaining([expect.any(String)]) })
+    const cut = Buffer.concat([bytes.subarray(0, bytes.length / 2), Buffer.from('\xff\xd9', 'latin1')])
+    expect((await claims(cut)).told.state).toMatch(/INVALID|UNREADABLE/)
+  })
+
+  it('is told to whoever sees the asset, and to nobody else', async () => {
+    const { asset } = await claims(changed(await signed(), 200))
+    expectError(await other.rest('GET', `assets/${asset.id}/content-credentials/`), 'NOT_FOUND')
+  })
+})

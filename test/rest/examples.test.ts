@@ -8,6 +8,7 @@ import type { ErrorCode } from '../../src/domain/errors.ts'
 import { description } from '../support/described.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
+import { newPicture } from '../support/pictures.ts'
 import type { Rest, RestOptions } from '../support/rest-client.ts'
 import { createTestApp, newFile } from '../support/test-app.ts'
 
@@ -140,6 +141,12 @@ it('all are answered', async () => {
   await note(ada, 'mergeAssetTrees', { json: trees })
   await note(ada, 'revertAsset', { params, json: { revert_to: commits[0].id } })
   await note(ada, 'downloadAsset', { params, json: { field: 'asset_file' } })
+  const register = async (file: File) => expectOk(await ada('POST', 'assets/', { multipart: { asset_file: file } }))
+  const plain = await register(await newPicture({ width: 40, height: 30 }))
+  const { bytes } = await ada('GET', `assets/${plain.id}/c2pa/`)
+  const signed = await register(new File([new Uint8Array(bytes)], 'signed.jpg', { type: 'image/jpeg' }))
+  await app.jobs.manifest({ assetId: signed.uuid })
+  await note(ada, 'getContentCredentials', { params: { nid: signed.id } })
   await noteRefusal('NOT_FOUND', ada, 'getAsset', { params: { nid: 'bafkreib' } })
   const stranger = await app.newUser({ points: '0.1' })
   await noteRefusal('ASSET_WRITE_PERMISSION_DENIED', stranger.rest, 'updateAsset', { params, json: { caption: 'x' } })

@@ -43,6 +43,7 @@ const published = [
   'GET assets/:nid/history',
   'GET history',
   'GET assets/:nid/tree',
+  'GET assets/:nid/content-credentials',
   'POST assets/:nid/revert',
   'GET lookup',
   'POST store/network-apps',

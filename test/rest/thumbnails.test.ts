@@ -210,7 +210,10 @@ it('the queue makes them, one that cannot be read holds up nobody', async () => 
     () => thumbnailUrlOf(id),
     (url) => url !== null,
   )
-  const states = await app.sql(`select state::text, retry_limit from jobs.job where data->>'assetId' = $1`, [lost.uuid])
+  const states = await app.sql(
+    `select state::text, retry_limit from jobs.job where name = 'thumbnail' and data->>'assetId' = $1`,
+    [lost.uuid],
+  )
   expect(states).toEqual([{ state: 'retry', retry_limit: 5 }])
   await app.sql(`update assets set nid = $1 where id = $2::uuid`, [lost.id, lost.uuid])
 })

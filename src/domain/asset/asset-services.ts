@@ -19,6 +19,7 @@ import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
 import { createContentCredentialsService } from './content-credentials-service.ts'
 import { createHistoryService } from './history-service.ts'
+import { createManifestReader } from './manifest-reader.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
 import { createUploads } from './uploads.ts'
@@ -71,6 +72,6 @@ export function createAssetServices(deps: Dependencies) {
       uploads,
       versions,
     },
-    jobs: { thumbnail: thumbnails.handle },
+    jobs: { thumbnail: thumbnails.handle, manifest: createManifestReader(deps).handle },
   }
 }

@@ -4,6 +4,7 @@ import { remembered, rememberSql } from '../idempotency.ts'
 import { bigint, boolean, int, orNull, statement, text, timestamp, uuid } from '../sql.ts'
 import { charged, chargeSql } from '../wallet/charge-sql.ts'
 import { COMMITS_AT_ONCE } from './erasure-statements.ts'
+import { fileJobsSql } from './file-jobs-sql.ts'
 import {
   assignMetadataSql,
   eraseMetadataSql,
@@ -12,7 +13,6 @@ import {
   metadataValuesSql,
   registrationParameters,
 } from './metadata.ts'
-import { thumbnailJobsSql } from './thumbnail-sql.ts'
 
 /** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
@@ -122,7 +122,7 @@ export const insertAsset = statement(
    inserted_pin as (
      insert into pins (cid, asset_id, kind) select nid, id, 'FILE' from inserted_asset
    ),
-   ${thumbnailJobsSql('inserted_asset', '$mimeType')},
+   ${fileJobsSql('inserted_asset', '$mimeType')},
    ${rememberSql('$nid', 'inserted_asset')}
    select nid, (select count(*) from enqueued_jobs) as jobs from inserted_asset`,
 )
@@ -135,7 +135,7 @@ export const insertAsset = statement(
 export const emptyAssetsSql = (condition: string) => `
    deleted_assets as (
      update assets set deleted_at = now(), updated_at = now(), ${eraseMetadataSql}, file_name = '', thumbnail_cid = null,
-       c2pa_cid = null, c2pa_version = null
+       c2pa_cid = null, c2pa_version = null, content_credentials = null
      where ${condition} and deleted_at is null returning id, nid, owner_id
    ),
    erased_commits as (

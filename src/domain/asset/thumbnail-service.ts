@@ -7,8 +7,8 @@ import type { ContentStore, Database, Log, PictureMaker } from '../ports.ts'
 import { arrayOf, int, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
+import { thumbnailJobsSql } from './file-jobs-sql.ts'
 import { beginsAsPicture, SIGNATURE_BYTES } from './picture-signature.ts'
-import { thumbnailJobsSql } from './thumbnail-sql.ts'
 
 /** Pixels, of the longer side. */
 const SIDE = 512

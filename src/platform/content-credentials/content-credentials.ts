@@ -1,4 +1,5 @@
 /** Content Credentials (C2PA): who signs here, and manifests read and written, two files at once. */
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unavailable } from '../../domain/errors.ts'
@@ -8,7 +9,7 @@ import { readOrCreate } from '../vault/key-ring.ts'
 import { reservedBytes, signClaim } from './cose.ts'
 import { makeDevelopmentChain } from './development-chain.ts'
 import { NAME, runManifestProcess } from './manifest-run.ts'
-import { readSigningIdentity, type SigningIdentity } from './signing-identity.ts'
+import { readCertificates, readSigningIdentity, type SigningIdentity } from './signing-identity.ts'
 import { askForStamp, STAMP_BYTES } from './time-stamp.ts'
 
 /** From the first byte to the last: 50 MB take six seconds of a core that nobody else wants. Milliseconds. */
@@ -16,6 +17,10 @@ const PATIENCE_MS = 30_000
 /** Each takes a core and some hundred megabytes for a moment. */
 const AT_ONCE = 2
 const MAX_WAITING = 20
+/** Jobs are given to another process when they take longer than 20 seconds. Milliseconds. */
+const READ_PATIENCE_MS = 15_000
+/** Of a report, in bytes: a manifest that tells more is none that anybody made to be read. */
+const MOST_REPORT_BYTES = 2_000_000
 /** Of a file with its manifest. */
 const MOST_FILE_BYTES = 60_000_000
 
@@ -54,11 +59,22 @@ export function openSigningIdentity({ key, certificates, mayBeDevelopment }: Sig
   return readSigningIdentity(pem, pem)
 }
 
+/** The certificates that signers of others are judged by, and how they are called. Raises an Error when there are none. */
+export function readTrustList(path: string): { pem: string; name: string } {
+  const pem = readNamedFile('C2PA_TRUST_LIST', path)
+  const { length } = readCertificates(pem)
+  if (length === 0) throw new Error('The file that C2PA_TRUST_LIST names holds no certificate in PEM.')
+  const digest = createHash('sha256').update(pem).digest('hex').slice(0, 16)
+  return { pem, name: `C2PA_TRUST_LIST: ${length} certificates, sha256 ${digest}…` }
+}
+
 interface Options {
   /** The installation's folder. */
   dir: string
   config: SignerConfig & {
     timestampUrl: string | undefined
+    /** Path of certificates in PEM that are trusted. */
+    trustList: string | undefined
   }
   /** Milliseconds for one file. */
   patience?: number
@@ -104,6 +120,17 @@ export function createContentCredentials({ dir, config, patience = PATIENCE_MS }
           mostBytes: MOST_FILE_BYTES,
         })
       yield* throughQueue(queued, run)
+    },
+    async read(source, format) {
+      const trusted = config.trustList === undefined ? undefined : readTrustList(config.trustList)
+      return queued(async () => {
+        const order = { format, trustList: trusted?.pem }
+        const limits = { patience: Math.min(patience, READ_PATIENCE_MS), mostBytes: MOST_REPORT_BYTES }
+        const chunks: Buffer[] = []
+        for await (const chunk of runManifestProcess({ source, order, ...limits })) chunks.push(chunk)
+        if (chunks.length === 0) return undefined
+        return { report: Buffer.concat(chunks).toString(), trustList: trusted?.name ?? null }
+      })
     },
   }
 }

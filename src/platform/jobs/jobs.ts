@@ -50,7 +50,7 @@ const later = { retries: 30, pause: 600 }
 const longerPauses: Partial<Record<QueueName, typeof later>> = { mail: later, 'account-mail': later }
 
 /** Queues whose jobs are given up within the hour: that alone is told. */
-const toldAtTheEnd: readonly QueueName[] = ['thumbnail']
+const toldAtTheEnd: readonly QueueName[] = ['thumbnail', 'manifest']
 
 /**
  * Every queue: what its jobs carry stands in `domain/jobs.ts`, and who handles it is said where the process is put together.
@@ -97,6 +97,15 @@ const queues = {
     deadLetter: 'dead-letter',
   },
   /** What cannot be made soon is not made: it holds up nobody. */
+  manifest: {
+    retryLimit: 5,
+    retryDelay: 30,
+    retryBackoff: true,
+    retryDelayMax: 900,
+    ...abandoned,
+    deleteAfterSeconds: 3_600,
+    deadLetter: 'dead-letter',
+  },
   thumbnail: {
     retryLimit: 5,
     retryDelay: 30,

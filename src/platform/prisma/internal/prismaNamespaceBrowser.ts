@@ -252,6 +252,7 @@ export const AssetScalarFieldEnum = {
   signature: 'signature',
   thumbnailCid: 'thumbnailCid',
   thumbnailAsked: 'thumbnailAsked',
+  contentCredentials: 'contentCredentials',
   c2paCid: 'c2paCid',
   c2paVersion: 'c2paVersion',
   headSequence: 'headSequence',
@@ -641,6 +642,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {

@@ -116,6 +116,7 @@ export type AssetCountAggregateOutputType = {
   signature: number
   thumbnailCid: number
   thumbnailAsked: number
+  contentCredentials: number
   c2paCid: number
   c2paVersion: number
   headSequence: number
@@ -218,6 +219,7 @@ export type AssetCountAggregateInputType = {
   signature?: true
   thumbnailCid?: true
   thumbnailAsked?: true
+  contentCredentials?: true
   c2paCid?: true
   c2paVersion?: true
   headSequence?: true
@@ -335,6 +337,7 @@ export type AssetGroupByOutputType = {
   signature: string | null
   thumbnailCid: string | null
   thumbnailAsked: boolean
+  contentCredentials: runtime.JsonValue | null
   c2paCid: string | null
   c2paVersion: string | null
   headSequence: number
@@ -388,6 +391,7 @@ export type AssetWhereInput = {
   signature?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolFilter<"Asset"> | boolean
+  contentCredentials?: Prisma.JsonNullableFilter<"Asset">
   c2paCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   c2paVersion?: Prisma.StringNullableFilter<"Asset"> | string | null
   headSequence?: Prisma.IntFilter<"Asset"> | number
@@ -422,6 +426,7 @@ export type AssetOrderByWithRelationInput = {
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  contentCredentials?: Prisma.SortOrderInput | Prisma.SortOrder
   c2paCid?: Prisma.SortOrderInput | Prisma.SortOrder
   c2paVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   headSequence?: Prisma.SortOrder
@@ -459,6 +464,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   signature?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolFilter<"Asset"> | boolean
+  contentCredentials?: Prisma.JsonNullableFilter<"Asset">
   c2paCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   c2paVersion?: Prisma.StringNullableFilter<"Asset"> | string | null
   headSequence?: Prisma.IntFilter<"Asset"> | number
@@ -493,6 +499,7 @@ export type AssetOrderByWithAggregationInput = {
   signature?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrderInput | Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  contentCredentials?: Prisma.SortOrderInput | Prisma.SortOrder
   c2paCid?: Prisma.SortOrderInput | Prisma.SortOrder
   c2paVersion?: Prisma.SortOrderInput | Prisma.SortOrder
   headSequence?: Prisma.SortOrder
@@ -531,6 +538,7 @@ export type AssetScalarWhereWithAggregatesInput = {
   signature?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolWithAggregatesFilter<"Asset"> | boolean
+  contentCredentials?: Prisma.JsonNullableWithAggregatesFilter<"Asset">
   c2paCid?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
   c2paVersion?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null
   headSequence?: Prisma.IntWithAggregatesFilter<"Asset"> | number
@@ -559,6 +567,7 @@ export type AssetCreateInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -593,6 +602,7 @@ export type AssetUncheckedCreateInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -623,6 +633,7 @@ export type AssetUpdateInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -657,6 +668,7 @@ export type AssetUncheckedUpdateInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -689,6 +701,7 @@ export type AssetCreateManyInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -717,6 +730,7 @@ export type AssetUpdateManyMutationInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -747,6 +761,7 @@ export type AssetUncheckedUpdateManyInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -787,6 +802,7 @@ export type AssetCountOrderByAggregateInput = {
   signature?: Prisma.SortOrder
   thumbnailCid?: Prisma.SortOrder
   thumbnailAsked?: Prisma.SortOrder
+  contentCredentials?: Prisma.SortOrder
   c2paCid?: Prisma.SortOrder
   c2paVersion?: Prisma.SortOrder
   headSequence?: Prisma.SortOrder
@@ -1010,6 +1026,7 @@ export type AssetCreateWithoutOwnerInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1042,6 +1059,7 @@ export type AssetUncheckedCreateWithoutOwnerInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1082,6 +1100,7 @@ export type AssetCreateWithoutCreatorInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1114,6 +1133,7 @@ export type AssetUncheckedCreateWithoutCreatorInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1175,6 +1195,7 @@ export type AssetScalarWhereInput = {
   signature?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   thumbnailAsked?: Prisma.BoolFilter<"Asset"> | boolean
+  contentCredentials?: Prisma.JsonNullableFilter<"Asset">
   c2paCid?: Prisma.StringNullableFilter<"Asset"> | string | null
   c2paVersion?: Prisma.StringNullableFilter<"Asset"> | string | null
   headSequence?: Prisma.IntFilter<"Asset"> | number
@@ -1219,6 +1240,7 @@ export type AssetCreateWithoutCommitsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1252,6 +1274,7 @@ export type AssetUncheckedCreateWithoutCommitsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1297,6 +1320,7 @@ export type AssetUpdateWithoutCommitsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1330,6 +1354,7 @@ export type AssetUncheckedUpdateWithoutCommitsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1359,6 +1384,7 @@ export type AssetCreateWithoutPinsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1392,6 +1418,7 @@ export type AssetUncheckedCreateWithoutPinsInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1437,6 +1464,7 @@ export type AssetUpdateWithoutPinsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1470,6 +1498,7 @@ export type AssetUncheckedUpdateWithoutPinsInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1500,6 +1529,7 @@ export type AssetCreateManyOwnerInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1529,6 +1559,7 @@ export type AssetCreateManyCreatorInput = {
   signature?: string | null
   thumbnailCid?: string | null
   thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: string | null
   c2paVersion?: string | null
   headSequence?: number
@@ -1557,6 +1588,7 @@ export type AssetUpdateWithoutOwnerInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1589,6 +1621,7 @@ export type AssetUncheckedUpdateWithoutOwnerInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1620,6 +1653,7 @@ export type AssetUncheckedUpdateManyWithoutOwnerInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1648,6 +1682,7 @@ export type AssetUpdateWithoutCreatorInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1680,6 +1715,7 @@ export type AssetUncheckedUpdateWithoutCreatorInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1711,6 +1747,7 @@ export type AssetUncheckedUpdateManyWithoutCreatorInput = {
   signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1781,6 +1818,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  contentCredentials?: boolean
   c2paCid?: boolean
   c2paVersion?: boolean
   headSequence?: boolean
@@ -1816,6 +1854,7 @@ export type AssetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  contentCredentials?: boolean
   c2paCid?: boolean
   c2paVersion?: boolean
   headSequence?: boolean
@@ -1848,6 +1887,7 @@ export type AssetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  contentCredentials?: boolean
   c2paCid?: boolean
   c2paVersion?: boolean
   headSequence?: boolean
@@ -1880,6 +1920,7 @@ export type AssetSelectScalar = {
   signature?: boolean
   thumbnailCid?: boolean
   thumbnailAsked?: boolean
+  contentCredentials?: boolean
   c2paCid?: boolean
   c2paVersion?: boolean
   headSequence?: boolean
@@ -1890,7 +1931,7 @@ export type AssetSelectScalar = {
   deletedAt?: boolean
 }
 
-export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "nid" | "ownerId" | "creatorId" | "fileName" | "mimeType" | "fileSize" | "sha256" | "caption" | "headline" | "altText" | "tag" | "publicAccess" | "custom" | "meta" | "signedMetadata" | "signature" | "thumbnailCid" | "thumbnailAsked" | "c2paCid" | "c2paVersion" | "headSequence" | "headCommitId" | "erasedTo" | "uploadedAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["asset"]>
+export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "nid" | "ownerId" | "creatorId" | "fileName" | "mimeType" | "fileSize" | "sha256" | "caption" | "headline" | "altText" | "tag" | "publicAccess" | "custom" | "meta" | "signedMetadata" | "signature" | "thumbnailCid" | "thumbnailAsked" | "contentCredentials" | "c2paCid" | "c2paVersion" | "headSequence" | "headCommitId" | "erasedTo" | "uploadedAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["asset"]>
 export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1956,6 +1997,10 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Whether the queue was asked for a thumbnail, or none is wanted.
      */
     thumbnailAsked: boolean
+    /**
+     * What the manifest in the registered file claims, in short; null where none was found.
+     */
+    contentCredentials: runtime.JsonValue | null
     /**
      * The file with our manifest in it, once somebody asked for it: pinned like the file.
      */
@@ -2422,6 +2467,7 @@ export interface AssetFieldRefs {
   readonly signature: Prisma.FieldRef<"Asset", 'String'>
   readonly thumbnailCid: Prisma.FieldRef<"Asset", 'String'>
   readonly thumbnailAsked: Prisma.FieldRef<"Asset", 'Boolean'>
+  readonly contentCredentials: Prisma.FieldRef<"Asset", 'Json'>
   readonly c2paCid: Prisma.FieldRef<"Asset", 'String'>
   readonly c2paVersion: Prisma.FieldRef<"Asset", 'String'>
   readonly headSequence: Prisma.FieldRef<"Asset", 'Int'>

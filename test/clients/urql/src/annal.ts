@@ -41,6 +41,7 @@ const createCache = () =>
     keys: {
       AssetDiff: embedded,
       Check: embedded,
+      ContentCredentials: embedded,
       DayFigures: embedded,
       FieldBlame: embedded,
       Figures: embedded,

@@ -1,0 +1,75 @@
+/** Reads the manifest that a registered file brought along: in a job, which a registration never waits for. */
+import { DomainError } from '../errors.ts'
+import type { ManifestJob } from '../jobs.ts'
+import type { ContentCredentials, ContentStore, Database } from '../ports.ts'
+import { statement, text, timestamp, uuid } from '../sql.ts'
+import { FORMAT_BYTES, formatOf } from './file-format.ts'
+import { type ManifestReport, reportOf, unreadable } from './manifest-report.ts'
+
+/** A larger file is read by nobody's process in reasonable time and memory. */
+const MAX_BYTES = 50_000_000
+/** The type of the box that every manifest lies in (C2PA 11.1.4.2), whatever it is embedded in. */
+const MARK = Buffer.from('6332706100110010800000aa00389b71', 'hex')
+
+/** What time it is. */
+const readClock = statement(
+  'manifest_clock',
+  { parameters: {}, columns: { now: timestamp } },
+  'select clock_timestamp()::timestamptz(3) as now',
+)
+
+/** Once it is deleted there is no row. */
+const keepReport = statement(
+  'manifest_keep',
+  { parameters: { asset: uuid, report: text } },
+  'update assets set content_credentials = $report::jsonb where id = $asset and deleted_at is null',
+)
+
+interface Dependencies {
+  database: Database
+  contentStore: ContentStore
+  contentCredentials: Pick<ContentCredentials, 'read'>
+}
+
+/** Bytes that begin with what stands before them end with it, too, so that a mark across two pieces is found. */
+async function holdsMark(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
+  let tail = Buffer.alloc(0)
+  for await (const part of bytes) {
+    const whole = Buffer.concat([tail, part])
+    if (whole.includes(MARK)) return true
+    tail = whole.subarray(-MARK.length)
+  }
+  return false
+}
+
+/** Carries out jobs of the queue `manifest`. */
+export function createManifestReader({ database, contentStore, contentCredentials }: Dependencies) {
+  /** Undefined: the file brings no manifest. Raises UNAVAILABLE. */
+  async function look(nid: string): Promise<ManifestReport | undefined> {
+    const head: Uint8Array[] = []
+    for await (const part of contentStore.read(nid, { offset: 0, length: FORMAT_BYTES })) head.push(part)
+    const format = formatOf(Buffer.concat(head))
+    if (!format || !(await holdsMark(contentStore.read(nid)))) return undefined
+    const [clock] = await database.query(readClock, {})
+    const { now } = clock!
+    try {
+      const read = await contentCredentials.read(contentStore.read(nid), format)
+      return read && reportOf(read.report, read.trustList, now)
+    } catch (error) {
+      if (error instanceof SyntaxError || error instanceof RangeError) return unreadable('The report is too deep.', now)
+      if (error instanceof DomainError && error.code === 'VALIDATION_FAILED') return unreadable(error.message, now)
+      throw error
+    }
+  }
+
+  return {
+    /** Reads a file's manifest, and keeps what it claims. Raises UNAVAILABLE. */
+    async handle({ assetId }: ManifestJob): Promise<void> {
+      const select = { nid: true, fileSize: true }
+      const asset = await database.read.asset.findFirst({ select, where: { id: assetId, deletedAt: null } })
+      if (!asset || asset.fileSize < FORMAT_BYTES || asset.fileSize > MAX_BYTES) return
+      const report = await look(asset.nid)
+      if (report) await database.query(keepReport, { asset: assetId, report: JSON.stringify(report) })
+    },
+  }
+}
