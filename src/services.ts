@@ -160,6 +160,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     ...shared,
     pricing,
     funds,
+    key: vault.derive('asset-links'),
     verifications: createGate(verificationGate),
     chain: { wake: () => deps.relay.wake(), explorerUrl },
     uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),

@@ -108,7 +108,10 @@ export const inputValues: Record<string, ValueOf> = {
   'CreateOrderInput.maxCost': () => '1000',
   'CreateOrderInput.networkApp': ({ scene }) => scene.sellersApp,
   'DeactivateNetworkAppInput.id': ownerApp,
+  'CreateAssetLinkInput.expiresAt': () => undefined,
+  'CreateAssetLinkInput.id': ownerNid,
   'DeleteAssetInput.id': ownerNid,
+  'RevokeAssetLinksInput.id': ownerNid,
   'WithdrawInput.amount': () => '0.001',
   'WithdrawInput.currentPassword': passwordOf,
   'WithdrawInput.maxFee': () => undefined,
@@ -204,6 +207,11 @@ export interface RestCall {
 /** Several, when there is more than one way to ask. */
 export type CallOf = (asked: Asked) => RestCall | RestCall[]
 
+/** With a signature that is good for something else. */
+const foreignLink = ({ owner, actor }: Asked): RestCall => ({
+  params: { nid: owner.nid },
+  ...(actor && { query: Object.fromEntries(new URL(actor.fileLink).searchParams) }),
+})
 const nid = ({ owner }: Asked): RestCall => ({ params: { nid: owner.nid } })
 const app = ({ owner }: Asked): RestCall => ({ params: { id: owner.appId } })
 const order = ({ owner }: Asked): RestCall => ({ params: { id: owner.orderId } })
@@ -263,6 +271,8 @@ export const restCalls: Record<string, CallOf> = {
     { query: { proof_hash: owner.proofHash } },
   ],
   'DELETE assets/:nid': nid,
+  'POST assets/:nid/links': nid,
+  'DELETE assets/:nid/links': nid,
   'GET assets/:nid/history': nid,
   'GET assets/:nid/content-credentials': nid,
   'GET assets/:nid/tree': ({ owner }) => ({ params: { nid: owner.nid }, query: { at: owner.commitId } }),
@@ -342,8 +352,8 @@ export const restCalls: Record<string, CallOf> = {
   ],
   'GET /lookup': ({ owner }) => ({ query: { file: owner.nid } }),
   'POST /lookup': ({ owner }) => ({ urlencoded: { file: owner.nid } }),
-  'GET /assets/:nid': nid,
-  'POST /assets/:nid': nid,
+  'GET /assets/:nid': foreignLink,
+  'POST /assets/:nid': foreignLink,
   'GET /api/v3/assets/:nid/c2pa': nid,
   'GET /account/password-reset/:uid/:token': resetLink,
   'POST /account/password-reset/:uid/:token': resetLink,

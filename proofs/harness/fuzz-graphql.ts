@@ -16,6 +16,7 @@ import {
   isRequiredArgument,
 } from 'graphql'
 import { schema } from '../../src/graphql/schema.ts'
+import { sizeOf } from '../../src/graphql/sizes.ts'
 import { inputValues, nodeIds } from './authz-values.ts'
 import { actors, asBytes, asked, type FuzzRequest, hostileHeaders, spoil, spoilings } from './fuzz-requests.ts'
 import { RawJson, toJson } from './fuzz-values.ts'
@@ -79,11 +80,15 @@ const goodVariables = ({ target, field }: Shape): Record<string, unknown> =>
 
 const isFree = ({ args }: { args: readonly GraphQLArgument[] }) => !args.some(isRequiredArgument)
 
-/** What can be told without asking further, and of lists their items. */
+/** All values of a list that are as large as this are more than can be asked for at once. */
+const LARGE_BYTES = 50_000
+
+/** What can be told without asking further, and of lists their items without what is large. */
 function selection(type: GraphQLNamedType, depth = 1): string {
   if (!isObjectType(type)) return isLeafType(type) ? '' : '{ __typename }'
   const leaves = Object.values(type.getFields()).filter(
-    (field) => isFree(field) && isLeafType(getNamedType(field.type)),
+    (field) =>
+      isFree(field) && isLeafType(getNamedType(field.type)) && (depth > 0 || (sizeOf(field).bytes ?? 0) < LARGE_BYTES),
   )
   const below = Object.values(type.getFields()).filter(
     (field) => depth > 0 && isFree(field) && isObjectType(getNamedType(field.type)) && field.name !== 'edges',

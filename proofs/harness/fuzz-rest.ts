@@ -90,7 +90,7 @@ function* allShapes(): Generator<Shape> {
   for (const target of Object.keys(restCalls)) {
     const [method = '', path = ''] = target.split(' ')
     if (!path.startsWith('/')) continue
-    const query = ['download', 'format', 'expires', 'signature', 'last_event_id', 'size']
+    const query = ['older', 'download', 'format', 'expires', 'signature', 'last_event_id', 'size']
     yield { target, method, path, fields: ['new-password'], files: [], query, calls: callsOf(target) }
   }
 }

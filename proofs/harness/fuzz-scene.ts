@@ -31,8 +31,8 @@ export interface FuzzScene {
   sent: Map<string, number>
 }
 
-/** Is refused until the chain has what it is about. */
-const NEEDS_CHAIN = 'GET /api/v3/assets/:nid/proof'
+/** Are refused until the chain has what they are about. */
+const needChain: ReadonlySet<string> = new Set(['Query.asset', 'GET /api/v3/assets/:nid/proof'])
 
 /** Nobody listens there. */
 const HOOK = 'http://127.0.0.1:9/'
@@ -221,7 +221,7 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     letIn,
     sent,
     async send(request) {
-      if (request.isGood && request.target === NEEDS_CHAIN) await isOnChain()
+      if (request.isGood && needChain.has(request.target)) await isOnChain()
       let answer = await send(request)
       if (isUsedUp(request, answer)) {
         // Something of the old ones may still be under way.

@@ -107,7 +107,8 @@ export const invariants: Invariant[] = [
     sentence: 'An idempotency key that is there names an effect that is there.',
     query: `select k.result as subject, 'effect is missing' as problem from idempotency_keys k
             where k.result <> 'requested' and case
-              when k.result ~ '^baf' then not exists (select 1 from assets a where a.nid = k.result)
+              -- Of a link, a space and what it was made from follow.
+              when k.result ~ '^baf' then not exists (select 1 from assets a where a.nid = split_part(k.result, ' ', 1))
               -- Sessions end; the trail of their beginning stays.
               when k.result ~ '^session_' then split_part(k.result, ':', 1) not in (select subject from audit_entries where action = 'session.started' and subject is not null)
               else not exists (select 1 from users u where u.id::text = k.result)

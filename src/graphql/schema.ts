@@ -34,6 +34,7 @@ import './transfer.ts'
 import './withdrawal.ts'
 import './deposit.ts'
 import './verification.ts'
+import './asset-link.ts'
 import { builder } from './builder.ts'
 import { guardRootFields } from './stale-token.ts'
 

@@ -1,6 +1,7 @@
 /** An asset's history as one file that anybody can check. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { z } from 'zod'
 import type { DirectDescription, DirectRequest } from './define-route.ts'
 import { corsHeaders } from './rest-handler.ts'
 import { nidParam } from './v3/params.ts'
@@ -14,13 +15,19 @@ export const proofDescription: DirectDescription = {
     'One CAR with every tree that one may see, and the transactions, receipts and headers of its commits. `annal-verify proof.car` checks it without a network; the hash of a block settles it. While nothing of it is on the chain the answer is 409 `conflict`.',
   access: 'everybody',
   params: nidParam,
+  query: z.object({
+    expires: z.string().optional().describe('Part of a link to the page of the asset.'),
+    signature: z.string().optional().describe('Part of a link to the page of the asset.'),
+  }),
   errors: ['CONFLICT'],
   answers: { 200: { description: 'The proof, as a file.', mediaType: 'application/vnd.ipld.car' } },
 }
 
 /** Streams a proof as a download. Raises NOT_FOUND, VALIDATION_FAILED, CONFLICT, UNAVAILABLE before anything is sent. */
-export async function sendProof({ req, res, params, context: { actor, services } }: DirectRequest): Promise<void> {
-  await services.histories.prove(actor, params.nid!, (bytes) => send(req, res, `${params.nid}.proof.car`, bytes))
+export async function sendProof({ req, res, params, query, context }: DirectRequest): Promise<void> {
+  const { actor, services } = context
+  const reader = await services.assetLinks.readerOf(actor, params.nid!, query)
+  await services.histories.prove(reader, params.nid!, (bytes) => send(req, res, `${params.nid}.proof.car`, bytes))
 }
 
 async function send(

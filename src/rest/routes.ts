@@ -3,6 +3,7 @@
 import type { Route } from './define-route.ts'
 import { accountRoutes } from './v3/account.ts'
 import { apiKeyRoutes } from './v3/api-keys.ts'
+import { assetLinkRoutes } from './v3/asset-links.ts'
 import { assetReadingRoutes } from './v3/asset-readings.ts'
 import { assetTimeRoutes } from './v3/asset-time.ts'
 import { assetRoutes } from './v3/assets.ts'
@@ -34,6 +35,7 @@ export const routes: Route[] = [
   ...deviceRoutes,
   ...auditRoutes,
   ...assetRoutes,
+  ...assetLinkRoutes,
   ...assetReadingRoutes,
   ...assetTimeRoutes,
   ...lookupRoutes,

@@ -9,16 +9,17 @@ import { launchChromium } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectOk } from '../support/expect-error.ts'
 import { newPicture } from '../support/pictures.ts'
-import { createTestApp, registerWith } from '../support/test-app.ts'
+import { createTestApp, registerWith, type SignedIn } from '../support/test-app.ts'
 
 const app = await createTestApp({ withChain: true })
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 let browser: Browser
 let path: string
+let owner: SignedIn
 
 beforeAll(async () => {
   browser = await launchChromium(atEnd)
-  const owner = await app.newUser({ num: '100' })
+  owner = await app.newUser({ num: '100' })
   const fields = { headline: 'Taipei at dusk', caption: 'Seen from the hill.', public_access: 'true' }
   const picture = await newPicture({ format: 'png' })
   const { body } = await registerWith(owner.rest, { asset_file: picture, alt_text: 'Towers in the evening', ...fields })
@@ -106,5 +107,25 @@ it('is checked without scripts, and printed', { timeout: 60_000 }, async () => {
   const { SCREENSHOTS } = process.env
   if (SCREENSHOTS) await page.pdf({ path: join(SCREENSHOTS, 'asset.pdf') })
   await look(page, 'print')
+  await context.close()
+})
+
+it('of a private asset is read by its link, of which no request tells', { timeout: 60_000 }, async () => {
+  const { body } = await registerWith(owner.rest, { asset_file: await newPicture(), headline: 'For a friend' })
+  const { body: link } = await owner.rest('POST', `assets/${body.id}/links/`, { json: {} })
+  const context = await browser.newContext(looks['phone-dark'])
+  const page = await context.newPage()
+  const told: string[] = []
+  page.on('request', (request) => told.push(request.headers().referer ?? ''))
+  await page.goto(link.url)
+  await look(page, 'private')
+  expect(await findings(page)).toEqual([])
+  expect(await page.getByRole('img').evaluate((picture) => (picture as HTMLImageElement).naturalWidth)).toBe(800)
+  await page.getByRole('button').click()
+  await page.getByRole('status').first().waitFor()
+  await page.getByRole('img').click()
+  await page.waitForURL(/\/ipfs\//)
+  expect(told.length).toBeGreaterThan(3)
+  expect(told.filter(Boolean)).toEqual([])
   await context.close()
 })

@@ -51,7 +51,7 @@ export const columns: Record<string, Names> = {
     each({ erased: 'what kind of file it was tells nothing of anybody', exported: true }, 'mime_type'),
     each(copy, 'thumbnail_cid c2pa_cid c2pa_version content_credentials'),
     kind('thumbnail_asked'),
-    count('file_size head_sequence erased_to'),
+    count('file_size head_sequence erased_to link_generation'),
     moment('uploaded_at updated_at deleted_at'),
   ),
   audit_entries: table(

@@ -56,6 +56,7 @@ describe('a link', () => {
   it('leads from what was made or listed to everything that can be done with it', () => {
     const tell = (from: string) => links.filter((each) => each.from === from).map(({ link }) => link.operationId)
     const ofAsset = [
+      'createAssetLink',
       'deleteAsset',
       'downloadAsset',
       'getAsset',
@@ -63,6 +64,7 @@ describe('a link', () => {
       'getAssetTree',
       'getContentCredentials',
       'revertAsset',
+      'revokeAssetLinks',
       'updateAsset',
     ]
     expect(tell('registerAsset').sort()).toEqual(ofAsset)

@@ -2,6 +2,31 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const permission: Mutant[] = [
   ...mutantsOf(
+    'src/domain/asset/link-service.ts',
+    ['pages/asset-page.test.ts'],
+    [
+      [
+        'permission.link-generation',
+        'A link that was ended opens nothing.',
+        `[id, ownerId, generation, expires]`,
+        `[id, ownerId, expires]`,
+      ],
+      [
+        'permission.link-asset',
+        'A link opens the asset that it was made for.',
+        `[id, ownerId, generation, expires]`,
+        `[ownerId, generation, expires]`,
+      ],
+      [
+        'permission.link-signature',
+        'A link is known by its signature.',
+        `one.length === other.length && timingSafeEqual(one, other)`,
+        `one.length > 0`,
+      ],
+      ['permission.link-locked', 'The links of a locked account open nothing.', `!facts?.isOpen ||`, `!facts ||`],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/policy.ts',
     ['domain/policy.test.ts'],
     [

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { unavailable } from '../../src/domain/errors.ts'
 import { eventually } from '../support/eventually.ts'
-import { expectOk } from '../support/expect-error.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
 import { createTestApp, newFile, registerWith, type SignedIn } from '../support/test-app.ts'
 
@@ -13,6 +13,8 @@ let nid: string
 let path: string
 
 const patch = async (id: string, json: object) => expectOk(await owner.rest('PATCH', `assets/${id}/`, { json }))
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+const addressIn = (url: string) => url.slice(app.url.length)
 const titleOf = ({ text }: Answer) => /<title>(.*)<\/title>/.exec(text)?.[1]
 const property = (text: string, name: string) =>
   new RegExp(`<meta property="${name}" content="([^"]*)">`).exec(text)?.[1]
@@ -133,5 +135,106 @@ describe('an asset that is not public', () => {
         expect([answer.status, answer.text]).toEqual([404, unknown.text])
       }
     }
+  })
+
+  it('is read, checked and proven by a link that its owner makes by either interface', async () => {
+    const { id } = await owner.register({ caption: 'Shown to a friend' })
+    await eventually(
+      () => owner.rest('GET', `assets/${id}/history/`),
+      ({ body: { commits } }) => commits[0].status === 'final',
+    )
+    const { createAssetLink } = expectOk(
+      await owner.graphql(`mutation { createAssetLink(input: { id: "${id}" }) { link { url expiresAt } } }`),
+    )
+    const made = await owner.rest('POST', `assets/${id}/links/`, { json: { expires_at: inDays(1) } })
+    expect([made.status, made.body.expires_at.slice(0, 13)]).toEqual([201, inDays(1).slice(0, 13)])
+    for (const url of [createAssetLink.link.url, made.body.url]) {
+      const page = await app.rest('GET', addressIn(url))
+      expect(page.status).toBe(200)
+      expect(page.text).toContain('Shown to a friend')
+      expect(Object.fromEntries(page.headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+      })
+      expect(page.text).not.toMatch(/og:|ld\+json|canonical|--gateway/)
+      const checked = await app.rest('POST', addressIn(url), { urlencoded: {} })
+      expect(checked.text).toContain('<span class="mark good">')
+      const [, proof] = /href="([^"]+)" download>/.exec(page.text)!
+      const file = await fetch(proof!.replaceAll('&amp;', '&'))
+      expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/vnd.ipld.car; version=1'])
+      const [, picture] = /<img src="([^"]+)"/.exec(page.text)!
+      expect((await fetch(picture!.replaceAll('&amp;', '&'))).status).toBe(200)
+      expect(JSON.stringify(app.log.lines)).not.toContain(new URL(url).searchParams.get('signature'))
+    }
+  })
+
+  it('is not read by a link to another asset, of another moment, or with another end', async () => {
+    const [{ id }, { id: other }] = [await owner.register(), await owner.register()]
+    const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })
+    const { pathname, searchParams } = new URL(body.url)
+    const [expires, signature] = [searchParams.get('expires')!, searchParams.get('signature')!]
+    const later = String(Number(expires) + 1)
+    for (const address of [
+      pathname,
+      `/assets/${other}?expires=${expires}&signature=${signature}`,
+      `${pathname}?expires=${later}&signature=${signature}`,
+      `${pathname}?expires=${expires}&signature=${signature.slice(0, -1)}`,
+      `${pathname}?expires=&signature=${signature}`,
+      `${pathname}?expires=1e400&signature=${signature}`,
+      `/api/v3/assets/${other}/proof?expires=${expires}&signature=${signature}`,
+    ]) {
+      expect((await app.rest('GET', address)).status, address).toBe(404)
+    }
+    expect((await app.rest('GET', addressIn(body.url))).status).toBe(200)
+  })
+
+  it('is read no more once its owner ends the links, the account is locked, or the asset is registered anew', async () => {
+    const asset_file = newFile()
+    const { body: asset } = await registerWith(owner.rest, { asset_file })
+    const newLink = async () =>
+      addressIn((await owner.rest('POST', `assets/${asset.id}/links/`, { json: {} })).body.url)
+    const old = await newLink()
+    expect((await owner.rest('DELETE', `assets/${asset.id}/links/`)).status).toBe(204)
+    const current = await newLink()
+    expect([(await app.rest('GET', old)).status, (await app.rest('GET', current)).status]).toEqual([404, 200])
+    await app.sql('update users set locked_at = now() where id = $1::uuid', [owner.id])
+    expect((await app.rest('GET', current)).status).toBe(404)
+    await app.sql('update users set locked_at = null where id = $1::uuid', [owner.id])
+    expect((await app.rest('GET', current)).status).toBe(200)
+    const { revokeAssetLinks } = expectOk(
+      await owner.graphql(`mutation { revokeAssetLinks(input: { id: "${asset.id}" }) { id } }`),
+    )
+    expect(revokeAssetLinks).toEqual({ id: asset.id })
+    expect((await app.rest('GET', current)).status).toBe(404)
+    const last = await newLink()
+    expectOk(await owner.rest('DELETE', `assets/${asset.id}/`))
+    await registerWith(owner.rest, { asset_file })
+    expect((await app.rest('GET', last)).status).toBe(404)
+  })
+
+  it('has one link for one key, and none for a key whose link was ended', async () => {
+    const { id } = await owner.register()
+    const make = (key: string) => owner.rest('POST', `assets/${id}/links/`, { json: {}, key })
+    const [first, again] = [await make('one link'), await make('one link')]
+    expect([again.status, again.body]).toEqual([201, first.body])
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))
+    expectError(await make('one link'), 'IDEMPOTENCY_KEY_REUSED')
+    const other = addressIn((await make('another')).body.url)
+    expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))
+    expect((await app.rest('GET', other)).status).toBe(200)
+  })
+
+  it('has no link that has ended, goes on for years, or is made by others', async () => {
+    const { id } = await owner.register()
+    for (const days of [-1, 0, 400]) {
+      const answer = await owner.rest('POST', `assets/${id}/links/`, { json: { expires_at: inDays(days) } })
+      expect(expectError(answer, 'VALIDATION_FAILED').body.error.details).toHaveProperty('expires_at')
+    }
+    const stranger = await app.newUser()
+    expectError(await stranger.rest('POST', `assets/${id}/links/`, { json: {} }), 'NOT_FOUND')
+    expectError(await stranger.rest('DELETE', `assets/${nid}/links/`), 'ASSET_WRITE_PERMISSION_DENIED')
+    expectError(await app.rest('POST', `assets/${nid}/links/`, { json: {} }), 'NOT_AUTHENTICATED')
   })
 })

@@ -140,6 +140,7 @@ it('all are answered', async () => {
   }))
   await note(ada, 'mergeAssetTrees', { json: trees })
   await note(ada, 'revertAsset', { params, json: { revert_to: commits[0].id } })
+  await note(ada, 'createAssetLink', { params, json: {} })
   await note(ada, 'downloadAsset', { params, json: { field: 'asset_file' } })
   const register = async (file: File) => expectOk(await ada('POST', 'assets/', { multipart: { asset_file: file } }))
   const plain = await register(await newPicture({ width: 40, height: 30 }))

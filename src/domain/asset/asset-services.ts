@@ -19,6 +19,7 @@ import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
 import { createContentCredentialsService } from './content-credentials-service.ts'
 import { createHistoryService } from './history-service.ts'
+import { createLinkService } from './link-service.ts'
 import { createManifestReader } from './manifest-reader.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
 import { createTreeService } from './tree-service.ts'
@@ -29,6 +30,9 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   chain: Chain
+  /** Signs links to pages of assets: 32 bytes. */
+  key: Uint8Array
+  publicUrl: string
   histories?: Histories
   /** Reading histories of the chain. */
   verifications: Gate
@@ -65,6 +69,7 @@ export function createAssetServices(deps: Dependencies) {
   return {
     services: {
       assets,
+      assetLinks: createLinkService(deps),
       histories: createHistoryService({ ...deps, assets, gate: deps.verifications }),
       contentCredentials: createContentCredentialsService(deps),
       thumbnails,

@@ -68,6 +68,24 @@ ${facts(
 </section>`
 }
 
+/** The request as whoever has the link that it came with. */
+async function byLink(request: PageRequest): Promise<PageRequest> {
+  const { params, query, context } = request
+  const actor = await context.services.assetLinks.readerOf(context.actor, params.nid!, query)
+  return actor === context.actor ? request : { ...request, context: { ...context, actor } }
+}
+
+/** What makes a link good, to be carried on to what the page leads to. */
+function linkOf(query: URLSearchParams): Record<string, string> {
+  const [expires, signature] = [query.get('expires'), query.get('signature')]
+  return expires === null || signature === null ? {} : { expires, signature }
+}
+
+const addressOf = (path: string, query: Record<string, string>) => {
+  const text = new URLSearchParams(query).toString()
+  return text ? `${path}?${text}` : path
+}
+
 /** Shows assets at their own addresses; the button there has the chain asked. */
 export function createAssetPage({ run, publicUrl }: { run: Run; publicUrl: string }): FormPage {
   async function page(request: PageRequest, outcome?: CheckOutcome): Promise<PageAnswer> {
@@ -76,12 +94,12 @@ export function createAssetPage({ run, publicUrl }: { run: Run; publicUrl: strin
     const older = query.get('older')
     const asset = await readAsset(run, params.nid!, older, context)
     const place = await context.services.histories.place()
-    const path = `/assets/${asset.nid}`
-    const at = (cursor?: string) =>
-      `${publicUrl}${path}${cursor === undefined ? '' : `?${new URLSearchParams({ older: cursor })}`}`
+    const link = asset.publicAccess ? {} : linkOf(query)
+    const url = context.services.assetLinks.pageOf(asset.nid)
+    const at = (cursor?: string) => addressOf(url, { ...link, ...(cursor !== undefined && { older: cursor }) })
     const checked = outcome && 'checked' in outcome ? outcome.checked : undefined
     const isWritten = ['INCLUDED', 'FINAL'].includes(asset.registration.status)
-    const proofUrl = asset.publicAccess && isWritten ? `${publicUrl}/api/v3/assets/${asset.nid}/proof/` : null
+    const proofUrl = isWritten ? addressOf(`${publicUrl}/api/v3/assets/${asset.nid}/proof/`, link) : null
     const title = titleOf(asset)
     return {
       status: 200,
@@ -90,7 +108,7 @@ export function createAssetPage({ run, publicUrl }: { run: Run; publicUrl: strin
         language: speech.language,
         title: `${title} – Annal`,
         style: assetStyle,
-        ...(asset.publicAccess && { head: head(asset, at(), speech) }),
+        ...(asset.publicAccess && { head: head(asset, url, speech) }),
         content: html`<p class="brand">Annal</p>
 <h1>${title}</h1>
 ${asset.publicAccess ? '' : html`<p class="quiet">${speech.words.private}</p>`}
@@ -107,8 +125,11 @@ ${yourself(asset, { proofUrl, place, publicUrl }, speech)}`,
   return {
     path: '/assets/:nid',
     reason: 'A page for people: what an asset is, its history, and how to check it.',
-    show: (request) => page(request),
-    submit: async (request) => page(request, await askTheChain(request)),
+    show: async (request) => page(await byLink(request)),
+    async submit(request) {
+      const read = await byLink(request)
+      return page(read, await askTheChain(read))
+    },
     refusal(code, status, languages) {
       if (code !== 'NOT_FOUND') return refusalPage(code, status, languages, false)
       const { language, words } = speechOf(languages)

@@ -72,23 +72,24 @@ ${outcome && 'checked' in outcome ? result(outcome.checked, { words, ...speech }
 /** Where the registry is, if it is known. */
 export type Place = { chainId: number; registry: string } | undefined
 
-/** The proof, and the commands that need nothing of us. `proofUrl`: null while there is none. */
+/** The proof, and the commands that need nothing of us. `proofUrl`: null while there is none. The trees of a private asset are in its proof alone. */
 export function yourself(
-  { nid }: ShownAsset,
+  { nid, publicAccess }: ShownAsset,
   { proofUrl, place, publicUrl }: { proofUrl: string | null; place: Place; publicUrl: string },
   { words: { yourself: words } }: Speech,
 ): Html {
   const node = place ? fillIn(words.node, { chain: place.chainId }) : words.anyNode
-  return html`<section aria-labelledby="yourself"><h2 id="yourself">${words.title}</h2>
-<p>${words.intro}</p>
-${
-  proofUrl === null
-    ? html`<p>${words.later}</p>`
-    : html`<p><a href="${proofUrl}" download>${words.proof}</a>. ${words.proofText}</p>
+  const byProof =
+    proofUrl === null
+      ? html`<p>${words.later}</p>`
+      : html`<p><a href="${proofUrl}" download>${words.proof}</a>. ${words.proofText}</p>
 <pre><code>npx annal-verify ${nid}.proof.car</code></pre>
 <p>${words.hashText}</p>`
-}
-<p>${words.network}</p>
-<pre><code>npx annal-verify ${nid} --rpc &lt;${node}&gt; --registry ${place ? place.registry : html`&lt;${words.address}&gt;`} --gateway ${publicUrl}</code></pre>
+  const byNode = html`<p>${words.network}</p>
+<pre><code>npx annal-verify ${nid} --rpc &lt;${node}&gt; --registry ${place ? place.registry : html`&lt;${words.address}&gt;`} --gateway ${publicUrl}</code></pre>`
+  return html`<section aria-labelledby="yourself"><h2 id="yourself">${words.title}</h2>
+<p>${words.intro}</p>
+${byProof}
+${publicAccess && byNode}
 </section>`
 }

@@ -23,6 +23,8 @@ type Documents = {
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestApiKeysDocument,
     "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeApiKeyDocument,
+    "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  ": typeof types.RestCreateAssetLinkDocument,
+    "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestRevokeAssetLinksDocument,
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": typeof types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": typeof types.RestDownloadDocument,
     "\n    query RestAssetTree($id: ID!, $at: String) {\n      asset(id: $id) {\n        nid\n        commitAt(at: $at) {\n          id\n          message\n          treeCid\n          treeSha256\n          treeSignature\n          createdAt\n          tree\n        }\n      }\n    }\n  ": typeof types.RestAssetTreeDocument,
@@ -102,6 +104,8 @@ const documents: Documents = {
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestApiKeysDocument,
     "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeApiKeyDocument,
+    "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  ": types.RestCreateAssetLinkDocument,
+    "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  ": types.RestRevokeAssetLinksDocument,
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": types.RestDownloadDocument,
     "\n    query RestAssetTree($id: ID!, $at: String) {\n      asset(id: $id) {\n        nid\n        commitAt(at: $at) {\n          id\n          message\n          treeCid\n          treeSha256\n          treeSignature\n          createdAt\n          tree\n        }\n      }\n    }\n  ": types.RestAssetTreeDocument,
@@ -222,6 +226,14 @@ export function graphql(source: "\n    query RestApiKeys($limit: Int!, $offset: 
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
 export function graphql(source: "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

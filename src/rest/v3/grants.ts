@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { validationFailed } from '../../domain/errors.ts'
-import { defineRoute, type RestRequest } from '../define-route.ts'
+import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
+import { momentFrom } from '../given-moment.ts'
 import { amount, givenAmount, moment, neededText, same } from '../values.ts'
 
 const grantRecord = z
@@ -15,17 +15,6 @@ const grantRecord = z
     created_at: same('PointGrant.createdAt', moment),
   })
   .meta({ id: 'PointGrant', description: 'Points that an administrator gave somebody.' })
-
-/** Raises VALIDATION_FAILED. */
-function momentFrom({ body }: RestRequest, name: string): Date | undefined {
-  const text = body.text(name)
-  if (!text) return undefined
-  const moment = new Date(text)
-  if (!/^\d{4}-\d{2}-\d{2}T/.test(text) || Number.isNaN(moment.getTime())) {
-    throw validationFailed({ [name]: ['Expected a moment such as 2026-11-21T09:30:00Z.'] })
-  }
-  return moment
-}
 
 const grant = defineRoute({
   method: 'POST',

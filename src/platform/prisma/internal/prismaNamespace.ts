@@ -3308,6 +3308,7 @@ export const AssetScalarFieldEnum = {
   headSequence: 'headSequence',
   headCommitId: 'headCommitId',
   erasedTo: 'erasedTo',
+  linkGeneration: 'linkGeneration',
   uploadedAt: 'uploadedAt',
   updatedAt: 'updatedAt',
   deletedAt: 'deletedAt'

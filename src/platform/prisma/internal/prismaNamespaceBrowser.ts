@@ -258,6 +258,7 @@ export const AssetScalarFieldEnum = {
   headSequence: 'headSequence',
   headCommitId: 'headCommitId',
   erasedTo: 'erasedTo',
+  linkGeneration: 'linkGeneration',
   uploadedAt: 'uploadedAt',
   updatedAt: 'updatedAt',
   deletedAt: 'deletedAt'

@@ -30,12 +30,14 @@ export type AssetAvgAggregateOutputType = {
   fileSize: number | null
   headSequence: number | null
   erasedTo: number | null
+  linkGeneration: number | null
 }
 
 export type AssetSumAggregateOutputType = {
   fileSize: bigint | null
   headSequence: number | null
   erasedTo: number | null
+  linkGeneration: number | null
 }
 
 export type AssetMinAggregateOutputType = {
@@ -62,6 +64,7 @@ export type AssetMinAggregateOutputType = {
   headSequence: number | null
   headCommitId: string | null
   erasedTo: number | null
+  linkGeneration: number | null
   uploadedAt: Date | null
   updatedAt: Date | null
   deletedAt: Date | null
@@ -91,6 +94,7 @@ export type AssetMaxAggregateOutputType = {
   headSequence: number | null
   headCommitId: string | null
   erasedTo: number | null
+  linkGeneration: number | null
   uploadedAt: Date | null
   updatedAt: Date | null
   deletedAt: Date | null
@@ -122,6 +126,7 @@ export type AssetCountAggregateOutputType = {
   headSequence: number
   headCommitId: number
   erasedTo: number
+  linkGeneration: number
   uploadedAt: number
   updatedAt: number
   deletedAt: number
@@ -133,12 +138,14 @@ export type AssetAvgAggregateInputType = {
   fileSize?: true
   headSequence?: true
   erasedTo?: true
+  linkGeneration?: true
 }
 
 export type AssetSumAggregateInputType = {
   fileSize?: true
   headSequence?: true
   erasedTo?: true
+  linkGeneration?: true
 }
 
 export type AssetMinAggregateInputType = {
@@ -165,6 +172,7 @@ export type AssetMinAggregateInputType = {
   headSequence?: true
   headCommitId?: true
   erasedTo?: true
+  linkGeneration?: true
   uploadedAt?: true
   updatedAt?: true
   deletedAt?: true
@@ -194,6 +202,7 @@ export type AssetMaxAggregateInputType = {
   headSequence?: true
   headCommitId?: true
   erasedTo?: true
+  linkGeneration?: true
   uploadedAt?: true
   updatedAt?: true
   deletedAt?: true
@@ -225,6 +234,7 @@ export type AssetCountAggregateInputType = {
   headSequence?: true
   headCommitId?: true
   erasedTo?: true
+  linkGeneration?: true
   uploadedAt?: true
   updatedAt?: true
   deletedAt?: true
@@ -343,6 +353,7 @@ export type AssetGroupByOutputType = {
   headSequence: number
   headCommitId: string
   erasedTo: number
+  linkGeneration: number
   uploadedAt: Date
   updatedAt: Date
   deletedAt: Date | null
@@ -397,6 +408,7 @@ export type AssetWhereInput = {
   headSequence?: Prisma.IntFilter<"Asset"> | number
   headCommitId?: Prisma.UuidFilter<"Asset"> | string
   erasedTo?: Prisma.IntFilter<"Asset"> | number
+  linkGeneration?: Prisma.IntFilter<"Asset"> | number
   uploadedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null
@@ -432,6 +444,7 @@ export type AssetOrderByWithRelationInput = {
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
+  linkGeneration?: Prisma.SortOrder
   uploadedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -470,6 +483,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   headSequence?: Prisma.IntFilter<"Asset"> | number
   headCommitId?: Prisma.UuidFilter<"Asset"> | string
   erasedTo?: Prisma.IntFilter<"Asset"> | number
+  linkGeneration?: Prisma.IntFilter<"Asset"> | number
   uploadedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null
@@ -505,6 +519,7 @@ export type AssetOrderByWithAggregationInput = {
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
+  linkGeneration?: Prisma.SortOrder
   uploadedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -544,6 +559,7 @@ export type AssetScalarWhereWithAggregatesInput = {
   headSequence?: Prisma.IntWithAggregatesFilter<"Asset"> | number
   headCommitId?: Prisma.UuidWithAggregatesFilter<"Asset"> | string
   erasedTo?: Prisma.IntWithAggregatesFilter<"Asset"> | number
+  linkGeneration?: Prisma.IntWithAggregatesFilter<"Asset"> | number
   uploadedAt?: Prisma.DateTimeWithAggregatesFilter<"Asset"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Asset"> | Date | string
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Asset"> | Date | string | null
@@ -573,6 +589,7 @@ export type AssetCreateInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -608,6 +625,7 @@ export type AssetUncheckedCreateInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -639,6 +657,7 @@ export type AssetUpdateInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -674,6 +693,7 @@ export type AssetUncheckedUpdateInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -707,6 +727,7 @@ export type AssetCreateManyInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -736,6 +757,7 @@ export type AssetUpdateManyMutationInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -767,6 +789,7 @@ export type AssetUncheckedUpdateManyInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -808,6 +831,7 @@ export type AssetCountOrderByAggregateInput = {
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
+  linkGeneration?: Prisma.SortOrder
   uploadedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -817,6 +841,7 @@ export type AssetAvgOrderByAggregateInput = {
   fileSize?: Prisma.SortOrder
   headSequence?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
+  linkGeneration?: Prisma.SortOrder
 }
 
 export type AssetMaxOrderByAggregateInput = {
@@ -843,6 +868,7 @@ export type AssetMaxOrderByAggregateInput = {
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
+  linkGeneration?: Prisma.SortOrder
   uploadedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -872,6 +898,7 @@ export type AssetMinOrderByAggregateInput = {
   headSequence?: Prisma.SortOrder
   headCommitId?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
+  linkGeneration?: Prisma.SortOrder
   uploadedAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
@@ -881,6 +908,7 @@ export type AssetSumOrderByAggregateInput = {
   fileSize?: Prisma.SortOrder
   headSequence?: Prisma.SortOrder
   erasedTo?: Prisma.SortOrder
+  linkGeneration?: Prisma.SortOrder
 }
 
 export type AssetScalarRelationFilter = {
@@ -1032,6 +1060,7 @@ export type AssetCreateWithoutOwnerInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1065,6 +1094,7 @@ export type AssetUncheckedCreateWithoutOwnerInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1106,6 +1136,7 @@ export type AssetCreateWithoutCreatorInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1139,6 +1170,7 @@ export type AssetUncheckedCreateWithoutCreatorInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1201,6 +1233,7 @@ export type AssetScalarWhereInput = {
   headSequence?: Prisma.IntFilter<"Asset"> | number
   headCommitId?: Prisma.UuidFilter<"Asset"> | string
   erasedTo?: Prisma.IntFilter<"Asset"> | number
+  linkGeneration?: Prisma.IntFilter<"Asset"> | number
   uploadedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string
   deletedAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null
@@ -1246,6 +1279,7 @@ export type AssetCreateWithoutCommitsInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1280,6 +1314,7 @@ export type AssetUncheckedCreateWithoutCommitsInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1326,6 +1361,7 @@ export type AssetUpdateWithoutCommitsInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1360,6 +1396,7 @@ export type AssetUncheckedUpdateWithoutCommitsInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1390,6 +1427,7 @@ export type AssetCreateWithoutPinsInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1424,6 +1462,7 @@ export type AssetUncheckedCreateWithoutPinsInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1470,6 +1509,7 @@ export type AssetUpdateWithoutPinsInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1504,6 +1544,7 @@ export type AssetUncheckedUpdateWithoutPinsInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1535,6 +1576,7 @@ export type AssetCreateManyOwnerInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1565,6 +1607,7 @@ export type AssetCreateManyCreatorInput = {
   headSequence?: number
   headCommitId: string
   erasedTo?: number
+  linkGeneration?: number
   uploadedAt?: Date | string
   updatedAt?: Date | string
   deletedAt?: Date | string | null
@@ -1594,6 +1637,7 @@ export type AssetUpdateWithoutOwnerInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1627,6 +1671,7 @@ export type AssetUncheckedUpdateWithoutOwnerInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1659,6 +1704,7 @@ export type AssetUncheckedUpdateManyWithoutOwnerInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1688,6 +1734,7 @@ export type AssetUpdateWithoutCreatorInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1721,6 +1768,7 @@ export type AssetUncheckedUpdateWithoutCreatorInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1753,6 +1801,7 @@ export type AssetUncheckedUpdateManyWithoutCreatorInput = {
   headSequence?: Prisma.IntFieldUpdateOperationsInput | number
   headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
   erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
   uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1824,6 +1873,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
+  linkGeneration?: boolean
   uploadedAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
@@ -1860,6 +1910,7 @@ export type AssetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
+  linkGeneration?: boolean
   uploadedAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
@@ -1893,6 +1944,7 @@ export type AssetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
+  linkGeneration?: boolean
   uploadedAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
@@ -1926,12 +1978,13 @@ export type AssetSelectScalar = {
   headSequence?: boolean
   headCommitId?: boolean
   erasedTo?: boolean
+  linkGeneration?: boolean
   uploadedAt?: boolean
   updatedAt?: boolean
   deletedAt?: boolean
 }
 
-export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "nid" | "ownerId" | "creatorId" | "fileName" | "mimeType" | "fileSize" | "sha256" | "caption" | "headline" | "altText" | "tag" | "publicAccess" | "custom" | "meta" | "signedMetadata" | "signature" | "thumbnailCid" | "thumbnailAsked" | "contentCredentials" | "c2paCid" | "c2paVersion" | "headSequence" | "headCommitId" | "erasedTo" | "uploadedAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["asset"]>
+export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "nid" | "ownerId" | "creatorId" | "fileName" | "mimeType" | "fileSize" | "sha256" | "caption" | "headline" | "altText" | "tag" | "publicAccess" | "custom" | "meta" | "signedMetadata" | "signature" | "thumbnailCid" | "thumbnailAsked" | "contentCredentials" | "c2paCid" | "c2paVersion" | "headSequence" | "headCommitId" | "erasedTo" | "linkGeneration" | "uploadedAt" | "updatedAt" | "deletedAt", ExtArgs["result"]["asset"]>
 export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -2018,6 +2071,10 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * Of a deleted asset: up to which sequence its commits are erased.
      */
     erasedTo: number
+    /**
+     * Signed links to its page count only while they are of this generation.
+     */
+    linkGeneration: number
     uploadedAt: Date
     updatedAt: Date
     deletedAt: Date | null
@@ -2473,6 +2530,7 @@ export interface AssetFieldRefs {
   readonly headSequence: Prisma.FieldRef<"Asset", 'Int'>
   readonly headCommitId: Prisma.FieldRef<"Asset", 'String'>
   readonly erasedTo: Prisma.FieldRef<"Asset", 'Int'>
+  readonly linkGeneration: Prisma.FieldRef<"Asset", 'Int'>
   readonly uploadedAt: Prisma.FieldRef<"Asset", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Asset", 'DateTime'>
   readonly deletedAt: Prisma.FieldRef<"Asset", 'DateTime'>

@@ -40,6 +40,7 @@ const createCache = () =>
     // What has no `id` is a part of what it was read with; a wallet is its owner's.
     keys: {
       AssetDiff: embedded,
+      AssetLink: embedded,
       Check: embedded,
       ContentCredentials: embedded,
       DayFigures: embedded,
