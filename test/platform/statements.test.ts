@@ -161,3 +161,23 @@ describe('A job', () => {
     expect(forTheCompiler).not.toThrow()
   })
 })
+
+/** Columns that a charge or nearly any commit changes, by table. (Assets are listed by tag.) */
+const changing = {
+  wallets: ['num', 'points', 'event_sequence'],
+  assets: ['caption', 'headline', 'custom', 'head_sequence', 'head_commit_id', 'updated_at'],
+}
+
+it('What every charge and every commit changes stands in no index, nor in the condition of one: rows are updated in place', async () => {
+  for (const [table, names] of Object.entries(changing)) {
+    const { rows } = await client.query<{ index: string }>(
+      'select pg_get_indexdef(indexrelid) as index from pg_index where indrelid = $1::regclass',
+      [table],
+    )
+    expect(rows.length).toBeGreaterThan(2)
+    const inTheWay = new RegExp(`[("\\s](${names.join('|')})\\b`)
+    // After the name of the index.
+    const complaints = rows.map(({ index }) => index.replace(/^.* USING /, '')).filter((index) => inTheWay.test(index))
+    expect(complaints, `${table}: HOT updates end with an index on ${names.join(', ')}`).toEqual([])
+  }
+})

@@ -96,7 +96,8 @@ export type ChainTransactionMember = Prisma.ChainTransactionMemberModel
 export type Transfer = Prisma.TransferModel
 /**
  * Model Entry
- * One line of a transfer, in a user's wallet or in a book. The entries of a transfer sum to zero per currency.
+ * One line of a transfer, in a user's wallet or in a book. The entries of a transfer sum to zero per currency. Those of wallets are
+ * found by wallet and transfer (index in a migration).
  */
 export type Entry = Prisma.EntryModel
 /**

@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Entry
- * One line of a transfer, in a user's wallet or in a book. The entries of a transfer sum to zero per currency.
+ * One line of a transfer, in a user's wallet or in a book. The entries of a transfer sum to zero per currency. Those of wallets are
+ * found by wallet and transfer (index in a migration).
  */
 export type EntryModel = runtime.Types.Result.DefaultSelection<Prisma.$EntryPayload>
 
