@@ -15,10 +15,11 @@ const CAP = 100n
 /** Milliseconds from the rise of the base fee to the inclusion of what was sent before. */
 const BACK = 60_000
 
+/** Transactions, which may carry several commits each. */
 const countSent = statement(
   'proof_sent',
   { columns: { count: int } },
-  `select count(*)::int as count from commit_relays where status = 'BROADCAST'`,
+  `select count(distinct (lane, nonce))::int as count from commit_relays where status = 'BROADCAST'`,
 )
 const highestOffer = statement(
   'proof_offer',

@@ -15,6 +15,10 @@ const whole = (min: number, max: number) =>
 const port = whole(0, 65_535)
 const count = whole(1, 999_999_999)
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'Expected an address.')
+const addresses = z
+  .string()
+  .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
+  .pipe(z.array(address))
 const webUrl = z.url({ protocol: /^https?$/, error: 'Expected an http:// or https:// URL.' })
 /** Links are made by adding a path, so nothing may follow it. */
 const isBare = (text: string) => {
@@ -95,6 +99,10 @@ const variables = {
     schema: relayKeys.optional(),
     doc: 'Private keys of the relay accounts, 64 hex digits each, separated by commas.',
     secret: true,
+  },
+  CHAIN_EARLIER_RELAYS: {
+    schema: addresses.prefault(''),
+    doc: 'Addresses of relay accounts that are not configured any more, separated by commas: what they wrote is not told as by others. Needed only where the database does not know of them either.',
   },
   CHAIN_TREASURY_KEY: {
     schema: relayKeys
@@ -481,6 +489,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
       id: values.CHAIN_ID,
       registryAddress: values.CHAIN_REGISTRY_ADDRESS,
       relayKeys: values.CHAIN_RELAY_KEYS,
+      earlierRelays: values.CHAIN_EARLIER_RELAYS,
       treasuryKey: values.CHAIN_TREASURY_KEY,
       confirmations: values.CHAIN_CONFIRMATIONS,
       commitsPerTransaction: values.CHAIN_COMMITS_PER_TRANSACTION,

@@ -8,6 +8,7 @@ import type { GasQuote } from './chain/gas-quote.ts'
 import type { RelayAccount } from './chain/keys.ts'
 import type { Registry } from './chain/registry.ts'
 import type { Relay } from './chain/relay-options.ts'
+import type { Watch } from './chain/watch.ts'
 import type { Config } from './config.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { actionNids } from './domain/asset/action.ts'
@@ -77,6 +78,8 @@ export interface ChainConnection {
   /** What commits are charged for gas; undefined where that is configured. */
   gasQuote: GasQuote | undefined
   deposits: DepositWatcher
+  /** Finds what others commit to files of ours. */
+  foreign: Watch
   coins: CoinMover
   /** What is asked before coins are withdrawn, and before an address's key is destroyed. */
   chainCoins: Coins
@@ -231,6 +234,7 @@ export async function connectChain(
     { createRegistry },
     { createRelay },
     { createDepositWatcher },
+    { createForeignWatcher },
     { createCoinMover },
     { createLastCoins },
     { createCoinQuotes },
@@ -239,6 +243,7 @@ export async function connectChain(
     import('./chain/registry.ts'),
     import('./chain/relay.ts'),
     import('./chain/deposits.ts'),
+    import('./chain/foreign-commits.ts'),
     import('./chain/coin-mover.ts'),
     import('./chain/coin-last.ts'),
     import('./chain/coin-quote.ts'),
@@ -282,6 +287,10 @@ export async function connectChain(
     confirmations: config.chain.depositConfirmations,
     token: config.chain.tokenAddress,
   })
+  const foreign = createForeignWatcher({
+    ...{ ...installation, registry, log },
+    own: [...(await relayAddresses(config)), ...config.chain.earlierRelays],
+  })
   const treasury = createTreasury(config.chain.treasuryKey, installation.vault)
   const { address } = treasury
   const { gasFee, gasFeeBounds } = config.money
@@ -309,8 +318,9 @@ export async function connectChain(
     }),
     // Whoever reaches an embedded chain makes as many coins on it as they like.
     deposits: anvil && !embeddedDeposits ? noDeposits : watcher,
+    foreign,
     async close() {
-      await Promise.all([relay.stop(), watcher.stop(), coins.stop()])
+      await Promise.all([relay.stop(), watcher.stop(), coins.stop(), foreign.stop()])
       await anvil?.stop()
     },
   }

@@ -67,6 +67,7 @@ export async function serve(): Promise<never> {
   chain.relay.start()
   chain.deposits.start()
   chain.coins.start()
+  chain.foreign.start()
   const watched = { ...app.watched, database: installation.database, relay: chain.relay }
   const access = { token: config.metrics.token, port: healthPort }
   handlers.push(...telemetry.createHandlers({ watched, access, log }), ...app.handlers)

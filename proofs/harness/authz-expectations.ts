@@ -213,6 +213,7 @@ export const expectations: Expectations = {
     'GET lookup': everybody,
     'POST assets/merge-trees': ownerReads,
     'POST assets/:nid/download': ownerReads,
+    'GET assets/:nid/foreign-commits': ownerReads,
     'POST store/network-apps': admins,
     'GET store/network-apps': signedIn,
     'GET store/network-apps/:id': signedIn,
@@ -313,7 +314,7 @@ export const expectations: Expectations = {
     Asset: {
       who: 'self',
       fields:
-        'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits contentCredentials creator diff headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
+        'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits contentCredentials creator diff foreignCommits headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
         `owner pageUrl proofHash registration thumbnailUrl updatedAt uploadedAt uuid verification ${metadataNames.join(' ')}`,
     },
     AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id reason subject user' },
@@ -336,6 +337,10 @@ export const expectations: Expectations = {
     Event: {
       who: 'self',
       fields: 'commitId createdAt data deliveryId id orderId sequence transferId type',
+    },
+    ForeignCommit: {
+      who: 'self',
+      fields: 'blockNumber explorerUrl logIndex recordedAt recorder size text transactionHash',
     },
     Finding: { who: 'self', fields: 'finding result' },
     NetworkApp: {
@@ -404,10 +409,11 @@ export const expectations: Expectations = {
       'edges nodes pageInfo totalCount',
       'ApiKeyConnection AssetConnection AuditEntryConnection DepositConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
     ),
+    ...alike('edges isCut nodes pageInfo totalCount', 'ForeignCommitConnection'),
     ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
     ...alike(
       'cursor node',
-      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge DepositEdge EventEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
+      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge DepositEdge EventEdge ForeignCommitEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
     ),
     ...alike('order', 'CancelOrderPayload'),
     ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),

@@ -5,13 +5,12 @@
  */
 import { fromUnits, toUnits } from '../domain/money.ts'
 import type { DepositBooks, Log, ScanPlace } from '../domain/ports.ts'
+import { extendTrail, findFork, isAnother, type PassedBlock, readTrail, type Trail, writeTrail } from './block-trail.ts'
 import { createBalanceLook } from './deposit-balances.ts'
 import { type BlockReply, createDepositFinder } from './deposit-finder.ts'
-import { extendTrail, type PassedBlock, readTrail, type Trail, writeTrail } from './deposit-trail.ts'
 import { createLease } from './lease.ts'
 import type { Registry } from './registry.ts'
 import { contradiction, resultOf } from './rpc.ts'
-import { readBlockHashes } from './view.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 /** Which chain is watched, and whose books are written. */
@@ -92,21 +91,6 @@ export function createDepositWatcher({
     told = found
   }
 
-  /** The newest block of ours that the chain still has, with those behind it; undefined when it has none of them. */
-  const findFork = async (trail: Trail): Promise<PassedBlock[] | undefined> => {
-    for (let start = 0; start < trail.length; start += BATCH) {
-      const part = trail.slice(start, start + BATCH)
-      const canonical = await readBlockHashes(
-        rpc,
-        part.map(({ number }) => number),
-      )
-      const index = part.findIndex(({ number, hash }) => canonical.get(number) === hash)
-      // What a block descends from is on the chain with it.
-      if (index >= 0) return trail.slice(start + index)
-    }
-    return undefined
-  }
-
   /** Another chain altogether: from where we had begun, or from where this one would be begun. */
   const findStart = async (trail: Trail, due: number): Promise<PassedBlock[]> => {
     const start = Math.min(trail.at(-1)!.number, Math.max(due, 0))
@@ -128,7 +112,7 @@ export function createDepositWatcher({
 
   /** The chain is another one below the newest block we read: back to the newest block of ours that it still has. */
   const goBack = async ({ due }: Look, place: ScanPlace, trail: Trail) => {
-    const [fork, ...rest] = (await findFork(trail)) ?? (await findStart(trail, due))
+    const [fork, ...rest] = (await findFork(rpc, trail)) ?? (await findStart(trail, due))
     if (!fork || fork.hash === trail[0].hash) throw contradiction(rpc)
     const { references, shortfall } = await freeze(place, fork.number)
     const depth = trail[0].number - fork.number
@@ -142,14 +126,6 @@ export function createDepositWatcher({
     } else log.info(facts, 'The chain changed; its newest blocks are read again for deposits')
     balances.forget()
     await books.goBack(place.chainId, { from: place.position, to: writeTrail([fork, ...rest]) }, fork.number)
-  }
-
-  /** Whether the chain, though no longer than what was read of it, has gone on another way: one that was put back to an earlier moment. */
-  const isAnother = (trail: Trail, head: PassedBlock): boolean => {
-    const passed = trail.find(({ number }) => number === head.number)
-    if (passed) return passed.hash !== head.hash
-    const { time } = trail[0]
-    return time !== undefined && head.time! > time
   }
 
   /** Credits what counts by now, and where all blocks up to the newest were read also what contracts have sent. */

@@ -72,6 +72,9 @@ export const batchQuestions: readonly { data: string; answer: boolean }[] = [
   { data: batch, answer: true },
 ].map(({ data, answer }) => ({ data: registry.encodeFunctionData('supportsInterface', [data]), answer }))
 
+/** What the event of a commit begins with. */
+export const commitTopic: string = commitEvent.topicHash
+
 /** Whether a log is that of a commit. */
 export const isCommitLog = ({ topics }: { topics: readonly string[] }): boolean => topics[0] === commitEvent.topicHash
 

@@ -6,6 +6,7 @@ import { addCheckCommands } from './check-command.ts'
 import { addCompletionCommand } from './completion-command.ts'
 import { addDepositsCommand } from './deposits-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
+import { addForeignCommand } from './foreign-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
 import { addKeysCommands } from './keys-commands.ts'
@@ -72,6 +73,7 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addKeysCommands,
     addRelayCommand,
     addDepositsCommand,
+    addForeignCommand,
     addJobsCommand,
     addGcCommand,
     addVerifyCommand,

@@ -1,7 +1,7 @@
 /** What becomes of deposits where the chain changes: before they count, and after. */
 import { Transaction, Wallet } from 'ethers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { extendTrail, readTrail, writeTrail } from '../../src/chain/deposit-trail.ts'
+import { extendTrail, readTrail, writeTrail } from '../../src/chain/block-trail.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import type { BlockId } from '../../src/chain/view.ts'
 import { add } from '../../src/domain/money.ts'

@@ -316,14 +316,76 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'src/chain/deposits.ts',
+    'src/chain/foreign-find.ts',
+    ['chain/foreign-commits.test.ts'],
+    [
+      [
+        'foreign.own',
+        'What an account of ours wrote is no commit by others.',
+        `commits.filter(({ recorder }) => !own.has(recorder))`,
+        `commits`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/foreign-log.ts',
+    ['chain/foreign-commits.test.ts'],
+    [
+      ['foreign.bound', 'Of what others write a bounded part is kept.', `Math.min(dataBytes, KEPT_BYTES)`, `dataBytes`],
+      ['foreign.null', 'Bytes that the database cannot keep stop nothing.', `.replaceAll('\\0', '\\uFFFD')`, ''],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/foreign-statements.ts',
+    ['chain/foreign-commits.test.ts'],
+    [
+      [
+        'foreign.earlier-account',
+        'An account that carried commits of ours is ours, configured or not.',
+        `where r.lane = item.recorder`,
+        `where false`,
+      ],
+      [
+        'foreign.reorganisation',
+        'What the chain has lost is not told any more.',
+        `delete from foreign_commits where block_number > $height`,
+        `delete from foreign_commits where false`,
+      ],
+      [
+        'foreign.many',
+        'Of one file a bounded number is kept.',
+        'from found_commits where place <= ${KEPT_OF_ONE}',
+        'from found_commits',
+      ],
+      [
+        'foreign.named',
+        'Once the operator names an account as ours, nothing of it is told.',
+        `delete from foreign_commits where recorder = any ($own)`,
+        `delete from foreign_commits where false and recorder = any ($own)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-prepare-statements.ts',
+    ['chain/foreign-commits.test.ts'],
+    [
+      [
+        'foreign.new-file',
+        'A file is watched for from its registration on.',
+        `where c.sequence = 1 and a.deleted_at is null`,
+        `where false and a.deleted_at is null`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/block-trail.ts',
     ['chain/deposits-reorg.test.ts'],
     [
       [
         'chain.put-back',
         'A chain that was put back is read from where it goes another way, also while it is shorter.',
-        `time !== undefined && head.time! > time`,
-        `time !== undefined && head.time! > time + 1e9`,
+        `head.time !== undefined && head.time > time`,
+        `head.time !== undefined && head.time > time + 1e9`,
       ],
       [
         'chain.put-back-as-long',

@@ -31,6 +31,17 @@ export const refuses =
   (calls) =>
     calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))
 
+/** The node refuses these calls, and answers the others of the same request. */
+export const refusesOnly =
+  (concerns: (call: RpcRequest) => boolean, error: { code: number; message: string }): Fault =>
+  async (calls, pass) => {
+    const struck = calls.filter(concerns)
+    if (struck.length === 0) return undefined
+    const rest = calls.filter((call) => !struck.includes(call))
+    const replies = rest.length > 0 ? await pass(rest) : []
+    return [...replies, ...struck.map(({ id }): RpcReply => ({ jsonrpc: '2.0', id, error }))]
+  }
+
 /** Only what these calls are about meets the fault. */
 export const onlyTo =
   (concerns: (call: RpcRequest) => boolean, fault: Fault): Fault =>

@@ -18,6 +18,7 @@ import type { FundsService } from '../wallet/funds.ts'
 import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
 import { createContentCredentialsService } from './content-credentials-service.ts'
+import { createForeignCommitService } from './foreign-commit-service.ts'
 import { createHistoryService } from './history-service.ts'
 import { createLinkService } from './link-service.ts'
 import { createManifestReader } from './manifest-reader.ts'
@@ -70,6 +71,7 @@ export function createAssetServices(deps: Dependencies) {
     services: {
       assets,
       assetLinks: createLinkService(deps),
+      foreignCommits: createForeignCommitService(deps),
       histories: createHistoryService({ ...deps, assets, gate: deps.verifications }),
       contentCredentials: createContentCredentialsService(deps),
       thumbnails,

@@ -34,9 +34,16 @@ const refusable = <T>(work: () => T): T | undefined => {
   }
 }
 
-/** Waits for all, and tells whether all came. */
-const settle = async (later: readonly Promise<void>[]) =>
-  later.length === 0 || (await Promise.allSettled(later)).every(({ status }) => status === 'fulfilled')
+/** Waits for all, also for what those ask for that came, and tells whether all came. */
+const settle = async (later: readonly Promise<void>[]) => {
+  for (let waited = 0; waited < later.length; ) {
+    const part = later.slice(waited)
+    waited = later.length
+    const outcomes = await Promise.allSettled(part)
+    if (outcomes.some(({ status }) => status === 'rejected')) return false
+  }
+  return true
+}
 
 /**
  * Compiles an operation that is one read and what hangs on it; undefined for everything else. What it answers is what the

@@ -75,6 +75,11 @@ export const readState = statement(
    union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
    union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8
      from deposits where status = 'FROZEN'
+   union all select ${metric('annal_foreign_commits')}, null, null, count(*)::float8 from foreign_commits
+   union all select ${metric('annal_foreign_commits_lag_blocks')}, null, null, greatest(coalesce(
+       (select value::int from settings where key = 'foreign-commits-head')
+         - (select max((value::json -> 0 ->> 0)::int) from settings where key like 'foreign-commits:%'), 0), 0)::float8
+   union all select ${metric('annal_foreign_commits_unread_assets')}, null, null, count(*)::float8 from watched_assets where not past_read
    union all select ${metric('annal_withdrawals_waiting_seconds')}, null, null,
      coalesce(extract(epoch from now() - min(due_at)), 0)::float8 from withdrawals where status = 'WAITING' and due_at <= now()
    union all select ${metric('annal_webhooks_disabled')}, null, null, count(*)::float8

@@ -47,6 +47,7 @@ const createCache = () =>
       FieldBlame: embedded,
       Figures: embedded,
       Finding: embedded,
+      ForeignCommit: embedded,
       MergedAssetTree: embedded,
       Pricing: embedded,
       Quote: embedded,

@@ -3,7 +3,8 @@
  * a chain has changed: to the block where that is not deep, and about as far where it is. Written as JSON text, newest block first. Time
  * never runs back on a chain: a lower block that is younger than the newest one here is of another.
  */
-import type { BlockId } from './view.ts'
+import type { Rpc } from './rpc.ts'
+import { type BlockId, readBlockHashes } from './view.ts'
 
 /** `time`: Unix seconds; left out by earlier versions. */
 export type PassedBlock = BlockId & { time?: number | undefined }
@@ -37,4 +38,33 @@ export function extendTrail(trail: readonly PassedBlock[], block: PassedBlock): 
     else oldest.set(Math.floor(Math.log2(distance)), passed)
   }
   return [block, ...near, ...oldest.values()]
+}
+
+/** Blocks of a trail that are held against the chain at once. */
+const BATCH = 20
+
+/** The newest block of a trail that the chain still has, with those behind it; undefined when it has none of them. Raises UNAVAILABLE. */
+export async function findFork(rpc: Rpc, trail: Trail): Promise<Trail | undefined> {
+  for (let start = 0; start < trail.length; start += BATCH) {
+    const part = trail.slice(start, start + BATCH)
+    const canonical = await readBlockHashes(
+      rpc,
+      part.map(({ number }) => number),
+    )
+    const index = part.findIndex(({ number, hash }) => canonical.get(number) === hash)
+    // What a block descends from is on the chain with it.
+    if (index >= 0) return [trail[start + index]!, ...trail.slice(start + index + 1)]
+  }
+  return undefined
+}
+
+/**
+ * Whether a chain that is no longer than the trail has gone on another way: one that was put back to an earlier moment. A node that is
+ * merely behind others is not.
+ */
+export function isAnother(trail: Trail, head: PassedBlock): boolean {
+  const passed = trail.find(({ number }) => number === head.number)
+  if (passed) return passed.hash !== head.hash
+  const { time } = trail[0]
+  return time !== undefined && head.time !== undefined && head.time > time
 }

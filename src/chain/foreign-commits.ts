@@ -1,0 +1,165 @@
+/**
+ * Finds what others commit to files of ours: anybody may write to a registry. Blocks are read in order up to the newest, what is found is told
+ * beside the history of an asset and changes nothing of it, and where the chain changes it is forgotten and found anew. What was written
+ * before a file was registered here is its past, read for each file by itself (decision 39).
+ */
+import { getAddress } from 'ethers'
+import type { Database, Log } from '../domain/ports.ts'
+import { extendTrail, findFork, isAnother, type PassedBlock, readTrail, type Trail, writeTrail } from './block-trail.ts'
+import { keccak256 } from './curve.ts'
+import { createForeignFinder } from './foreign-find.ts'
+import { createPastReader } from './foreign-past.ts'
+import {
+  beginAt,
+  findForeignPlace,
+  findUnnamed,
+  goBackTo,
+  nameAssets,
+  noteRead,
+  placeOf,
+  watchAssets,
+} from './foreign-statements.ts'
+import { toHex } from './keys.ts'
+import { createLease } from './lease.ts'
+import type { Registry } from './registry.ts'
+import { contradiction, quantity, type Rpc, resultOf } from './rpc.ts'
+import { createWatch, type Watch } from './watch.ts'
+
+/** Which registry is read, and who writes to it as we. */
+export interface ForeignWatcherOptions {
+  database: Database
+  /** For the connection that holds the lease: a session of its own, not through a statement pooler. */
+  databaseUrl: string
+  registry: Registry
+  log: Log
+  /** Accounts that write for us, and that did so earlier. */
+  own: readonly string[]
+  /** Milliseconds between looks while nothing is new; 5,000 when missing. */
+  pollEvery?: number
+}
+
+/** The lease of who reads. */
+const FOREIGN_LEASE = 'foreign-commits'
+/** Files whose topics are worked out in one step. */
+const NAMED_AT_ONCE = 500
+/** Milliseconds between two looks for files that are watched for and were deleted, or are not watched for yet. */
+const WATCHED_EVERY_MS = 3_600_000
+/** Milliseconds of rest while there is more to read: it can wait, and requests cannot. */
+const BETWEEN_MS = 20
+
+interface HeadReply {
+  number: string
+  hash: string
+  timestamp: string
+}
+const idOf = ({ number, hash, timestamp }: HeadReply): PassedBlock => ({
+  ...{ number: Number(number), hash, time: Number(timestamp) },
+})
+
+/** A block by its number or tag; undefined where the node has none. Raises UNAVAILABLE. */
+const readBlock = async (rpc: Rpc, at: number | 'latest'): Promise<PassedBlock | undefined> => {
+  const tag = at === 'latest' ? at : quantity(at)
+  const [outcome] = await rpc.batch([{ method: 'eth_getBlockByNumber', params: [tag, false] }])
+  const block = resultOf<HeadReply | null>(outcome)
+  return block ? idOf(block) : undefined
+}
+
+/**
+ * A watcher of commits by others; of several processes one reads, by the lease `foreign-commits`. While the chain or the database is away
+ * it asks again, every 5 seconds at last, and is told of in the log once.
+ */
+export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
+  const { database, registry, log, pollEvery = 5_000 } = options
+  const own = options.own.map((each) => getAddress(each.toLowerCase()))
+  const stopping = new AbortController()
+  const rpc = registry.rpc.until(stopping.signal)
+  const lease = createLease({ databaseUrl: options.databaseUrl, log })
+  const finder = createForeignFinder({ rpc, database, own: new Set(own) })
+  const past = createPastReader({ rpc, database, lease, leaseName: FOREIGN_LEASE, finder })
+  let watchedAt = Number.NEGATIVE_INFINITY
+
+  const watchAll = async () => {
+    if (performance.now() - watchedAt < WATCHED_EVERY_MS) return
+    await lease.write(FOREIGN_LEASE, watchAssets, { own })
+    watchedAt = performance.now()
+  }
+
+  /** Has new files found in what is read from here on. */
+  const nameAll = async (trail: Trail) => {
+    const rows = await database.query(findUnnamed, { limit: NAMED_AT_ONCE })
+    if (rows.length === 0) return false
+    const nids = rows.map(({ nid }) => nid)
+    const topics = nids.map((nid) => toHex(keccak256(Buffer.from(nid))))
+    await lease.write(FOREIGN_LEASE, nameAssets, { nids, topics, pastTo: trail[0].number })
+    return true
+  }
+
+  const begin = (place: string, head: PassedBlock) =>
+    lease.write(FOREIGN_LEASE, beginAt, { place, trail: writeTrail([head]), head: head.number })
+
+  /** The chain is another one below what was read of it: back to the newest block that it still has. */
+  const goBack = async (place: string, trail: Trail, head: PassedBlock) => {
+    const fork = await findFork(rpc, trail)
+    if (!fork) {
+      log.warn({}, 'The chain is another one; commits by others are sought on it from the beginning')
+      return begin(place, head)
+    }
+    if (fork[0].hash === trail[0].hash) throw contradiction(rpc)
+    const height = fork[0].number
+    await lease.write(FOREIGN_LEASE, goBackTo, { place, trail: writeTrail(fork), head: head.number, height })
+  }
+
+  /** An operator wants everything from a block on to be read once more. */
+  const readAgainFrom = async (place: string, trail: Trail, head: PassedBlock, from: number) => {
+    const before = await readBlock(rpc, Math.min(Math.max(from - 1, 0), trail[0].number))
+    if (!before) throw contradiction(rpc)
+    const passed = trail.filter(({ number }) => number < before.number)
+    const to = writeTrail([before, ...passed])
+    await lease.write(FOREIGN_LEASE, goBackTo, { place, trail: to, head: head.number, height: before.number })
+  }
+
+  /** Reads on from the newest block of the trail. Returns whether there is more. */
+  const readOn = async (place: string, at: string, trail: Trail, head: PassedBlock): Promise<boolean> => {
+    if (head.number <= trail[0].number) {
+      if (isAnother(trail, head)) await goBack(place, trail, head)
+      return false
+    }
+    const read = await finder.readAfter(at, trail[0], head.number)
+    if (!read) {
+      await goBack(place, trail, head)
+      return true
+    }
+    const to = writeTrail(extendTrail(trail, read.last))
+    await lease.write(FOREIGN_LEASE, noteRead, { place, trail: to, head: head.number, ...read.found })
+    return read.last.number < head.number
+  }
+
+  /** Returns how long to rest, in milliseconds. */
+  const step = async (): Promise<number> => {
+    if (!(await lease.acquire(FOREIGN_LEASE))) return pollEvery
+    const chainId = await registry.readChainId()
+    const at = await registry.findAddress(chainId)
+    if (!at) return pollEvery
+    await watchAll()
+    const head = await readBlock(rpc, 'latest')
+    if (!head) throw contradiction(rpc)
+    const place = placeOf(chainId, at)
+    const [row] = await database.query(findForeignPlace, { place })
+    if (!row?.trail) {
+      await begin(place, head)
+      return 0
+    }
+    const trail = readTrail(row.trail)
+    if (row.again !== null) {
+      await readAgainFrom(place, trail, head, row.again)
+      return 0
+    }
+    const hasNamed = await nameAll(trail)
+    const hasPast = await past.readOn(at, trail[0])
+    const hasMore = await readOn(place, at, trail, head)
+    return hasNamed || hasPast || hasMore ? BETWEEN_MS : pollEvery
+  }
+
+  const words = { waits: 'Commits by others are not looked for', goesOn: 'Commits by others are looked for again' }
+  return createWatch({ step, stopping, close: () => lease.close(), log, words })
+}

@@ -1,0 +1,140 @@
+/** Which of a registry's logs are commits by others to files of ours, and where they are read. */
+import type { Database } from '../domain/ports.ts'
+import type { PassedBlock } from './block-trail.ts'
+import { type LoggedCommit, type LogReply, readCommitLog } from './foreign-log.ts'
+import { findByTopics, findOurs } from './foreign-statements.ts'
+import { commitTopic } from './registry-abi.ts'
+import { contradiction, quantity, type Rpc, RpcError, type RpcOutcome, resultOf } from './rpc.ts'
+
+/** What is found, as the statements take it. */
+export interface FoundCommits {
+  nids: string[]
+  blockNumbers: number[]
+  logIndexes: number[]
+  blockHashes: string[]
+  hashes: string[]
+  recorders: string[]
+  data: string[]
+  dataBytes: number[]
+  times: Date[]
+}
+
+/** Finds commits by others; what `createForeignFinder` makes. */
+export type ForeignFinder = ReturnType<typeof createForeignFinder>
+
+/** Blocks asked for at once: nodes allow some thousands, ours all of them, and a range that is refused is halved. */
+const FIRST_RANGE = 2_000
+const LARGEST_RANGE = 100_000
+
+interface BlockReply {
+  number: string
+  hash: string
+  timestamp: string
+}
+const blockCall = (number: number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })
+const blockOf = (outcome: RpcOutcome | undefined): PassedBlock | undefined => {
+  const block = resultOf<BlockReply | null>(outcome)
+  return block ? { number: Number(block.number), hash: block.hash, time: Number(block.timestamp) } : undefined
+}
+
+/** Finds commits by others. `own`: accounts that write for us, beside those that carried commits of ours. */
+export function createForeignFinder({
+  rpc,
+  database,
+  own,
+}: {
+  rpc: Rpc
+  database: Database
+  own: ReadonlySet<string>
+}) {
+  let range = FIRST_RANGE
+
+  /** Those that others wrote: neither an account of ours did, whatever became of it, nor did we sign the transaction. */
+  const leaveOutOurs = async (commits: readonly LoggedCommit[]) => {
+    const strange = commits.filter(({ recorder }) => !own.has(recorder))
+    if (strange.length === 0) return []
+    const recorders = [...new Set(strange.map(({ recorder }) => recorder))]
+    const hashes = [...new Set(strange.map(({ transactionHash }) => transactionHash))]
+    const ours = new Set((await database.query(findOurs, { recorders, hashes })).map((row) => row.own))
+    return strange.filter(({ recorder, transactionHash }) => !ours.has(recorder) && !ours.has(transactionHash))
+  }
+
+  /** The times of the blocks that hold these. Raises UNAVAILABLE when the node has other blocks by now. */
+  const readTimes = async (commits: readonly LoggedCommit[]) => {
+    const hashes = new Map(commits.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]))
+    const outcomes = await rpc.batch([...hashes.keys()].map(blockCall))
+    const blocks = outcomes.map(blockOf)
+    if (blocks.some((block) => block === undefined || hashes.get(block.number) !== block.hash)) throw contradiction(rpc)
+    return new Map(blocks.map((block) => [block!.number, new Date(block!.time! * 1_000)]))
+  }
+
+  /** What of these logs is to be told: those of files that are watched for, and that others wrote. Raises UNAVAILABLE. */
+  const find = async (logs: readonly LogReply[]): Promise<FoundCommits> => {
+    const commits = await leaveOutOurs(logs.flatMap((log) => readCommitLog(log) ?? []))
+    const topics = [...new Set(commits.map(({ topic }) => topic))]
+    const rows = topics.length > 0 ? await database.query(findByTopics, { topics }) : []
+    const nids = new Map(rows.map(({ topic, nid }) => [topic, nid]))
+    const told = commits.filter(({ topic }) => nids.has(topic))
+    const times = await readTimes(told)
+    return {
+      nids: told.map(({ topic }) => nids.get(topic)!),
+      blockNumbers: told.map(({ blockNumber }) => blockNumber),
+      logIndexes: told.map(({ logIndex }) => logIndex),
+      blockHashes: told.map(({ blockHash }) => blockHash),
+      hashes: told.map(({ transactionHash }) => transactionHash),
+      recorders: told.map(({ recorder }) => recorder),
+      data: told.map(({ data }) => data),
+      dataBytes: told.map(({ dataBytes }) => dataBytes),
+      times: told.map(({ blockNumber }) => times.get(blockNumber)!),
+    }
+  }
+
+  /** Halves what is asked for at once, for as long as there is something to halve. */
+  const narrow = (asked: number, error: unknown) => {
+    range = Math.max(Math.floor(asked / 2), 1)
+    if (asked === 1 || !(error instanceof RpcError)) throw error
+  }
+
+  return {
+    find,
+
+    /**
+     * Logs of the registry from one block to another, or a part of them, from the first one on; `topic` of one file, or of all. Returns also the
+     * last block that was read. Asked in one request with that block before and after, so that a node that is behind, or a chain that
+     * changes meanwhile, is noticed. Raises UNAVAILABLE, and RpcError when the node refuses even a single block.
+     */
+    async readLogs(
+      at: string,
+      { from, to, topic, after }: { from: number; to: number; topic?: string; after?: PassedBlock },
+    ): Promise<{ logs: LogReply[]; last: PassedBlock; isChanged: boolean }> {
+      for (;;) {
+        const end = Math.min(from + range - 1, to)
+        const filter = {
+          ...{ address: at, fromBlock: quantity(from), toBlock: quantity(end) },
+          topics: [commitTopic, ...(topic ? [null, topic] : [])],
+        }
+        const asked = [blockCall(after?.number ?? end), blockCall(end)]
+        try {
+          const [behind, before, logs, last] = await rpc.batch([
+            ...asked,
+            { method: 'eth_getLogs', params: [filter] },
+            blockCall(end),
+          ])
+          const read = resultOf<LogReply[]>(logs)
+          const block = blockOf(last)
+          if (!block || blockOf(before)?.hash !== block.hash) throw contradiction(rpc)
+          range = Math.min(range * 2, LARGEST_RANGE)
+          return { logs: read, last: block, isChanged: after !== undefined && blockOf(behind)?.hash !== after.hash }
+        } catch (error) {
+          narrow(end - from + 1, error)
+        }
+      }
+    },
+
+    /** What was committed after a block, as far as it is read at once; undefined when the chain does not have the block any more. Raises UNAVAILABLE, RpcError. */
+    async readAfter(at: string, after: PassedBlock, to: number) {
+      const { logs, last, isChanged } = await this.readLogs(at, { from: after.number + 1, to, after })
+      return isChanged ? undefined : { found: await find(logs), last }
+    },
+  }
+}

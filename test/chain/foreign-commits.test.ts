@@ -1,0 +1,233 @@
+/** What others commit to files of ours, on a registry that everybody writes to. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { createForeignWatcher, type ForeignWatcherOptions } from '../../src/chain/foreign-commits.ts'
+import { readCommitLog } from '../../src/chain/foreign-log.ts'
+import { readAgain, readForeignState } from '../../src/chain/foreign-statements.ts'
+import { createRelayAccount } from '../../src/chain/keys.ts'
+import { createRegistry } from '../../src/chain/registry.ts'
+import { commitTopic, encodeCommit, encodeCommits } from '../../src/chain/registry-abi.ts'
+import { quantity } from '../../src/chain/rpc.ts'
+import type { Watch } from '../../src/chain/watch.ts'
+import { refusesOnly } from '../support/chain-faults.ts'
+import type { ChainProxy } from '../support/chain-proxy.ts'
+import { eventually } from '../support/eventually.ts'
+import { relayKeys, type TestChain } from './support/anvil.ts'
+import { all, useRelayScene } from './support/relay-scene.ts'
+import type { TestAsset, World } from './support/world.ts'
+
+let world: World
+let chain: TestChain
+let proxy: ChainProxy
+useRelayScene((scene) => {
+  ;({ world, chain, proxy } = scene)
+})
+
+const watchers: Watch[] = []
+// Before the database goes.
+afterEach(async () => {
+  await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()))
+})
+
+const addresses = relayKeys.map((key) => createRelayAccount(key).address)
+
+/** Files of ours with so many commits each on the chain. */
+const settle = async (assets: number, each: number, key = 0) => {
+  const made = await world.addCommits(assets, each)
+  const relay = world.relay(chain.url, { relayKeys: [relayKeys[key]!], commitsPerTransaction: 1 })
+  await eventually(world.statuses, all('FINAL', assets * each))
+  return { assets: made, relay }
+}
+
+const watch = (options: Partial<ForeignWatcherOptions> & { rpcUrl?: string } = {}) => {
+  const { database, databaseUrl, log } = world
+  const registry = createRegistry({ rpcUrl: options.rpcUrl ?? chain.url, database })
+  const watcher = createForeignWatcher({
+    ...{ database, databaseUrl, log, registry, own: [addresses[0]!], pollEvery: 20, ...options },
+  })
+  watcher.start()
+  watchers.push(watcher)
+  return watcher
+}
+
+/** Somebody else sends this to the registry; it is mined at once. */
+const send = async (data: string) => {
+  const accounts = await chain.rpc.call<string[]>('eth_accounts')
+  const registry = createRegistry({ rpcUrl: chain.url, database: world.database })
+  const to = await registry.findAddress(await registry.readChainId())
+  await chain.rpc.call('eth_sendTransaction', { from: accounts.at(-1), to, data, gas: quantity(25_000_000) })
+}
+const write = ({ nid }: Pick<TestAsset, 'nid'>, text: string) => send(encodeCommit(nid, text))
+
+interface Row {
+  nid: string
+  data: string
+  data_bytes: number
+  block_number: number
+}
+const found = () =>
+  world.sql<Row>('select nid, data, data_bytes, block_number from foreign_commits order by block_number, log_index')
+const tells = (...texts: string[]) =>
+  eventually(
+    async () => (await found()).map(({ data }) => data),
+    (seen) => JSON.stringify(seen) === JSON.stringify(texts),
+  )
+/** All is read: every past, and every block. */
+const hasRead = () =>
+  eventually(
+    async () => {
+      const [state] = await world.database.query(readForeignState)
+      return { state, head: Number(await chain.rpc.call('eth_blockNumber')) }
+    },
+    ({ state, head }) => state?.block === head && state.unread === 0 && !state.again,
+  )
+
+describe('commits by others', () => {
+  it('are found from before and after a file was registered, and none of our own is among them', async () => {
+    const { assets } = await settle(2, 2)
+    const [asset, other] = assets
+    await write(asset!, 'before the first look')
+    await write({ nid: 'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy' }, 'of no file of ours')
+    watch()
+    await tells('before the first look')
+    await send(encodeCommits([asset!, other!].map(({ nid }) => ({ nid, commitData: 'two at once' }))))
+    await tells('before the first look', 'two at once', 'two at once')
+
+    // Registered here only after somebody had committed to it.
+    const late = await world.addAsset(asset!.owner)
+    await write(late, 'before it was registered')
+    await hasRead()
+    expect(await found()).toHaveLength(3)
+    await world.addCommit(late)
+    await eventually(world.statuses, all('FINAL', 5))
+    await hasRead()
+    await write(late, 'after it was registered')
+    await tells(
+      ...['before the first look', 'two at once', 'two at once', 'before it was registered', 'after it was registered'],
+    )
+    const rows = await world.sql('select recorder, transaction_hash, recorded_at from foreign_commits')
+    for (const { recorder, recorded_at } of rows) {
+      expect(addresses).not.toContain(recorder)
+      expect(Math.abs(Date.now() - (recorded_at as Date).getTime())).toBeLessThan(3_600_000)
+    }
+  })
+
+  it('are forgotten with the blocks that the chain loses, and found anew where they are', async () => {
+    const { assets } = await settle(1, 1)
+    watch()
+    await write(assets[0]!, 'stays')
+    await tells('stays')
+    const before = await chain.rpc.call('evm_snapshot')
+    await write(assets[0]!, 'is lost')
+    await chain.rpc.call('anvil_mine', quantity(3))
+    await tells('stays', 'is lost')
+    await chain.rpc.call('evm_revert', before)
+    await write(assets[0]!, 'is elsewhere')
+    await chain.rpc.call('anvil_mine', quantity(5))
+    await tells('stays', 'is elsewhere')
+    // Shorter than before, and as long.
+    await chain.rpc.call('anvil_reorg', 6, [])
+    await write(assets[0]!, 'is new')
+    await chain.rpc.call('anvil_mine', quantity(1))
+    await tells('stays', 'is new')
+  })
+
+  it('that are hostile are kept in part, and stop none of the others', async () => {
+    const { assets } = await settle(1, 1)
+    const hex = (text: string) => Buffer.from(text).toString('hex')
+    watch()
+    // As many bytes as they replace.
+    await send(encodeCommit(assets[0]!.nid, 'abcd').replace(hex('abcd'), 'ff00fe41'))
+    await write(assets[0]!, `<script>${'x'.repeat(100_000)}`)
+    await write(assets[0]!, 'decent')
+    await eventually(found, (rows) => rows.length === 3)
+    const [broken, long, decent] = await found()
+    expect(broken).toMatchObject({ data: '\uFFFD\uFFFD\uFFFDA', data_bytes: 4 })
+    expect([long!.data.length, long!.data_bytes, decent!.data]).toEqual([4_096, 100_008, 'decent'])
+  })
+
+  it('are kept up to a thousand of one file, whose others are known to be missing', async () => {
+    const { assets } = await settle(2, 1)
+    watch()
+    const some = (count: number) =>
+      send(encodeCommits(Array.from({ length: count }, () => ({ nid: assets[0]!.nid, commitData: 'spam' }))))
+    for (const count of [400, 400, 201]) await some(count)
+    await write(assets[1]!, 'decent')
+    await eventually(found, (rows) => rows.some(({ data }) => data === 'decent'))
+    expect(await found()).toHaveLength(1_001)
+    const cut = await world.sql<{ nid: string }>('select nid from watched_assets where cut_at is not null')
+    expect(cut).toEqual([{ nid: assets[0]!.nid }])
+  })
+
+  it.each([
+    ['allows short ranges only', 'eth_getLogs', false],
+    ['has a registry that cannot list its commits', 'eth_call', true],
+  ])('are found on a node that %s', async (_, method, isAlways) => {
+    const { assets } = await settle(1, 1)
+    await write(assets[0]!, 'long ago')
+    await chain.rpc.call('anvil_mine', quantity(20))
+    await write(assets[0]!, 'later')
+    const spanOf = (filter: unknown) => {
+      const { fromBlock, toBlock } = filter as Record<'fromBlock' | 'toBlock', string>
+      return Number(toBlock) - Number(fromBlock)
+    }
+    proxy.fault = refusesOnly((call) => call.method === method && (isAlways || spanOf(call.params[0]) > 3), {
+      code: -32_000,
+      message: 'not that',
+    })
+    watch({ rpcUrl: proxy.url })
+    await tells('long ago', 'later')
+    await chain.rpc.call('anvil_mine', quantity(20))
+    await write(assets[0]!, 'last')
+    await tells('long ago', 'later', 'last')
+  })
+
+  it('are none that an earlier account of ours wrote, also where a backup does not know of it and the operator names it', async () => {
+    const { assets, relay } = await settle(1, 2, 1)
+    await relay.stop()
+    const forgetful = watch()
+    await hasRead()
+    await write(assets[0]!, 'somebody else')
+    await tells('somebody else')
+
+    await world.sql('delete from chain_transactions')
+    await world.sql(
+      `update commit_relays set status = 'PENDING', lane = null, nonce = null, transaction_hash = null, block_number = null, block_hash = null`,
+    )
+    await world.database.query(readAgain, { from: 0 })
+    await eventually(found, (rows) => rows.length === 3)
+    await forgetful.stop()
+    watch({ own: addresses })
+    await tells('somebody else')
+  })
+
+  it('are read again from a block on when the operator wants it, and by another process when one stops', async () => {
+    const { assets } = await settle(1, 1)
+    const first = watch()
+    await write(assets[0]!, 'one')
+    await tells('one')
+    await world.sql('delete from foreign_commits')
+    await world.database.query(readAgain, { from: 1 })
+    await tells('one')
+    await first.stop()
+    await write(assets[0]!, 'two')
+    watch()
+    await tells('one', 'two')
+  })
+
+  it('are told by logs that hold anything: what is no commit is none, and nothing raises', () => {
+    const word = `0x${'0'.repeat(24)}${addresses[0]!.slice(2)}`
+    const topics = [commitTopic, word, `0x${'ab'.repeat(32)}`]
+    const place = { transactionHash: '0x1', blockNumber: '0x2', blockHash: '0x3', logIndex: '0x0' }
+    const read = (data: string, of = topics) => readCommitLog({ topics: of, data, ...place })
+    for (const data of [
+      '0x',
+      '0x20',
+      `0x${'f'.repeat(64)}`,
+      `0x${'f'.repeat(128)}`,
+      `0x${'0'.repeat(62)}20${'f'.repeat(64)}`,
+    ])
+      expect(read(data)).toMatchObject({ data: '', dataBytes: 0, recorder: addresses[0] })
+    expect(read('0x', topics.slice(0, 2))).toBeUndefined()
+    expect(read('0x', [commitTopic, '0x', topics[2]!])).toBeUndefined()
+  })
+})
