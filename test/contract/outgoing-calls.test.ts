@@ -86,6 +86,7 @@ it('there is no other way out of the process than these', () => {
       "pg: platform/database/migrations.ts",
       "pg: platform/database/schema-engine.ts",
       "pg: platform/embedded/embedded-postgres.ts",
+      "pg: platform/reads/ask.ts",
       "pg: platform/reads/reads.ts",
       "undici: delivery/guarded-connector.ts",
       "undici: delivery/webhook-sender.ts",
