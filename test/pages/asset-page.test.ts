@@ -109,12 +109,41 @@ describe('the page of a public asset', () => {
     expect((await app.rest('GET', path)).text).not.toContain('It holds')
   })
 
+  it('tells what a manifest in the file claims, and whose word that is', async () => {
+    expect((await app.rest('GET', path)).text).not.toContain('What the file says of itself')
+    const claims = {
+      ...{ state: 'VALID', trustList: null, generator: 'A camera', title: null, signer: '<b>Ada</b>', issuer: 'Works' },
+      ...{ signedAt: null, actions: ['c2pa.created'], creators: [], digitalSourceType: null, mining: [], problems: [] },
+      ...{ manifestCount: 1, checkedAt: new Date().toISOString() },
+    }
+    await app.sql('update assets set content_credentials = $2::jsonb where nid = $1', [nid, JSON.stringify(claims)])
+    const { text } = await app.rest('GET', path)
+    expect(text).toContain('It is the word of whoever signed it, and none of this service.')
+    expect(text).toContain('<dt>Signed by</dt><dd>&lt;b&gt;Ada&lt;/b&gt;, Works</dd>')
+    expect(text).not.toContain('<dt>Made by</dt>')
+  })
+
   it('is shown though the chain cannot be asked', async () => {
     vi.spyOn(app.services.histories, 'verify').mockRejectedValueOnce(unavailable('The chain'))
     const page = await app.rest('POST', path, { urlencoded: {} })
     expect([page.status, titleOf(page)]).toEqual([200, 'Second – Annal'])
     expect(page.text).toContain('It could not be checked right now')
   })
+})
+
+it('a long history is read page by page, also by a link', async () => {
+  const { id } = await owner.register()
+  for (let n = 1; n <= 50; n += 1) await patch(id, { caption: `Said ${n} times` })
+  const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })
+  const newest = await app.rest('GET', addressIn(body.url))
+  expect(newest.text).toContain('<ins>Said 50 times</ins>')
+  expect(newest.text).not.toContain('Registered the file')
+  const follow = ({ text }: Answer, words: string) =>
+    app.rest('GET', addressIn(new RegExp(`href="([^"#]+)#history">${words}`).exec(text)![1]!.replaceAll('&amp;', '&')))
+  const older = await follow(newest, 'Older commits')
+  expect(older.text).toContain('Registered the file')
+  expect(older.text).not.toContain('Older commits')
+  expect((await follow(older, 'The newest commits')).text).toContain('<ins>Said 50 times</ins>')
 })
 
 describe('an asset that is not public', () => {

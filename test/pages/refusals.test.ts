@@ -6,7 +6,12 @@ import { createTestApp } from '../support/test-app.ts'
 const app = await createTestApp({ env: { LIMIT_REQUESTS_PER_IP: '40' } })
 
 const link = 'user_01h455vb4pex5vsknk084sn02q/wrong'
-const pages = [`/account/password-reset/${link}`, `/account/email-verification/${link}`, '/']
+const pages = [
+  `/account/password-reset/${link}`,
+  `/account/email-verification/${link}`,
+  '/',
+  '/assets/bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+]
 const chinese = { 'Accept-Language': 'zh-HK' }
 
 afterEach(() => {

@@ -10,6 +10,7 @@ import { refusalPage } from '../refusal.ts'
 import type { Run } from '../run.ts'
 import { pageWords, preferredLanguage } from '../words.ts'
 import { type CheckOutcome, check, yourself } from './checked.ts'
+import { credentials } from './credentials.ts'
 import { head } from './head.ts'
 import { media } from './media.ts'
 import { readAsset, type ShownAsset } from './read.ts'
@@ -68,11 +69,11 @@ ${facts(
 </section>`
 }
 
-/** The request as whoever has the link that it came with. */
+/** The request as whoever has the link that it came with. A token that is good no more is as good as none. */
 async function byLink(request: PageRequest): Promise<PageRequest> {
   const { params, query, context } = request
   const actor = await context.services.assetLinks.readerOf(context.actor, params.nid!, query)
-  return actor === context.actor ? request : { ...request, context: { ...context, actor } }
+  return { ...request, context: { ...context, actor, hasStaleToken: false } }
 }
 
 /** What makes a link good, to be carried on to what the page leads to. */
@@ -115,6 +116,7 @@ ${asset.publicAccess ? '' : html`<p class="quiet">${speech.words.private}</p>`}
 ${media(asset, speech)}
 ${asset.caption && html`<p class="caption">${asset.caption}</p>`}
 ${about(asset, speech)}
+${credentials(asset, speech)}
 ${check(outcome, speech)}
 ${timeline(asset, { at, isNewest: older === null, checked }, speech)}
 ${yourself(asset, { proofUrl, place, publicUrl }, speech)}`,

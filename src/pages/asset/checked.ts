@@ -33,7 +33,7 @@ export function marksOf({ commits }: Checked, { treeCid, transactionHash }: Show
 /** The verdict, with every look at the whole. */
 function result(checked: Checked, speech: Speech): Html {
   const { language, words } = speech
-  const { verdict, asOf, chainId, registry, foreign } = checked
+  const { verdict, asOf, chainId, registry, foreign, foreignRecorders } = checked
   const line = (name: string, finding: Finding | null | undefined) =>
     finding && ([name, mark(finding, speech)] as const)
   return html`<div class="notice ${verdictTones[verdict]}" role="status"><p><strong>${words.check[verdict]}</strong></p>
@@ -47,7 +47,7 @@ ${facts(
   [words.check.registry, html`<code>${registry}</code>, ${fillIn(words.check.chain, { chain: chainId })}`],
 )}
 <p class="quiet">${sentenceWithMoment(words.check.asOf, asOf.number, moment(asOf.time, language))}</p>
-${foreign > 0 && html`<p>${fillIn(words.check.foreign, { count: foreign })}</p>`}`
+${foreign > 0 && html`<p>${fillIn(words.check.foreign, { count: foreign })} ${foreignRecorders.map((address) => html`<code>${address}</code> `)}</p>`}`
 }
 
 /** The sentence with a block and a moment, which is more than text, at its end. */

@@ -30,6 +30,17 @@ const AssetPage = graphql(/* GraphQL */ `
         displayName
         address
       }
+      contentCredentials {
+        state
+        signer
+        issuer
+        generator
+        creators
+        actions
+        digitalSourceType
+        mining
+        problems
+      }
       registration {
         status
       }

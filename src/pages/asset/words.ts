@@ -43,6 +43,24 @@ const en = {
     signed_metadata: 'Signed metadata',
     signature: 'Signatures',
   },
+  credentials: {
+    title: 'What the file says of itself',
+    intro:
+      'A manifest in the file (Content Credentials) claims this. It is the word of whoever signed it, and none of this service.',
+    states: {
+      TRUSTED: 'It is intact, and who signed is vouched for by a certificate that the operator trusts.',
+      VALID: 'It is intact. Who signed is known to nobody here: anybody may have, under any name.',
+      INVALID: 'It does not fit the file, or is not signed as it has to be.',
+      UNREADABLE: 'There is a manifest, and it cannot be read.',
+    },
+    signer: 'Signed by',
+    generator: 'Made with',
+    creators: 'Made by',
+    actions: 'What was done',
+    source: 'How it came about',
+    mining: 'Use by programs that learn',
+    problems: 'Problems',
+  },
   check: {
     title: 'Is this history true?',
     intro:
@@ -137,6 +155,23 @@ const zhTw: AssetWords = {
     public_access: '公開',
     signed_metadata: '已簽署的中繼資料',
     signature: '簽章',
+  },
+  credentials: {
+    title: '檔案自己的說法',
+    intro: '檔案內的資訊清單（內容憑證）如此聲稱。這是簽署者的說法，並非本服務的說法。',
+    states: {
+      TRUSTED: '內容完整，且簽署者由營運者信任的憑證擔保。',
+      VALID: '內容完整，但本服務無法得知簽署者是誰：任何人都可能以任何名義簽署。',
+      INVALID: '與檔案不符，或未依規定簽署。',
+      UNREADABLE: '有資訊清單，但無法讀取。',
+    },
+    signer: '簽署者',
+    generator: '製作軟體',
+    creators: '作者',
+    actions: '處理方式',
+    source: '來源類型',
+    mining: '機器學習的使用',
+    problems: '問題',
   },
   check: {
     title: '這份歷程是真的嗎？',
