@@ -26,7 +26,8 @@ type Asked = Pick<Compiled, 'name' | 'text' | 'isList'>
  */
 function manyOf({ name, text, isList }: Asked, types: readonly string[]): Asked | undefined {
   if (types.length === 0 || types.some((type) => type.endsWith('[]'))) return undefined
-  const lists = types.map((type, at) => `$${at + 1}::${type}[]`).join(', ')
+  // Of a list in a query of its own the planner knows no length: one plan serves all, where it would make one for each list else.
+  const lists = types.map((type, at) => `(select $${at + 1}::${type}[])`).join(', ')
   const columns = types.map((_, at) => `p${at + 1}`).join(', ')
   const one = text.replace(/\$(\d+)/g, 'k.p$1')
   return {
