@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { formTokenOf } from '../../src/pages/admin/own-form.ts'
 import { until } from '../../test/support/eventually.ts'
+import { newPicture } from '../../test/support/pictures.ts'
 import { fundSql } from './fund.ts'
 import { leadsToSignIn } from './fuzz-admin.ts'
 import type { FuzzAnswer } from './fuzz-judge.ts'
@@ -75,7 +76,9 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
   })
 
   async function newThings() {
-    const form = `--b\r\nContent-Disposition: form-data; name="asset_file"; filename="a.txt"\r\n\r\nthing ${randomUUID()}\r\n--b--\r\n`
+    // What stands in pictures alone (Content Credentials) is let in, too.
+    const picture = Buffer.from(await (await newPicture({ width: 8, height: 8 })).arrayBuffer()).toString('latin1')
+    const form = `--b\r\nContent-Disposition: form-data; name="asset_file"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r\n${picture}\r\n--b--\r\n`
     const headers: [string, string][] = [['Content-Type', 'multipart/form-data; boundary=b']]
     const asset = await made({ method: 'POST', path: '/api/v3/assets/', headers, body: form })
     names.set('owner.nid', asset.id).set('owner.publicNid', asset.id)
