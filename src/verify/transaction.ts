@@ -1,4 +1,4 @@
-/** Transactions: what was signed, by whom, for which chain. */
+/** Transactions: what was signed, and for which chain. */
 import { getBytes, hexlify, keccak256, Transaction, type TransactionLike } from 'ethers'
 
 /** A transaction as nodes tell of it. */
@@ -8,20 +8,21 @@ export type TransactionReply = Record<string, unknown> & { hash: string }
 export interface SignedTransaction {
   /** Made from its bytes. */
   hash: string
-  /** Whose signature it bears, with EIP-55 checksum. */
-  from: string | null
   /** Undefined of the oldest kind, which is good for every chain. */
   chainId: number | undefined
 }
 
-/** Reads a transaction's bytes. Of a kind that is not known only the hash is told. */
+/**
+ * Reads a transaction's bytes. Of a kind that is not known only the hash is told. Who signed it is not looked at: a block holds no
+ * transaction whose signature is wrong, and finding the signer takes longer than all the rest.
+ */
 export function decodeTransaction(bytes: Uint8Array): SignedTransaction {
   const hash = keccak256(bytes)
   try {
-    const { from, chainId } = Transaction.from(hexlify(bytes))
-    return { hash, from, chainId: chainId === 0n ? undefined : Number(chainId) }
+    const { chainId } = Transaction.from(hexlify(bytes))
+    return { hash, chainId: chainId === 0n ? undefined : Number(chainId) }
   } catch {
-    return { hash, from: null, chainId: undefined }
+    return { hash, chainId: undefined }
   }
 }
 
