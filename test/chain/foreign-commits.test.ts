@@ -199,6 +199,9 @@ describe('commits by others', () => {
     await forgetful.stop()
     watch({ own: addresses })
     await tells('somebody else')
+    await world.database.query(readAgain, { from: 0 })
+    await hasRead()
+    await tells('somebody else')
   })
 
   it('are read again from a block on when the operator wants it, and by another process when one stops', async () => {
