@@ -1,11 +1,12 @@
 /**
  * `node bench/relay.ts [commits]`: how many commits a second one process gets onto the embedded chain, and what each costs in
  * processor time of this process. Commits that are ready (their trees stored and signed) and commits as they were accepted;
- * each in a transaction of its own, and in batches. All in one run, each on a fresh installation: read the ratios.
+ * each in a transaction of its own, and in batches. All in one run, each on a fresh installation: read the ratios. Beside it stands the processor time
+ * of everything else, PostgreSQL and the chain included, and how idle the machine was: commits a second mean something where nothing else ran.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../src/config.ts'
@@ -89,6 +90,18 @@ async function addCommits({ database, contentStore, custody }: Installation, cou
   })
 }
 
+/** Milliseconds that all processors of this machine have worked, and have been there. */
+function machineTime() {
+  let busy = 0
+  let whole = 0
+  for (const { times } of cpus()) {
+    const all = times.user + times.nice + times.sys + times.irq + times.idle
+    whole += all
+    busy += all - times.idle
+  }
+  return { busy, whole }
+}
+
 async function measure(name: string, isReady: boolean, perTransaction: number) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-bench-'))
   const silent = () => undefined
@@ -106,14 +119,19 @@ async function measure(name: string, isReady: boolean, perTransaction: number) {
     await untilIncluded(1)
     await addCommits(installation, COMMITS, isReady)
     const before = process.cpuUsage()
+    const machineBefore = machineTime()
     const start = performance.now()
     chain.relay.wake()
     await untilIncluded(1 + COMMITS)
     const seconds = (performance.now() - start) / 1_000
     const { user, system } = process.cpuUsage(before)
     const each = (user + system) / 1_000 / COMMITS
+    const machine = machineTime()
+    const busy = machine.busy - machineBefore.busy
+    const idle = 1 - busy / (machine.whole - machineBefore.whole)
     process.stdout.write(
-      `${name.padEnd(28)} ${(COMMITS / seconds).toFixed(0).padStart(6)} commits/s ${each.toFixed(2).padStart(6)} ms CPU each\n`,
+      `${name.padEnd(28)} ${(COMMITS / seconds).toFixed(0).padStart(6)} commits/s in ${seconds.toFixed(1)} s ${each.toFixed(2).padStart(6)} ms CPU each, ` +
+        `${(busy / COMMITS - each).toFixed(2)} of all else; machine idle ${(idle * 100).toFixed(0)} %, load ${loadavg()[0]!.toFixed(1)}\n`,
     )
   } finally {
     await chain.close()
