@@ -6,6 +6,9 @@ const registry = new Interface(artefact.abi)
 const commitEvent = registry.getEvent('Commit')
 if (!commitEvent) throw new Error('registry.json has no event Commit. Run: node src/chain/compile.ts')
 
+/** What the event of a commit begins with. Kept, because the library works it out anew each time it is asked. */
+export const commitTopic: string = commitEvent.topicHash
+
 /** Creation code; the constructor takes nothing. */
 export const registryBytecode: string = artefact.bytecode
 
@@ -72,11 +75,8 @@ export const batchQuestions: readonly { data: string; answer: boolean }[] = [
   { data: batch, answer: true },
 ].map(({ data, answer }) => ({ data: registry.encodeFunctionData('supportsInterface', [data]), answer }))
 
-/** What the event of a commit begins with. */
-export const commitTopic: string = commitEvent.topicHash
-
 /** Whether a log is that of a commit. */
-export const isCommitLog = ({ topics }: { topics: readonly string[] }): boolean => topics[0] === commitEvent.topicHash
+export const isCommitLog = ({ topics }: { topics: readonly string[] }): boolean => topics[0] === commitTopic
 
 /** The call that asks for the blocks of an asset's commits. */
 export const encodeGetCommits = (nid: string): string => registry.encodeFunctionData('getCommits', [nid])
@@ -86,11 +86,11 @@ export const decodeGetCommits = (answer: string): number[] =>
   (registry.decodeFunctionResult('getCommits', answer)[0] as bigint[]).map(Number)
 
 /** The log filter of an asset's commits: only the hash of its identifier is in the log. */
-export const commitTopics = (nid: string): [string, null, string] => [commitEvent.topicHash, null, id(nid)]
+export const commitTopics = (nid: string): [string, null, string] => [commitTopic, null, id(nid)]
 
 /** The log filter of everything that one of these accounts wrote. */
 export const recorderTopics = (recorders: readonly string[]): [string, string[]] => [
-  commitEvent.topicHash,
+  commitTopic,
   recorders.map((recorder) => `0x${recorder.slice(2).toLowerCase().padStart(64, '0')}`),
 ]
 
