@@ -1,16 +1,20 @@
-import { generateKeyPairSync, verify, X509Certificate } from 'node:crypto'
+import { createHash, generateKeyPairSync, verify, X509Certificate } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decode, encode } from 'cborg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   createContentCredentials,
   openSigningIdentity,
 } from '../../src/platform/content-credentials/content-credentials.ts'
 import { signClaim } from '../../src/platform/content-credentials/cose.ts'
+import { integer, octets, sequence } from '../../src/platform/content-credentials/der.ts'
 import { makeDevelopmentChain } from '../../src/platform/content-credentials/development-chain.ts'
 import { readSigningIdentity } from '../../src/platform/content-credentials/signing-identity.ts'
+import { askForStamp } from '../../src/platform/content-credentials/time-stamp.ts'
+import { listen } from '../support/listen.ts'
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-c2pa-'))
 afterAll(() => rm(dir, { recursive: true }))
@@ -65,6 +69,53 @@ describe('who signs Content Credentials', () => {
     const credentials = createContentCredentials({ dir, config })
     expect(() => credentials.signedBy()).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }))
     expect(await readFile(certificates, 'utf8')).toBe(expired.chain)
+  })
+
+  it('has a time stamp put over the signature, as a countersignature', async () => {
+    const { key, chain } = makeDevelopmentChain(new Date())
+    const stamped: Uint8Array[] = []
+    const signed = await signClaim(readSigningIdentity(key, chain), Buffer.from('a claim'), 3_000, async (bytes) => {
+      stamped.push(bytes)
+      return Buffer.from('a token')
+    })
+    const [header, { sigTst2 }, , signature] = decode(signed.subarray(1)) as [
+      Uint8Array,
+      { sigTst2: { tstTokens: { val: Uint8Array }[] } },
+      null,
+      Uint8Array,
+    ]
+    expect(Buffer.from(sigTst2.tstTokens[0]!.val).toString()).toBe('a token')
+    expect(stamped).toEqual([encode(['CounterSignature', header, new Uint8Array(), encode(signature)])])
+  })
+
+  it('asks an authority for it, and takes no token that is for something else', async () => {
+    const answers: Buffer[] = []
+    const server = createServer((req, res) => {
+      const chunks: Buffer[] = []
+      req.on('data', (chunk: Buffer) => chunks.push(chunk))
+      req.on('end', () => {
+        expect(req.headers['content-type']).toBe('application/timestamp-query')
+        const digest = createHash('sha256').update('signed bytes').digest()
+        expect(Buffer.concat(chunks).includes(digest)).toBe(true)
+        res.end(answers.shift())
+      })
+    })
+    const url = `http://127.0.0.1:${await listen(server, onTestFinished)}`
+    const granted = sequence(integer(Buffer.of(0)))
+    const token = sequence(octets(createHash('sha256').update('signed bytes').digest()))
+    const refusals: [Buffer, RegExp][] = [
+      [sequence(granted, sequence(octets(Buffer.from('another')))), /for something else/],
+      [sequence(sequence(integer(Buffer.of(2)))), /gives no token/],
+      [Buffer.alloc(20_000), /too much/],
+      [Buffer.from('<html>'), /no DER/],
+    ]
+    const ask = () => askForStamp(url, Buffer.from('signed bytes'))
+    for (const [answer, message] of refusals) {
+      answers.push(answer)
+      await expect(ask()).rejects.toThrow(message)
+    }
+    answers.push(sequence(granted, token))
+    expect(Buffer.from(await ask())).toEqual(token)
   })
 
   it('signs claims as COSE has it, in as many bytes as are kept free', async () => {

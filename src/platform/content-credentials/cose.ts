@@ -38,8 +38,9 @@ export async function signClaim(
     ]),
   )
   const signature = signatureOf(identity, encode(['Signature1', header, new Uint8Array(), claim]))
-  // Over the signature as CBOR has it: C2PA 2.x, 10.3.2.5.
-  const tokens = stamp && { sigTst2: { tstTokens: [{ val: await stamp(encode(signature)) }] } }
+  // A countersignature over the signature as CBOR has it: C2PA 2.x, 10.3.2.5.
+  const stamped = encode(['CounterSignature', header, new Uint8Array(), encode(signature)])
+  const tokens = stamp && { sigTst2: { tstTokens: [{ val: await stamp(stamped) }] } }
   const envelope = (padding: number) =>
     Buffer.concat([
       Buffer.of(TAG_COSE_SIGN1),
