@@ -53,9 +53,13 @@ export interface CoinChain {
   /** Wei of each. */
   balancesOf(addresses: readonly string[]): Promise<bigint[]>
   mine(blocks: number): Promise<void>
+  /** No more blocks. */
+  rest(): Promise<void>
 }
 
 const CHAIN_ID = 31_337
+/** From block to block. */
+const BLOCK_MS = 500
 const PRICE = 100n * 10n ** 9n
 /** Sends on what it gets, to the address in the first word. */
 const FORWARDER = { address: `0x${'fe'.repeat(20)}`, code: '0x6000600060006000346000355af100' }
@@ -81,6 +85,14 @@ export async function openCoinChain(
   await rpc.call('anvil_setCode', FORWARDER.address, FORWARDER.code)
   await rpc.call('anvil_mine', quantity(DEEPEST + 5))
   const sent: SentCoins[] = []
+  /** One after the other: what changes the chain. */
+  let changing: Promise<unknown> = Promise.resolve()
+  const change = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = changing.then(work)
+    changing = next.catch(() => undefined)
+    return next
+  }
+  const clock = setInterval(() => void change(() => rpc.call('evm_mine')).catch(() => undefined), BLOCK_MS)
   const left = new Set<string>()
 
   const broadcast = async (raw: Uint8Array) => {
@@ -129,7 +141,7 @@ export async function openCoinChain(
     },
     async reorganise(depth) {
       const before = await standing()
-      await rpc.call('anvil_reorg', depth, [])
+      await change(() => rpc.call('anvil_reorg', depth, []))
       const after = await standing()
       const dropped = sent.filter((each) => before.has(each) && !after.has(each))
       for (const each of sent) {
@@ -152,7 +164,11 @@ export async function openCoinChain(
       return outcomes.map((outcome) => BigInt(resultOf<string>(outcome)))
     },
     async mine(blocks) {
-      await rpc.call('anvil_mine', quantity(blocks))
+      await change(() => rpc.call('anvil_mine', quantity(blocks)))
+    },
+    async rest() {
+      clearInterval(clock)
+      await changing
     },
   }
 }

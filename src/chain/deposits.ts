@@ -34,6 +34,9 @@ export type DepositWatcher = Watch
 /** Blocks read at once. */
 const BATCH = 20
 
+/** Looks at which the node says that there is a next block and does not have it, until that is told. */
+const LACKING_LOOKS = 30
+
 const lock = 'deposits'
 const idOf = ({ number, hash, timestamp }: Omit<BlockReply, 'transactions'>): PassedBlock => ({
   ...{ number: Number(number), hash, time: Number(timestamp) },
@@ -65,6 +68,7 @@ export function createDepositWatcher({
   const finder = createDepositFinder({ rpc, books, token })
   const balances = createBalanceLook({ rpc, books, log })
   let told = ''
+  let lackingLooks = 0
 
   const look = async (): Promise<Look> => {
     const tags = ['latest', ...(confirmations === 'finalized' ? ['finalized'] : [])]
@@ -159,7 +163,13 @@ export function createDepositWatcher({
     const blocks = await finder.readBlocks(next, Math.min(head.number, next + BATCH - 1))
     const [first] = blocks
     const last = blocks.at(-1)
-    if (!first || !last) return pollEvery
+    if (!first || !last) {
+      // Another node behind the same address may not have it yet; one that never has it stops everything.
+      lackingLooks += 1
+      if (lackingLooks > LACKING_LOOKS) throw contradiction(rpc)
+      return pollEvery
+    }
+    lackingLooks = 0
     if (first.parentHash !== trail[0].hash) {
       await goBack(seen, { chainId, position }, trail)
       return 0

@@ -5,7 +5,7 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { findWaitingWork } from '../../src/cli/waiting.ts'
 import { findSetbacks, forgetStaleSetbacks, retrySetbacks } from '../../src/domain/sweep/setback-statements.ts'
 import { createDepositBooks } from '../../src/domain/wallet/deposit-books.ts'
-import { cuts } from '../support/chain-faults.ts'
+import { cuts, rewriting } from '../support/chain-faults.ts'
 import { startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
@@ -284,4 +284,23 @@ it('waits while the chain is down, says so once, and goes on when it is back', a
   await scene.caughtUp()
   expect(await app.wallet(user)).toMatchObject({ num: '1' })
   expect(app.log.lines).toHaveLength(1)
+})
+
+it('tells of a node that never has the next block, and goes on when it has', async () => {
+  const user = await app.newUser({ points: '0' })
+  const proxy = await startChainProxy(onTestFinished, scene.url)
+  scene.watch({ rpcUrl: proxy.url })
+  await scene.caughtUp()
+  proxy.fault = rewriting(({ method, params }, result) =>
+    method === 'eth_getBlockByNumber' && params[1] === true ? null : result,
+  )
+  await scene.send(user, COIN)
+  await scene.mine(CONFIRMATIONS + 1)
+  await eventually(
+    () => app.log.lines,
+    (lines) => lines.some(({ message }) => /^Deposits wait: .* contradicts itself/.test(message)),
+  )
+  proxy.fault = undefined
+  await scene.caughtUp()
+  expect(await app.wallet(user)).toMatchObject({ num: '1' })
 })

@@ -396,6 +396,18 @@ export const chain: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/chain/deposits.ts',
+    ['chain/deposits.test.ts'],
+    [
+      [
+        'chain.deposits-silent',
+        'A node that never has the next block is told of.',
+        `if (lackingLooks > LACKING_LOOKS) throw`,
+        `if (lackingLooks > LACKING_LOOKS * 1_000_000) throw`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/chain/deposit-finder.ts',
     ['chain/deposits-contract.test.ts'],
     [
