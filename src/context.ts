@@ -8,6 +8,7 @@ import type { FigureService } from './domain/figures/figure-service.ts'
 import type { Idempotency, IdempotencyContext } from './domain/idempotency.ts'
 import type { Chain, Database, Log } from './domain/ports.ts'
 import type { StoreServices } from './domain/store/store-services.ts'
+import type { HeldCoinService } from './domain/wallet/held-coin-service.ts'
 import type { WalletServices } from './domain/wallet/wallet-services.ts'
 import type { WithdrawalService } from './domain/wallet/withdrawal-service.ts'
 
@@ -17,6 +18,7 @@ export interface Services extends AccountServices, AssetServices, StoreServices,
   events: EventService
   figures: FigureService
   withdrawals: WithdrawalService
+  heldCoins: HeldCoinService
   idempotency: Idempotency
 }
 

@@ -40,6 +40,7 @@ import type {
 import { createActionArgs } from './domain/store/action-args.ts'
 import { createStoreServices } from './domain/store/store-services.ts'
 import type { Telemetry, WatchedServices } from './domain/telemetry.ts'
+import { createHeldCoinService } from './domain/wallet/held-coin-service.ts'
 import { createWalletServices } from './domain/wallet/wallet-services.ts'
 import { createWithdrawalService } from './domain/wallet/withdrawal-service.ts'
 import { createFileLinks, type FileLinks } from './files/file-links.ts'
@@ -180,6 +181,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     ...asset.services,
     ...store.services,
     withdrawals: createWithdrawalService({ ...shared, ownPassword: account.ownPassword, config: config.withdrawals }),
+    heldCoins: createHeldCoinService(deps),
     audit: createAuditService(deps),
     events: createEventService({ ...shared, config: config.limits }),
     figures: createFigureService(deps),

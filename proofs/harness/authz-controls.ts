@@ -40,7 +40,17 @@ interface Control {
 const impersonal = new Set<keyof Services>(['funds', 'idempotency', 'pricing', 'thumbnails'])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
 const administrative = new Set<keyof Services>([
-  ...(['adminSessions', 'apiKeys', 'deliveries', 'figures', 'grants', 'networkApps', 'sales', 'users'] as const),
+  ...([
+    'adminSessions',
+    'apiKeys',
+    'deliveries',
+    'figures',
+    'grants',
+    'heldCoins',
+    'networkApps',
+    'sales',
+    'users',
+  ] as const),
 ])
 
 /** The ways to register a file. */

@@ -60,6 +60,12 @@ const metadataNames = Object.keys({ ...metadataFields, ...registrationFields })
 
 export const expectations: Expectations = {
   fields: {
+    'Query.accountDeposits': admins,
+    'Query.accountDeposits(after)': admins,
+    'Query.accountDeposits(filter)': admins,
+    'Query.accountWithdrawals': admins,
+    'Query.accountWithdrawals(after)': admins,
+    'Query.accountWithdrawals(filter)': admins,
     'Query.apiKeys': admins,
     'Query.asset': ownerReads,
     'Query.asset(asOf)': ownerReads,
@@ -82,6 +88,7 @@ export const expectations: Expectations = {
     'Query.me': signedIn,
     'Query.mergedAssetTree': ownerReads,
     'Query.myData': signedIn,
+    'Query.heldCoins': admins,
     'Query.networkApp': signedIn,
     'Query.networkApps': signedIn,
     'Query.networkApps(filter)': signedIn,
@@ -126,6 +133,7 @@ export const expectations: Expectations = {
     'Query.webhookDeliveries(filter)': admins,
     'Query.webhookDelivery': admins,
     'Query.withdrawals': signedIn,
+    'Query.withdrawals(after)': signedIn,
     'Mutation.cancelOrder': ownerAlone,
     'Mutation.cancelWithdrawal': ownerAlone,
     'Mutation.changeEmail': signedIn,
@@ -330,6 +338,15 @@ export const expectations: Expectations = {
       fields:
         'actions checkedAt creators digitalSourceType generator issuer manifestCount mining problems signedAt signer state title trustList',
     },
+    AccountDeposit: {
+      who: 'admin',
+      fields:
+        'amount blockNumber createdAt creditedAt depositId frozenAt kind shortfall status transactionHash userId writtenOff',
+    },
+    AccountWithdrawal: {
+      who: 'admin',
+      fields: 'amount createdAt dueAt failure settledAt status to total transactionHash userId withdrawalId',
+    },
     Deposit: {
       who: 'self',
       fields: 'amount blockNumber confirmations createdAt creditedAt frozenAt id kind shortfall status transactionHash',
@@ -397,6 +414,9 @@ export const expectations: Expectations = {
     DayFigures: payload(
       'commits day delivered givenUp lagP50 lagP95 ordersMade ordersPaid pending refunds revenueNum revenuePoints signUps',
     ),
+    HeldCoins: payload(
+      'amountDue atAddresses dueWithdrawals frozenDeposits inTreasury missing oldestDueAt shortfall treasury treasuryBalance underWay',
+    ),
     Figures: payload('days oldestWaitingCommitAt waitingCommits waitingDeliveries'),
     Quote: payload('available gas missing num numCharged points pointsCharged price problems total'),
     RefundQuote: payload('num points problems refundable total'),
@@ -407,13 +427,13 @@ export const expectations: Expectations = {
     WebhookAttempt: payload('duration failure number response startedAt statusCode'),
     ...alike(
       'edges nodes pageInfo totalCount',
-      'ApiKeyConnection AssetConnection AuditEntryConnection DepositConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
+      'AccountDepositConnection AccountWithdrawalConnection ApiKeyConnection AssetConnection AuditEntryConnection DepositConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
     ),
     ...alike('edges isCut nodes pageInfo totalCount', 'ForeignCommitConnection'),
     ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
     ...alike(
       'cursor node',
-      'ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge DepositEdge EventEdge ForeignCommitEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
+      'AccountDepositEdge AccountWithdrawalEdge ApiKeyEdge AssetEdge AuditEntryEdge CommitEdge DepositEdge EventEdge ForeignCommitEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
     ),
     ...alike('order', 'CancelOrderPayload'),
     ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),

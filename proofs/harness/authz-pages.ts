@@ -43,6 +43,9 @@ export const pageExpectations: Record<string, Expected> = {
   'POST /admin/users/:id/unlock': adminPage,
   'GET /admin/new-grant': adminPage,
   'POST /admin/new-grant': adminPage,
+  'GET /admin/coins': adminPage,
+  'GET /admin/coins/deposits': adminPage,
+  'GET /admin/coins/withdrawals': adminPage,
   'GET /admin/audit': adminPage,
 }
 
@@ -104,5 +107,8 @@ export const pageCalls: Record<string, CallOf> = {
   'GET /admin/new-grant': plain,
   'POST /admin/new-grant': (asked) =>
     confirmed(asked, { userId: asked.owner.id, amount: '1', reason: 'because', expiresAt: '' }),
+  'GET /admin/coins': plain,
+  'GET /admin/coins/deposits': ({ owner }) => ({ query: { userId: owner.id } }),
+  'GET /admin/coins/withdrawals': ({ owner }) => ({ query: { userId: owner.id } }),
   'GET /admin/audit': ({ owner }) => ({ query: { user: owner.id } }),
 }

@@ -1,9 +1,10 @@
 /** What a withdrawal costs, and whether coins can go to an address at all. */
 import { getAddress, ZeroAddress } from 'ethers'
+import { isUnavailable } from '../domain/errors.ts'
 import { fromUnits } from '../domain/money.ts'
 import type { Coins } from '../domain/ports.ts'
 import { presentPrice, TRANSFER_GAS } from './coin-plan.ts'
-import type { Registry } from './registry.ts'
+import { type Registry, WrongChainError } from './registry.ts'
 import { quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 import { readView } from './view.ts'
 
@@ -20,6 +21,7 @@ export interface CoinQuoteOptions {
 
 /** Milliseconds: somebody waits for the answer. */
 const PATIENCE_MS = 5_000
+const GLANCE_MS = 2_000
 /** Where a contract's cost cannot be told, because the treasury has not enough to try it with. */
 const CONTRACT_GAS = 100_000n
 
@@ -51,8 +53,19 @@ export function createCoinQuotes({
   treasury,
   relayAddresses,
   maxFeePerGas: cap,
-}: CoinQuoteOptions): Pick<Coins, 'quote'> {
+}: CoinQuoteOptions): Pick<Coins, 'quote' | 'treasury'> {
   return {
+    async treasury() {
+      try {
+        const rpc = registry.rpc.until(AbortSignal.timeout(GLANCE_MS))
+        await registry.assertChain(Number(await rpc.call<string>('eth_chainId')))
+        return { address: treasury, balance: BigInt(await rpc.call<string>('eth_getBalance', treasury, 'latest')) }
+      } catch (error) {
+        if (!(error instanceof RpcError || error instanceof WrongChainError || isUnavailable(error))) throw error
+        return { address: treasury, balance: undefined }
+      }
+    },
+
     async quote(to, value) {
       const address = readAddress(to)
       const refused = (refusal: string) => ({

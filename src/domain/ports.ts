@@ -587,6 +587,8 @@ export interface Coins {
    * address's key is destroyed. Where the node does not answer within two seconds, what the books know of.
    */
   planLast(booked: BookedCoins): Promise<MovePlan[]>
+  /** The treasury, and what it has in wei: undefined where the node does not answer within two seconds. */
+  treasury(): Promise<{ address: string; balance: bigint | undefined }>
   /** What it costs to send so many wei from the treasury to an address, as somebody wrote it. Raises UNAVAILABLE. */
   quote(to: string, value: bigint): Promise<QuotedTransfer>
 }
@@ -616,6 +618,7 @@ export interface DueWithdrawal {
 /** Where no chain is asked and nothing can have come in. */
 export const noCoins: Coins = {
   planLast: async () => [],
+  treasury: async () => ({ address: '', balance: undefined }),
   quote: async () => {
     throw unavailable('The chain')
   },

@@ -7,7 +7,8 @@ import { omitNullish } from './omit-nullish.ts'
 import { characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
-const DepositKind = builder.enumType('DepositKind', {
+/** What came in. */
+export const DepositKind = builder.enumType('DepositKind', {
   description: 'What came in.',
   values: {
     COIN: { description: 'The chain’s own coin, by a transaction to the address.' },
@@ -16,7 +17,8 @@ const DepositKind = builder.enumType('DepositKind', {
   } as const,
 })
 
-const DepositStatus = builder.enumType('DepositStatus', {
+/** Whether a deposit counts. */
+export const DepositStatus = builder.enumType('DepositStatus', {
   description: 'Whether a deposit counts.',
   values: {
     PENDING: { description: 'In a block that is not deep enough: it can still disappear, and cannot be spent.' },

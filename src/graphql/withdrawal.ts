@@ -2,7 +2,7 @@ import { queryFromInfo } from '@pothos/plugin-prisma'
 import { toId } from '../domain/ids.ts'
 import { add } from '../domain/money.ts'
 import type { WithdrawalQuote } from '../domain/wallet/withdrawal-service.ts'
-import type { Withdrawal } from '../platform/prisma/client.ts'
+import type { CoinMove, Withdrawal } from '../platform/prisma/client.ts'
 import { builder } from './builder.ts'
 import { assertCursors } from './cursor.ts'
 import { Node } from './node.ts'
@@ -12,7 +12,8 @@ import { QuoteProblem } from './quote.ts'
 import { atMost, characters, pageOf } from './sizes.ts'
 import { totalCountDescription, totalCountOf } from './total-count.ts'
 
-const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
+/** How far a withdrawal is. */
+export const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
   description: 'How far a withdrawal is.',
   values: {
     WAITING: {
@@ -24,6 +25,10 @@ const WithdrawalStatus = builder.enumType('WithdrawalStatus', {
     CANCELLED: { description: 'It was cancelled; amount and fee are back in the wallet.' },
   } as const,
 })
+
+/** The hash of what carries a withdrawal; null until it was sent. */
+export const hashOf = (move: Pick<CoinMove, 'status' | 'transactionHash'> | null): string | null =>
+  move && move.status !== 'SIGNED' ? move.transactionHash : null
 
 /** `Withdrawal`, for who withdraws alone. */
 export const WithdrawalType = builder.prismaObject('Withdrawal', {
@@ -58,7 +63,7 @@ export const WithdrawalType = builder.prismaObject('Withdrawal', {
       description:
         'Hash of the chain transaction; null until one was sent. It changes when a dearer one takes its place.',
       select: { move: { select: { status: true, transactionHash: true } } },
-      resolve: ({ move }) => (move && move.status !== 'SIGNED' ? move.transactionHash : null),
+      resolve: ({ move }) => hashOf(move),
     }),
     failure: t.string({
       ...characters(500),

@@ -70,6 +70,14 @@ beforeAll(async () => {
     orders.push(id)
   }
   await buyer.register({ caption: 'Evening' })
+  const json = { amount: '2.5', to: `0x${'e3'.repeat(20)}`, current_password: PASSWORD }
+  expectOk(await buyer.rest('POST', 'wallet/withdrawals/', { json }))
+  await app.sql(`update withdrawals set due_at = now()`)
+  await app.sql(
+    `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
+     values ('deposit:' || $2 || ':-1', 'COIN', 'PENDING', $2, $1::uuid, 1.25, 1, '0x')`,
+    [buyer.id, `0x${'ab'.repeat(32)}`],
+  )
   const reason = 'The picture came out blurred.'
   expectOk(
     await admin.rest('POST', `store/network-app-orders/${orders[0]}/refunds/`, { json: { amount: '1', reason } }),
@@ -83,6 +91,7 @@ beforeAll(async () => {
     ...['/admin/orders?offset=5000', '/admin/orders?buyerId=me', '/admin/orders/none'],
     ...['/admin/apps', `/admin/apps/${hooked.id}`, `/admin/apps/${hooked.id}/edit`, `/admin/apps/${hooked.id}/test`],
     ...['/admin/webhooks', `/admin/webhooks/${results.at(-1).id}`, `/admin/webhooks/${results[0].id}`],
+    ...['/admin/coins', '/admin/coins/deposits', '/admin/coins/withdrawals'],
     ...['/admin/keys', '/admin/new-key', '/admin/users', '/admin/users?search=guest1'],
     ...[`/admin/users/${buyer.publicId}`, `/admin/users/${buyer.publicId}/lock`, '/admin/new-grant', '/admin/audit'],
   ]

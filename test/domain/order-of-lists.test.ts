@@ -9,7 +9,7 @@ import { add } from '../../src/domain/money.ts'
 import { storeMove } from '../../src/domain/wallet/coin-service.ts'
 import { noteDeposits } from '../../src/domain/wallet/deposit-statements.ts'
 import { expectOk } from '../support/expect-error.ts'
-import { createRest } from '../support/rest-client.ts'
+import { createRest, type Rest } from '../support/rest-client.ts'
 import { startSkewed } from '../support/start-skewed.ts'
 import { createStore } from '../support/store.ts'
 import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
@@ -64,6 +64,22 @@ interface List {
   isOldestFirst?: true
 }
 
+async function withdraw(door: Rest): Promise<string> {
+  const json = { amount: '0.001', to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
+  return expectOk(await door('POST', 'wallet/withdrawals/', { json })).id
+}
+
+async function receive(): Promise<string> {
+  const key = randomUUID()
+  const place = { setting: key, from: '1', to: '2', references: [key], kinds: ['COIN' as const], hashes: [key] }
+  await app.sql(`insert into settings values ($1, '1')`, [key])
+  await app.installation.database.query(noteDeposits, {
+    ...{ ...place, addresses: [admin.address], amounts: ['1'], blockNumbers: [1], blockHashes: [key] },
+    ...{ spentBy: [], spenders: [], spent: [], spentIn: [] },
+  })
+  return key
+}
+
 const lists: List[] = [
   {
     type: 'TransferConnection',
@@ -74,10 +90,7 @@ const lists: List[] = [
   },
   {
     type: 'WithdrawalConnection',
-    make: async (door) => {
-      const json = { amount: '0.001', to: `0x${'e1'.repeat(20)}`, current_password: PASSWORD }
-      return expectOk(await door('POST', 'wallet/withdrawals/', { json })).id
-    },
+    make: withdraw,
     graphql: 'withdrawals(first: 4) { nodes { name: id } }',
     rest: 'wallet/withdrawals/',
     called: 'id',
@@ -177,18 +190,18 @@ const lists: List[] = [
     called: 'name',
   },
   {
+    type: 'AccountWithdrawalConnection',
+    make: withdraw,
+    graphql: 'accountWithdrawals(first: 4) { nodes { name: withdrawalId } }',
+  },
+  {
+    type: 'AccountDepositConnection',
+    make: receive,
+    graphql: 'accountDeposits(first: 4) { nodes { name: transactionHash } }',
+  },
+  {
     type: 'DepositConnection',
-    async make() {
-      const key = randomUUID()
-      const place = { setting: key, from: '1', to: '2', references: [key], kinds: ['COIN' as const], hashes: [key] }
-      const { database } = app.installation
-      await app.sql(`insert into settings values ($1, '1')`, [key])
-      await database.query(noteDeposits, {
-        ...{ ...place, addresses: [admin.address], amounts: ['1'], blockNumbers: [1], blockHashes: [key] },
-        ...{ spentBy: [], spenders: [], spent: [], spentIn: [] },
-      })
-      return key
-    },
+    make: receive,
     graphql: 'deposits(first: 4) { nodes { name: transactionHash } }',
     rest: 'wallet/deposits/',
     called: 'transaction_hash',

@@ -363,6 +363,39 @@ describe('an administrator at the pages', () => {
       expect((await ask(`/admin/orders?${query}`)).status, query).toBe(200)
   })
 
+  it('sees where coins lie, what waits for them, and whose deposits and withdrawals there are', async () => {
+    const person = await app.newUser({ num: '1000005' })
+    const json = { amount: '1000', to: `0x${'e2'.repeat(20)}`, current_password: PASSWORD }
+    const { id, total } = expectOk(await person.rest('POST', 'wallet/withdrawals/', { json }))
+    await app.sql(`update withdrawals set due_at = now() where wallet_id = $1::uuid`, [person.id])
+    await app.sql(
+      `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, freezes, shortfall, frozen_at, credited_at)
+       values ('deposit:0xf0:-1', 'COIN', 'FROZEN', '0xf0', $1::uuid, 3, 1, 2, now(), now())`,
+      [person.id],
+    )
+    const { ask } = await signIn()
+    const coins = (await ask('/admin/coins')).text
+    const { address } = app.chain.treasury
+    expect(coins).toContain(`The treasury lacks ${total}: send coins to <span class="id">${address}</span>`)
+    expect(coins).toMatch(/Deposits are frozen<\/a>: 1\. Wallets owe \S+ for them/)
+
+    const waiting = (await ask('/admin/coins/withdrawals?status=WAITING')).text
+    expect(waiting).toContain(id)
+    expect(waiting).toContain(`/admin/users/${person.publicId}`)
+    expect((await ask('/admin/coins/withdrawals?status=CONFIRMED')).text).not.toContain(id)
+    const frozen = (await ask(`/admin/coins/deposits?status=FROZEN&userId=${person.publicId}`)).text
+    expect(frozen).toContain('0xf0')
+    expect((await ask('/admin/coins/deposits?status=CREDITED')).text).not.toContain('0xf0')
+
+    expectError(await person.graphql('{ heldCoins { treasury } }'), 'PERMISSION_DENIED')
+    expectError(await person.graphql('{ accountDeposits(first: 1) { nodes { amount } } }'), 'PERMISSION_DENIED')
+    expectError(await person.graphql('{ accountWithdrawals(first: 1) { nodes { amount } } }'), 'PERMISSION_DENIED')
+    await app.sql(
+      `update deposits set status = 'PENDING', freezes = 0, shortfall = 0, frozen_at = null, credited_at = null, block_number = 1, block_hash = '0x' where wallet_id = $1::uuid`,
+      [person.id],
+    )
+  })
+
   it('gives points, and reads everybody’s trail', async () => {
     const user = await app.newUser({ points: '0' })
     const { ask, submit } = await signIn()

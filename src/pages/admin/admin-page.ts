@@ -42,6 +42,7 @@ const areas = [
   ['/admin/orders', 'Orders'],
   ['/admin/apps', 'Network apps'],
   ['/admin/webhooks', 'Webhooks'],
+  ['/admin/coins', 'Coins'],
   ['/admin/keys', 'API keys'],
   ['/admin/users', 'Users'],
   ['/admin/audit', 'Audit trail'],

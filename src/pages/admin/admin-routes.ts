@@ -3,13 +3,14 @@ import { actionRoutes, type TellRefusal } from './action.ts'
 import type { AdminRoute } from './admin-page.ts'
 import { appActions, appRoutes } from './apps.ts'
 import { auditRoutes } from './audit.ts'
+import { coinRoutes } from './coins.ts'
 import { keyActions, keyRoutes } from './keys.ts'
 import { orderActions, orderRoutes } from './orders.ts'
 import { overviewRoutes } from './overview.ts'
 import { userActions, userRoutes } from './users.ts'
 import { webhookActions, webhookRoutes } from './webhooks.ts'
 
-const pages = [overviewRoutes, orderRoutes, appRoutes, webhookRoutes, keyRoutes, userRoutes, auditRoutes]
+const pages = [overviewRoutes, orderRoutes, appRoutes, webhookRoutes, coinRoutes, keyRoutes, userRoutes, auditRoutes]
 const actions = [orderActions, appActions, webhookActions, keyActions, userActions]
 
 /** Every page and deed, but for the sign-in. */

@@ -15,8 +15,16 @@ export const id = (text: string, href?: string): Html =>
   href === undefined ? html`<span class="id">${text}</span>` : html`<a class="id" href="${href}">${text}</a>`
 
 const tones: Record<string, string> = {
-  ...{ SUCCESS: 'good', DELIVERED: 'good', active: 'good' },
-  ...{ FAILURE: 'bad', GIVEN_UP: 'bad', locked: 'bad', revoked: 'bad', deactivated: 'bad' },
+  ...{ SUCCESS: 'good', DELIVERED: 'good', CREDITED: 'good', CONFIRMED: 'good', active: 'good' },
+  ...{
+    FAILURE: 'bad',
+    FAILED: 'bad',
+    FROZEN: 'bad',
+    GIVEN_UP: 'bad',
+    locked: 'bad',
+    revoked: 'bad',
+    deactivated: 'bad',
+  },
 }
 const lower = (word: string) => word.toLowerCase().replaceAll('_', ' ')
 

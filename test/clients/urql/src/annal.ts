@@ -39,6 +39,8 @@ const createCache = () =>
   cacheExchange({
     // What has no `id` is a part of what it was read with; a wallet is its owner's.
     keys: {
+      AccountDeposit: embedded,
+      AccountWithdrawal: embedded,
       AssetDiff: embedded,
       AssetLink: embedded,
       Check: embedded,
@@ -48,6 +50,7 @@ const createCache = () =>
       Figures: embedded,
       Finding: embedded,
       ForeignCommit: embedded,
+      HeldCoins: embedded,
       MergedAssetTree: embedded,
       Pricing: embedded,
       Quote: embedded,
