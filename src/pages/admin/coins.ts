@@ -59,7 +59,6 @@ const Withdrawals = graphql(/* GraphQL */ `
         to
         transactionHash
         failure
-        createdAt
         dueAt
         settledAt
       }
@@ -159,10 +158,9 @@ const withdrawals = (run: Run, tell: TellRefusal) =>
       { name: 'Account', show: account },
       { name: 'Amount', amount: ({ amount }) => amount },
       { name: 'With its fee', amount: ({ total }) => total },
-      { name: 'To', show: ({ to }) => id(to) },
-      { name: 'Asked for (UTC)', show: ({ createdAt }) => moment(createdAt) },
       { name: 'Due (UTC)', show: ({ dueAt }) => moment(dueAt) },
       { name: 'Over (UTC)', show: ({ settledAt }) => moment(settledAt) },
+      { name: 'To', show: ({ to }) => id(to) },
       { name: 'Transaction', show: ({ transactionHash }) => (transactionHash ? id(transactionHash) : '–') },
     ],
     empty: 'Nobody has withdrawn anything yet.',
