@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { createRelayAccount, type RelayAccount, toHex } from '../../src/chain/keys.ts'
 import { createRpc, quantity, type Rpc, resultOf } from '../../src/chain/rpc.ts'
 import { signTransaction } from '../../src/chain/transaction.ts'
+import { readBlockHashes } from '../../src/chain/view.ts'
 import { until } from '../../test/support/eventually.ts'
 import type { Random } from './random.ts'
 
@@ -30,6 +31,7 @@ export interface SentCoins {
 interface Receipt {
   status: string
   blockNumber: string
+  blockHash: string
 }
 
 export interface CoinChain {
@@ -102,7 +104,13 @@ export async function openCoinChain(
   }
   const readReceipts = async (some: readonly SentCoins[]) => {
     const outcomes = await rpc.batch(some.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
-    return outcomes.map((outcome) => resultOf<Receipt | null>(outcome))
+    const receipts = outcomes.map((outcome) => resultOf<Receipt | null>(outcome))
+    // A node may show one of a block that it has dropped.
+    const numbers = receipts.flatMap((receipt) => (receipt ? [Number(receipt.blockNumber)] : []))
+    const canonical = await readBlockHashes(rpc, [...new Set(numbers)])
+    return receipts.map((receipt) =>
+      receipt && canonical.get(Number(receipt.blockNumber)) === receipt.blockHash ? receipt : null,
+    )
   }
   const standing = async () => {
     const receipts = await readReceipts(sent)
