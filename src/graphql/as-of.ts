@@ -4,10 +4,11 @@ import type { AssetVersion } from '../domain/asset/version-service.ts'
 
 const versions = new WeakMap<object, AssetVersion>()
 
-/** The same asset, shown as this version from here on. */
+/** The asset, shown as this version. It is a copy: one that was read for several requests at once stays as it is for the others. */
 export function showAs<Shown extends object>(asset: Shown, version: AssetVersion): Shown {
-  versions.set(asset, version)
-  return asset
+  const shown = { ...asset }
+  versions.set(shown, version)
+  return shown
 }
 
 /** The version that an asset is shown as, if it is not the newest. */

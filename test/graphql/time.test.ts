@@ -56,6 +56,16 @@ describe('an asset as it was', () => {
       for (const asOf of moments) expect(await asked(ASSET, { asOf }), asOf).toMatchObject(then)
     }
     expect(await asked(ASSET, { asOf: '2999-01-01T00:00:00Z' })).toEqual(await asked(ASSET, {}))
+    // Reads of one moment may be one read.
+    const both = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        asked(
+          'query ($id: ID!, $asOf: String) { asset(id: $id, asOf: $asOf) { caption commitCount registration { sequence } } }',
+          n % 2 ? { asOf: at(2) } : {},
+        ),
+      ),
+    )
+    expect(both.map(({ commitCount }) => commitCount)).toEqual(both.map((_, n) => (n % 2 ? 2 : 5)))
     // A link must work now, whoever could see the file then.
     expect((await asked(ASSET, { asOf: at(1) })).assetFileUrl).toBe((await asked(ASSET, {})).assetFileUrl)
   })
