@@ -12,7 +12,7 @@ import { onlyTo, refuses, rewriting } from '../support/chain-faults.ts'
 import { type ChainProxy, isSending, startChainProxy } from '../support/chain-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { relayKeys, startChain, type TestChain } from './support/anvil.ts'
-import { all, expectWhole as expectAllWhole, useRelayScene } from './support/relay-scene.ts'
+import { all, expectWhole as expectAllWhole, hasRegistry, useRelayScene } from './support/relay-scene.ts'
 import type { TestAsset, World } from './support/world.ts'
 
 let world: World
@@ -32,7 +32,13 @@ const sizes = async () => {
   )
   return rows.map(({ size }) => size)
 }
-/** Commits that are ready all at once: their authors' signatures are there before a lane looks. */
+/** The registry is there, and nobody is at work. */
+const deployRegistry = async () => {
+  const relay = world.relay(chain.url, options)
+  await hasRegistry(relay)
+  await relay.stop()
+}
+/** Commits that are ready all at once: their authors' signatures are there before a lane looks, as long as none is at work. */
 const addReady = async (assets: number, each: number) => {
   const made = await world.addCommits(assets, each)
   await world.sql(`update commit_relays set tree_signature = '0x' || repeat('1', 130)`)
@@ -210,11 +216,10 @@ describe('a batch', () => {
   })
 
   it('is offered more as a whole, at the same nonce', async () => {
-    const relay = world.relay(proxy.url, options)
-    await eventually(async () => relay.status().registry, Boolean)
+    await deployRegistry()
     await chain.rpc.call('evm_setAutomine', false)
     const assets = await addReady(2, 5)
-    relay.wake()
+    world.relay(proxy.url, options)
     await eventually(world.statuses, all('BROADCAST', 10))
     await chain.rpc.call('anvil_setNextBlockBaseFeePerGas', '0x174876e800')
     await chain.rpc.call('evm_mine')
@@ -276,11 +281,10 @@ describe('a batch', () => {
   })
 
   it('is stored before it is sent, and another process sends the very same', async () => {
-    const relay = world.relay(proxy.url, options)
-    await eventually(async () => relay.status().registry, Boolean)
+    await deployRegistry()
     proxy.fault = onlyTo(isSending, refuses({ code: -1, message: 'no' }))
     const assets = await addReady(2, 5)
-    relay.wake()
+    const relay = world.relay(proxy.url, options)
     await eventually(
       async () => proxy.faults,
       (faults) => faults > 0,
