@@ -11,6 +11,7 @@ import type { Run } from '../run.ts'
 import { pageWords, preferredLanguage } from '../words.ts'
 import { type CheckOutcome, check, yourself } from './checked.ts'
 import { credentials } from './credentials.ts'
+import { foreign } from './foreign.ts'
 import { head } from './head.ts'
 import { media } from './media.ts'
 import { readAsset, type ShownAsset } from './read.ts'
@@ -119,6 +120,7 @@ ${about(asset, speech)}
 ${credentials(asset, speech)}
 ${check(outcome, speech)}
 ${timeline(asset, { at, isNewest: older === null, checked }, speech)}
+${foreign(asset, speech)}
 ${yourself(asset, { proofUrl, place, publicUrl }, speech)}`,
       }),
     }

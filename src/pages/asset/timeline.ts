@@ -33,7 +33,8 @@ function change([name, before, after]: Change, speech: Speech): Html {
   return html`<dt>${name}</dt><dd><span class="hidden">${words.before} </span><del>${old}</del> <span aria-hidden="true">→</span> <span class="hidden">${words.after} </span>${shown}</dd>`
 }
 
-const transaction = (hash: string, explorerUrl: string | null): Html =>
+/** A transaction by its hash, as a link where an explorer is known. */
+export const transaction = (hash: string, explorerUrl: string | null): Html =>
   explorerUrl === null ? html`<code>${hash}</code>` : html`<a href="${explorerUrl}"><code>${hash}</code></a>`
 
 function commit(shown: ShownCommit, checked: Checked | undefined, speech: Speech): Html {
