@@ -277,6 +277,10 @@ it('that was refused in a block which the chain loses afterwards is paid once, a
   await refuse(to)
   await isRefused(to)
   await mine(12)
+  // Settled by a look at these blocks, which the refused one is not.
+  const other = await app.newUser({ num: '5' })
+  await withdraw(other, { amount: '1', to: address() })
+  await becomes(other, 'confirmed')
   await mover.stop()
   expect(await statusOf(user)).toEqual(['sending'])
 
