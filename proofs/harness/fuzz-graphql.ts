@@ -210,11 +210,12 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
 
 /** Arguments that may be left out are. */
 export function goodGraphQLRequest(shape: Shape): FuzzRequest {
-  const actor = /apiKey|auditEntries|figures|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i.test(
-    shape.target,
-  )
-    ? 'admin'
-    : 'user'
+  const actor =
+    /accountDeposits|accountWithdrawals|apiKey|auditEntries|figures|heldCoins|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i.test(
+      shape.target,
+    )
+      ? 'admin'
+      : 'user'
   const { body, headers } = encode(shape, goodVariables(shape), false, '')
   return { target: shape.target, actor, method: 'POST', path, headers, body, isGood: true }
 }
