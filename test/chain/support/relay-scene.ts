@@ -32,8 +32,8 @@ export function useRelayScene(enter: (scene: RelayScene) => void): void {
     enter(scene)
   })
   afterEach(async () => {
-    await scene.world.close()
-    await Promise.all([scene.chain.stop(), ...closing.map((close) => close())])
+    // Also when a test left the database open, which this tells of.
+    await scene.world.close().finally(() => Promise.all([scene.chain.stop(), ...closing.map((close) => close())]))
   })
 }
 
