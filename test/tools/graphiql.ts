@@ -152,6 +152,13 @@ export async function runTabs(page: Page, url: string, file: FileToChoose, look:
       () => textOf(page, 'Operation Editor'),
       (text) => text.includes(` ${name}(`),
     )
+    // GraphiQL reads a document a moment after it is there, and keeps it then; before that it would run the operation of the tab before.
+    if (run.length > 0) {
+      await eventually(
+        () => page.evaluate(() => localStorage.getItem('graphiql:query') ?? ''),
+        (text) => text.includes(` ${name}(`),
+      )
+    }
     const answer = await answerTo(page)
     const headers = await heldBy(page, 'request-headers.json')
     const variables = await heldBy(page, 'variables.json')
