@@ -45,7 +45,8 @@ export function createPageRoutes({ pages, readText }: { pages: Pages; readText: 
       const languages = req.headers['accept-language'] ?? ''
       let page: PageAnswer
       try {
-        page = await answer({ params, query, languages, context }, req)
+        // A token that is good no more is as good as none.
+        page = await answer({ params, query, languages, context: { ...context, hasStaleToken: false } }, req)
       } catch (error) {
         const refusal = refusalOf(error, context)
         page = presentRefusal(refusal, req)

@@ -57,6 +57,18 @@ export const doors: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/rest/page-routes.ts',
+    ['pages/refusals.test.ts'],
+    [
+      [
+        'doors.stale-page',
+        'A page for everybody is shown also to who comes with a token that is good no more.',
+        `{ ...context, hasStaleToken: false }`,
+        `context`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/rest/direct-routes.ts',
     ['graphql/hardening.test.ts'],
     [

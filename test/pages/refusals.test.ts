@@ -11,6 +11,7 @@ const pages = [
   `/account/email-verification/${link}`,
   '/',
   '/assets/bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+  '/lookup?file=bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
 ]
 const chinese = { 'Accept-Language': 'zh-HK' }
 

@@ -70,11 +70,11 @@ ${facts(
 </section>`
 }
 
-/** The request as whoever has the link that it came with. A token that is good no more is as good as none. */
+/** The request as whoever has the link that it came with. */
 async function byLink(request: PageRequest): Promise<PageRequest> {
   const { params, query, context } = request
   const actor = await context.services.assetLinks.readerOf(context.actor, params.nid!, query)
-  return { ...request, context: { ...context, actor, hasStaleToken: false } }
+  return { ...request, context: { ...context, actor } }
 }
 
 /** What makes a link good, to be carried on to what the page leads to. */
