@@ -36,8 +36,10 @@ interface Control {
   isCaught?: (finding: Finding) => boolean
 }
 
-/** Services that know no actors. */
-const impersonal = new Set<keyof Services>(['funds', 'idempotency', 'pricing', 'thumbnails'])
+/** Services that know no actors: what hangs on an asset is asked for by whoever was given the asset. */
+const impersonal = new Set<keyof Services>([
+  ...(['foreignCommits', 'funds', 'idempotency', 'pricing', 'thumbnails', 'versions'] as const),
+])
 /** Services that serve administrators alone: there is nothing in them for the owner. */
 const administrative = new Set<keyof Services>([
   ...([
@@ -56,6 +58,9 @@ const administrative = new Set<keyof Services>([
 /** The ways to register a file. */
 const registersFile = (key: string) => key === 'Mutation.registerAsset' || key === 'POST assets'
 const isThrottled = ({ text }: Finding) => text.includes(': THROTTLED instead of allow')
+/** The owner's file is text, which carries no Content Credentials: whoever is let in is told so. */
+const isToldOfText = ({ text }: Finding) => text.includes(': VALIDATION_FAILED instead of NOT_FOUND')
+const givesCredentials = (key: string) => key === 'GET /api/v3/assets/:nid/c2pa'
 
 export interface Caught {
   tried: number
@@ -84,6 +89,7 @@ export async function catchOpened(service: Service, matrix: MatrixParts): Promis
       name: `${name} take everybody for the ${taken}`,
       // Whose room a file takes up is seen by who has none left.
       ...(name === 'uploads' && { only: registersFile, isCaught: isThrottled }),
+      ...(name === 'contentCredentials' && { only: givesCredentials, isCaught: isToldOfText }),
       open: () =>
         replace(services[name] as unknown as Methods, (methodName, method) => {
           if (methodName !== 'authenticate') return (...args) => method(...args.map(takeFor(taken)))

@@ -82,7 +82,7 @@ export const expectations: Expectations = {
     'Query.events(after)': foreignPlace,
     'Query.figures': admins,
     // Who may not see what a file is registered as learns of none.
-    'Query.lookup': everybody,
+    'Query.lookup': nobody('VALIDATION_FAILED'),
     'Query.lookup(cid)': everybody,
     'Query.lookup(sha256)': everybody,
     'Query.me': signedIn,

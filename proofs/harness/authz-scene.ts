@@ -3,9 +3,11 @@
  * itself whose secret it holds. A fifth one sells to all of them and buys from all of them.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { ManifestReport } from '../../src/domain/asset/manifest-report.ts'
 import { type MetadataField, metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 import { type IdPrefix, toId } from '../../src/domain/ids.ts'
 import { webhookSecretContext } from '../../src/domain/store/network-app-service.ts'
+import { until } from '../../test/support/eventually.ts'
 import { trySend } from '../../test/support/http-client.ts'
 import { sampleOf } from '../../test/support/metadata.ts'
 import type { PageKeys } from './authz-doors.ts'
@@ -90,10 +92,19 @@ const roomy = Object.values<MetadataField>({ ...metadataFields, ...registrationF
   ({ size }) => size > 100,
 )
 
+/** What a manifest in a file claims, with words of somebody's. */
+const manifestOf = (word: (what: string) => string): ManifestReport => ({
+  ...{ state: 'VALID', trustList: word('trust list'), generator: word('generator'), title: word('title') },
+  ...{ signer: word('signer'), issuer: word('issuer'), signedAt: word('time'), actions: [word('action')] },
+  ...{ creators: [word('creator')], digitalSourceType: word('source'), mining: [word('mining')] },
+  ...{ problems: [word('problem')], manifestCount: 1, checkedAt: '2026-11-21T00:00:00.000Z' },
+})
+
 export async function openScene({
   url,
   app,
-  installation: { database, envelopeCipher, contentStore },
+  installation: { database, envelopeCipher },
+  chain: { relay },
 }: Service): Promise<Scene> {
   const canaries: Canary[] = []
   const belongings = new Map<string, Name>()
@@ -263,8 +274,12 @@ export async function openScene({
     await sql(
       `insert into deposits (reference, kind, status, transaction_hash, wallet_id, amount, block_number, block_hash)
        values ('deposit:' || $2 || ':-1', 'COIN', 'PENDING', $2, $1::uuid, 3, 1, '0x')`,
-      [uuid, plant(name, 'transaction of a deposit')],
+      [uuid, plant(name, 'transaction of a deposit', [name, 'admin'])],
     )
+    await sql('update assets set content_credentials = $2::jsonb where nid = $1', [
+      person.nid,
+      JSON.stringify(manifestOf((what) => plant(name, `manifest’s ${what}`))),
+    ])
     await sql('insert into watched_assets (nid) values ($1) on conflict do nothing', [person.nid])
     await sql(
       `insert into foreign_commits (nid, block_number, log_index, block_hash, transaction_hash, recorder, data, data_bytes, recorded_at)
@@ -285,6 +300,11 @@ export async function openScene({
       `do $$ begin set local session_replication_role = replica;
          update audit_entries set address = '${plant(name, 'network address', [name, 'admin'])}' where user_id = '${uuid}'; end $$`,
     )
+  }
+
+  async function untilWritten(): Promise<void> {
+    const waiting = `select 1 from commit_relays where status in ('PENDING', 'BROADCAST') limit 1`
+    await until('all commits are on the chain', async () => (await sql(waiting)).length === 0, 60_000, 100)
   }
 
   /** Identifiers of what is there, read from the tables. */
@@ -321,31 +341,23 @@ export async function openScene({
     )[0]!
     // Who gives back is told which line of the buyer's statement it is.
     claim('transfer of a refund', await ids('transfer', `(${refundTransfers}) x (id)`), andAdmin)
-    person.depositId = claim('deposit', await ids('deposit', 'deposits x where x.wallet_id = $1::uuid'))[0]!
+    person.depositId = claim('deposit', await ids('deposit', 'deposits x where x.wallet_id = $1::uuid'), andAdmin)[0]!
     person.grantId = claim('grant', await ids('grant', 'point_grants x where x.wallet_id = $1::uuid'), andAdmin)[0]!
     const refunds = 'refunds x join orders o on o.id = x.order_id where o.buyer_id = $1::uuid'
     person.refundId = claim('refund', await ids('refund', refunds), andAdmin)[0]!
     const withdrawals = 'withdrawals x where x.wallet_id = $1::uuid'
-    person.withdrawalId = claim('withdrawal', await ids('withdrawal', withdrawals))[0]!
+    person.withdrawalId = claim('withdrawal', await ids('withdrawal', withdrawals), andAdmin)[0]!
     const commits = 'commits x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid and not a.public_access'
     person.commitId = claim('private commit', await ids('commit', commits))[0]!
     claim('private asset', [person.nid])
-    const trees = await sql<{ asset: string; tree: string; cid: string; hash: string; tag: string }>(
-      'select a.id::text as asset, c.tree, c.tree_cid as cid, a.sha256 as hash, a.tag from commits c join assets a on a.id = c.asset_id where a.nid = $1 order by c.sequence',
+    const trees = await sql<{ cid: string; hash: string; tag: string }>(
+      'select c.tree_cid as cid, a.sha256 as hash, a.tag from commits c join assets a on a.id = c.asset_id where a.nid = $1 order by c.sequence',
       [person.nid],
     )
     person.treeCid = claim(
       'private tree',
       trees.map(({ cid }) => cid),
     )[0]!
-    for (const { asset, tree, cid } of trees) {
-      // As the relay does, which does not run.
-      await contentStore.putDocument(Buffer.from(tree))
-      await sql(`insert into pins (cid, asset_id, kind) values ($1, $2::uuid, 'TREE') on conflict do nothing`, [
-        cid,
-        asset,
-      ])
-    }
     person.proofHash = trees[0]!.hash
     person.tag = trees[0]!.tag
     person.fileLink = app.linkConfig.signFileUrl(person.nid)
@@ -366,7 +378,13 @@ export async function openScene({
   } as Record<Name, Person & { name: Name }>
   await sql(`update users set role = 'ADMIN' where username in ('admin', 'locked')`)
   for (const person of Object.values(people)) await give(person, people.admin)
-  for (const person of Object.values(people)) await equip(person, seller, seller.appId)
+  relay.start()
+  for (const person of Object.values(people)) {
+    await equip(person, seller, seller.appId)
+    // A proof holds the receipts of whole blocks: nobody shares one with somebody else.
+    await untilWritten()
+  }
+  await relay.stop()
   for (const person of Object.values(people)) await note(person)
   await sql(`update users set locked_at = now() where username = 'locked'`)
   const formToken = await readFormToken(people.admin)

@@ -5,7 +5,7 @@
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { noCoins } from '../../src/domain/ports.ts'
-import { type Installation, openInstallation } from '../../src/installation.ts'
+import { type ChainConnection, connectChain, type Installation, openInstallation } from '../../src/installation.ts'
 import { createHttpServer, type HttpHandler } from '../../src/platform/http/http-server.ts'
 import { presentError } from '../../src/rest/status.ts'
 import { type Parts, silent } from './parts.ts'
@@ -15,6 +15,8 @@ export interface Service {
   url: string
   app: App
   installation: Installation
+  /** Its relay does not run. */
+  chain: ChainConnection
   /** Bytes that one person may have on their way in. */
   uploadRoom: number
 }
@@ -30,15 +32,18 @@ export async function startService({ afterwards }: ProofContext, parts: Parts): 
   const server = createHttpServer({ handlers, presentError, log: silent })
   const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
   afterwards(() => server.drain(1_000))
+  const chain = await connectChain(installation, url)
+  afterwards(() => chain.close())
   const app = createApp({
     ...installation,
     relay: { wake() {} },
-    // Without a chain.
+    histories: chain.histories,
+    // Without asking the chain.
     coins: { ...noCoins, quote: async (address) => ({ address, fee: '0.001', gasLimit: 21_000 }) },
     publicUrl: url,
     missing: async () => [],
   })
   await app.prepare()
   handlers.push(...app.handlers)
-  return { url, app, installation, uploadRoom: 1_000_000 }
+  return { url, app, installation, chain, uploadRoom: 1_000_000 }
 }

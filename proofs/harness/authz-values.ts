@@ -72,7 +72,7 @@ export const inputValues: Record<string, ValueOf> = {
   'Query.deposits.status': () => 'PENDING',
   'Query.figures.days': () => 7,
   'Query.lookup.cid': ownerNid,
-  'Query.lookup.sha256': () => undefined,
+  'Query.lookup.sha256': ({ owner }) => owner.proofHash,
   'Query.mergedAssetTree.trees': () => ({}),
   'Query.networkApp.id': ownerApp,
   'Query.networkApps.filter': () => ({}),
