@@ -29,11 +29,21 @@ const textOf = async (page: Page, label: string) => {
   return lines.join('\n').replaceAll('\u00a0', ' ')
 }
 
+/** Whether GraphiQL has read the document as it stands: it does so a moment later, keeps it then, and would run the one before until then. */
+async function isRead(page: Page): Promise<boolean> {
+  const document = await heldBy(page, 'operation.graphql')
+  return page.evaluate((document) => {
+    const { tabs = [], activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}')
+    return [localStorage.getItem('graphiql:query'), tabs[activeTabIndex]?.query].includes(document)
+  }, document)
+}
+
 /** Runs what the editor holds, and waits for the whole answer. */
 async function answerTo(page: Page): Promise<unknown> {
   // Proposals lie over the button, and may come late; an editor that is left makes none.
   await page.locator('section[aria-label="Result Window"]').click()
   await page.locator('.suggest-widget.visible').waitFor({ state: 'hidden' })
+  await eventually(() => isRead(page), Boolean)
   const [answered] = await Promise.all([
     page.waitForResponse((response) => response.request().method() === 'POST'),
     page.getByRole('button', { name: /^Execute query/ }).click(),
@@ -152,13 +162,6 @@ export async function runTabs(page: Page, url: string, file: FileToChoose, look:
       () => textOf(page, 'Operation Editor'),
       (text) => text.includes(` ${name}(`),
     )
-    // GraphiQL reads a document a moment after it is there, and keeps it then; before that it would run the operation of the tab before.
-    if (run.length > 0) {
-      await eventually(
-        () => page.evaluate(() => localStorage.getItem('graphiql:query') ?? ''),
-        (text) => text.includes(` ${name}(`),
-      )
-    }
     const answer = await answerTo(page)
     const headers = await heldBy(page, 'request-headers.json')
     const variables = await heldBy(page, 'variables.json')
