@@ -70,11 +70,16 @@ function goodOf(coordinate: string, type: GraphQLInputType, isOptional: boolean)
   return byScalar[type.name] ?? null
 }
 
+/** Of two arguments of which one is to be given, a good request gives the other. */
+const givenOtherwise = new Set(['Query.lookup.sha256'])
+
 const goodVariables = ({ target, field }: Shape): Record<string, unknown> =>
   Object.fromEntries(
     field.args.map((arg) => {
       const isCursor = arg.name === 'after' || arg.name === 'before' || arg.name === 'last'
-      return [arg.name, isCursor ? null : goodOf(`${target}.${arg.name}`, arg.type, true)]
+      const coordinate = `${target}.${arg.name}`
+      const isLeftOut = isCursor || givenOtherwise.has(coordinate)
+      return [arg.name, isLeftOut ? null : goodOf(coordinate, arg.type, true)]
     }),
   )
 
