@@ -162,7 +162,8 @@ it('an account that is deleted while its coins are gathered loses none of them',
 })
 
 it('what is less than a hundred fees stays where it is until there is more', async () => {
-  const dust = 10n ** 12n
+  // More than one fee, and less than a hundred.
+  const dust = 5n * 10n ** 14n
   const user = await rich(dust)
   const mover = moveCoins()
   await mine(2)

@@ -33,8 +33,8 @@ export const chain: Mutant[] = [
     [
       'chain.coins-offline',
       'A deletion signs for what the books know where no node answers.',
-      `free: booked.lying, count: 0 }`,
-      `free: 0n, count: 0 }`,
+      `return row && { chainId`,
+      `return row && undefined && { chainId`,
     ],
   ]),
   ...mutantsOf(
