@@ -177,6 +177,8 @@ describe('the session of an administrator', () => {
     ])
       expect(await leads(next), next).toBe('/admin')
     expect(await leads('/admin?days=7')).toBe('/admin?days=7')
+    const long = await createBrowser().ask(`/admin/orders?search=${'%25'.repeat(4_000)}`)
+    expect([long.status, long.headers.get('location')]).toEqual([303, '/admin/sign-in'])
     expect(await leads('/admin/orders?status=SUCCESS')).toBe('/admin/orders?status=SUCCESS')
   })
 

@@ -134,8 +134,9 @@ export function createAdminHandler(parts: AdminParts) {
   ): Promise<AdminAnswer> {
     if (path === SIGN_IN) return signIn(request, req, res)
     if (request.context.actor.kind !== 'user') {
-      const next = path === SIGN_OUT ? '' : `?${new URLSearchParams({ next: req.url! })}`
-      return { redirect: SIGN_IN + next }
+      // What is longer would not be led back to, and would not fit into a header.
+      const isForgotten = path === SIGN_OUT || req.url!.length > MAX_NEXT_LENGTH
+      return { redirect: isForgotten ? SIGN_IN : `${SIGN_IN}?${new URLSearchParams({ next: req.url! })}` }
     }
     const isPost = req.method === 'POST'
     if (isPost) {
