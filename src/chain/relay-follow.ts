@@ -52,15 +52,18 @@ export const follow = async (parts: RelayParts, lane: Lane, view: ChainView, inF
   const count = view.counts.get(lane.address) ?? 0
   const moment = `${view.head.hash}:${count}`
   if (lane.seen === moment) return
-  const settledAll = await readReceipts(
-    parts,
-    lane,
-    view,
-    inFlight.filter(({ nonce }) => nonce < count),
-  )
-  const isUnsure = await checkIncluded(parts, lane, view)
-  if (settledAll) report(parts, lane, 'receipts', '')
-  lane.seen = settledAll && !isUnsure ? moment : ''
+  // Set before anything is read: what is found and taken down meanwhile clears it, and must not be passed over.
+  lane.seen = moment
+  let isSettled = false
+  try {
+    const below = inFlight.filter(({ nonce }) => nonce < count)
+    const settledAll = await readReceipts(parts, lane, view, below)
+    const isUnsure = await checkIncluded(parts, lane, view)
+    if (settledAll) report(parts, lane, 'receipts', '')
+    isSettled = settledAll && !isUnsure
+  } finally {
+    if (!isSettled) lane.seen = ''
+  }
 }
 
 /** Returns whether every row has its outcome. */

@@ -234,6 +234,41 @@ describe('a database that was restored from before its commits were sent', () =>
     expect(await onChain(asset!)).toEqual(['change 1', 'change 2'])
   })
 
+  it('settles what is found on a chain that rests while the blocks of others are being looked at', async () => {
+    const [asset] = await world.addCommits(1, 2)
+    const first = world.relay(chain.url, options)
+    await eventually(world.statuses, all('FINAL', 2))
+    await first.stop()
+    await restore()
+    await world.sql('update commit_relays set tree_signature = null, attempts = 90')
+    const [late] = await world.sql<{ commit_id: string }>('select commit_id from commit_relays order by commit_id desc')
+    await world.sql(`update commit_relays set next_attempt_at = now() + interval '1 hour' where commit_id = $1`, [
+      late!.commit_id,
+    ])
+    const isLook = ({ method, params }: RpcRequest) => method === 'eth_getBlockByNumber' && params[1] === false
+    const noted = Promise.withResolvers<void>()
+    let isHeld = false
+    // Only the look at the first commit's block is held: until the second one is taken down, too.
+    proxy.fault = async (calls, pass) => {
+      const [seen] = await world.sql<{ count: number }>(
+        `select count(*)::int as count from commit_relays where status = 'INCLUDED'`,
+      )
+      if (isHeld || seen!.count === 0 || !calls.every(isLook)) return undefined
+      isHeld = true
+      const replies = await pass()
+      await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms' where status = 'PENDING'`)
+      await noted.promise
+      return replies
+    }
+    const sign = () => Promise.reject(new LostKeyError('There is no key share.', { isForGood: false }))
+    world.relay(proxy.url, { ...options, custody: { ...world.custody, sign } })
+    await eventually(world.statuses, (seen) => seen.INCLUDED === 2)
+    noted.resolve()
+    await eventually(world.statuses, all('FINAL', 2))
+    expect(await signatures()).toEqual([])
+    expect(await onChain(asset!)).toEqual(['change 1', 'change 2'])
+  })
+
   it('gives nothing back while the chain cannot be asked', async () => {
     await world.addCommits(1, 1)
     await world.sql('update commit_relays set attempts = 90')
@@ -245,8 +280,12 @@ describe('a database that was restored from before its commits were sent', () =>
       ([row]) => row?.last_error?.includes('The chain') === true,
     )
     proxy.fault = undefined
-    await world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
-    await eventually(world.statuses, (seen) => seen.FAILED === 1)
+    // A try that had begun before is put off once more.
+    const tryNow = () => world.sql(`update commit_relays set next_attempt_at = now() - interval '1 ms'`)
+    await eventually(
+      () => tryNow().then(world.statuses),
+      (seen) => seen.FAILED === 1,
+    )
   })
 
   it('does not take somebody else’s copy of a commit for its own', async () => {

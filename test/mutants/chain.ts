@@ -82,6 +82,21 @@ export const chain: Mutant[] = [
   ),
   ...mutantsOf(
     'src/chain/relay-follow.ts',
+    ['chain/relay-seek.test.ts'],
+    [
+      [
+        'chain.seen-too-late',
+        'What is found on a chain that rests while a lane looks at it is looked at once more.',
+        `    isSettled = settledAll && !isUnsure
+`,
+        `    isSettled = settledAll && !isUnsure
+    if (isSettled) lane.seen = moment
+`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/relay-follow.ts',
     ['chain/relay-faults.test.ts'],
     [
       [
