@@ -117,8 +117,7 @@ async function sendSignedFile(
 ) {
   const nid = params.nid!
   res.setHeader('Vary', VARY)
-  // Who has a link to the file may have it so, too.
-  const reader = links.verify(nid, query) ? ({ kind: 'system' } as const) : actor
-  const { cid, ...file } = await services.contentCredentials.find(reader, nid)
+  // Who has a link to the file may have it so, too, unless its owner keeps such files.
+  const { cid, ...file } = await services.contentCredentials.find(actor, nid, links.verify(nid, query))
   await gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody-now' : 'owner-now')
 }

@@ -34,6 +34,14 @@ beforeAll(async () => {
     },
     { headline: '台北的黃昏' },
   ]
+  const claims = {
+    ...{ state: 'INVALID', trustList: 'C2PA_TRUST_LIST: 42 certificates, sha256 0123456789abcdef…', title: null },
+    ...{ generator: 'Camera 1.2', signer: 'Ada', issuer: 'Works', signedAt: '2026-11-01T00:00:00+00:00' },
+    ...{ actions: ['c2pa.opened', 'c2pa.published'], creators: ['Ada'], digitalSourceType: null },
+    ...{ mining: ['cawg.data_mining: notAllowed'], problems: ['assertion.dataHash.mismatch'] },
+    ...{ manifestCount: 2, checkedAt: new Date().toISOString() },
+  }
+  await app.sql('update assets set content_credentials = $2::jsonb where nid = $1', [body.id, JSON.stringify(claims)])
   for (const json of changes) expectOk(await owner.rest('PATCH', `assets/${body.id}/`, { json }))
   await eventually(
     () => owner.rest('GET', `assets/${body.id}/history/`),

@@ -253,8 +253,14 @@ export const permission: Mutant[] = [
       [
         'permission.c2pa-of-strangers',
         'A private file is given with Content Credentials to nobody but its owner.',
-        `const where = { nid, ...visibleAssets(actor) }`,
-        `const where = { nid, deletedAt: null }`,
+        `visibleAssets(hasLink ? { kind: 'system' } : actor)`,
+        `visibleAssets({ kind: 'system' })`,
+      ],
+      [
+        'permission.c2pa-link-against-owner',
+        'A link to a private file is no way around what its owner says of files with Content Credentials.',
+        `!(owns(actor, asset) ||`,
+        `!(hasLink || owns(actor, asset) ||`,
       ],
       [
         'permission.c2pa-against-owner',

@@ -3,6 +3,8 @@ import { unavailable } from '../../src/domain/errors.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
+import { readManifests } from '../support/manifests.ts'
+import { newPicture } from '../support/pictures.ts'
 import { createTestApp, newFile, registerWith, type SignedIn } from '../support/test-app.ts'
 
 const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
@@ -116,11 +118,50 @@ describe('the page of a public asset', () => {
       ...{ signedAt: null, actions: ['c2pa.created'], creators: [], digitalSourceType: null, mining: [], problems: [] },
       ...{ manifestCount: 1, checkedAt: new Date().toISOString() },
     }
-    await app.sql('update assets set content_credentials = $2::jsonb where nid = $1', [nid, JSON.stringify(claims)])
-    const { text } = await app.rest('GET', path)
+    const showing = async (told: object) => {
+      await app.sql('update assets set content_credentials = $2::jsonb where nid = $1', [nid, JSON.stringify(told)])
+      return (await app.rest('GET', path)).text
+    }
+    const text = await showing(claims)
     expect(text).toContain('It is the word of whoever signed it, and none of this service.')
     expect(text).toContain('<dt>Signed by</dt><dd>&lt;b&gt;Ada&lt;/b&gt;, Works</dd>')
-    expect(text).not.toContain('<dt>Made by</dt>')
+    expect(text).toMatch(/Read once, .* UTC\. The operator names no certificates/)
+    for (const name of ['Made by', 'Time stamp', 'Manifests in the file'])
+      expect(text).not.toContain(`<dt>${name}</dt>`)
+    const over = { trustList: '<i>A list</i>', signedAt: '2026-11-01T00:00:00+00:00', manifestCount: 2 }
+    const trusted = await showing({ ...claims, ...over, state: 'TRUSTED' })
+    expect(trusted).toMatch(/Judged once, .* UTC, by the certificates of this list: .*&lt;i&gt;A list/)
+    expect(trusted).toContain('<dt>Time stamp</dt><dd>2026-11-01T00:00:00+00:00</dd>')
+    expect(trusted).toContain('<dt>Manifests in the file</dt><dd>2</dd>')
+    const broken = await showing({ ...claims, state: 'INVALID', problems: ['assertion.dataHash.mismatch'] })
+    expect(broken).toContain('Nothing that it claims can be relied on.')
+    expect(broken).toContain('<dd>assertion.dataHash.mismatch</dd>')
+  })
+
+  it('leads to a copy with Content Credentials, where its kind carries them and its owner gives them', async () => {
+    const ada = await app.newUser()
+    const register = async (asset_file: File, public_access: string) =>
+      (await registerWith(ada.rest, { asset_file, public_access })).body.id as string
+    const linkOn = async (address: string) =>
+      /<a href="([^"]+)">Download a copy with/
+        .exec((await app.rest('GET', address)).text)?.[1]
+        ?.replaceAll('&amp;', '&')
+    const shown = `/assets/${await register(await newPicture(), 'true')}`
+    const hidden = await register(await newPicture(), 'false')
+    const byLink = addressIn((await ada.rest('POST', `assets/${hidden}/links/`, { json: {} })).body.url)
+    const links = [await linkOn(shown), await linkOn(byLink)]
+    for (const link of links) {
+      const copy = await fetch(link!)
+      expect([copy.status, copy.headers.get('content-disposition')]).toEqual([
+        200,
+        expect.stringMatching(/^attachment/),
+      ])
+      expect((await readManifests(Buffer.from(await copy.arrayBuffer()), 'image/jpeg')).state).toBe('Valid')
+    }
+    expect(await linkOn(`/assets/${await register(newFile(), 'true')}`)).toBeUndefined()
+    expectOk(await ada.rest('PATCH', 'auth/users/me/', { json: { allow_c2pa_download: false } }))
+    for (const address of [shown, byLink]) expect(await linkOn(address)).toBeUndefined()
+    for (const link of links) expect((await fetch(link!)).status).toBe(404)
   })
 
   it('shows what others committed to the file as foreign, and as text', async () => {

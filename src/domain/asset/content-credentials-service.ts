@@ -91,11 +91,26 @@ export function createContentCredentialsService(deps: Dependencies) {
 
   return {
     /**
-     * An asset's file with our manifest in it, for who may see the asset and, where its owner gives such files to nobody else, only for
-     * them. Raises NOT_FOUND, VALIDATION_FAILED when the file can carry none, UNAVAILABLE.
+     * Whether everybody who sees an asset may have its file with our manifest, as far as can be told before one is made. An asset that is
+     * not there, a file store that does not answer and a certificate that has expired give false.
      */
-    async find(actor: Actor, nid: string): Promise<SignedFile> {
-      const where = { nid, ...visibleAssets(actor) }
+    async isOffered(nid: string): Promise<boolean> {
+      const asset = await database.read.asset.findFirst({ select: selection, where: { nid, deletedAt: null } })
+      if (!asset?.owner.allowC2paDownload || asset.fileSize > MAX_BYTES) return false
+      try {
+        return contentCredentials.signedBy() !== undefined && formatOf(await headOf(nid)) !== undefined
+      } catch (error) {
+        if (error instanceof DomainError && error.code === 'UNAVAILABLE') return false
+        throw error
+      }
+    },
+
+    /**
+     * An asset's file with our manifest in it, for who may see the asset or has a link to its file (`hasLink`) and, where its owner gives
+     * such files to nobody else, only for them. Raises NOT_FOUND, VALIDATION_FAILED when the file can carry none, UNAVAILABLE.
+     */
+    async find(actor: Actor, nid: string, hasLink = false): Promise<SignedFile> {
+      const where = { nid, ...visibleAssets(hasLink ? { kind: 'system' } : actor) }
       const asset = isNid(nid) ? await database.read.asset.findFirst({ select: selection, where }) : null
       if (!asset) throw notFound('Asset')
       const signedBy = contentCredentials.signedBy()

@@ -96,6 +96,7 @@ export function createAssetPage({ run, publicUrl }: { run: Run; publicUrl: strin
     const older = query.get('older')
     const asset = await readAsset(run, params.nid!, older, context)
     const place = await context.services.histories.place()
+    const hasC2pa = await context.services.contentCredentials.isOffered(asset.nid)
     const link = asset.publicAccess ? {} : linkOf(query)
     const url = context.services.assetLinks.pageOf(asset.nid)
     const at = (cursor?: string) => addressOf(url, { ...link, ...(cursor !== undefined && { older: cursor }) })
@@ -114,7 +115,7 @@ export function createAssetPage({ run, publicUrl }: { run: Run; publicUrl: strin
         content: html`<p class="brand">Annal</p>
 <h1>${title}</h1>
 ${asset.publicAccess ? '' : html`<p class="quiet">${speech.words.private}</p>`}
-${media(asset, speech)}
+${media(asset, hasC2pa, speech)}
 ${asset.caption && html`<p class="caption">${asset.caption}</p>`}
 ${about(asset, speech)}
 ${credentials(asset, speech)}

@@ -1,18 +1,21 @@
 /** What a manifest inside the file claims (C2PA), which is the word of whoever signed it and none of ours. */
 import { html } from 'hono/html'
 import type { Html } from '../layout.ts'
+import { fillIn } from '../words.ts'
 import type { ShownAsset } from './read.ts'
-import { facts, type Speech } from './shown.ts'
+import { facts, momentText, type Speech } from './shown.ts'
 
 const tones = { TRUSTED: 'good', VALID: '', INVALID: 'bad', UNREADABLE: '' } as const
 
 /** The claims, and how far they can be believed; nothing for a file without a manifest. */
 export function credentials(
   { contentCredentials: claims }: ShownAsset,
-  { words: { credentials: words } }: Speech,
+  { language, words: { credentials: words } }: Speech,
 ): Html {
   if (claims === null) return html``
-  const { state, signer, issuer, generator, creators, actions, digitalSourceType, mining, problems } = claims
+  const { state, trustList, checkedAt, manifestCount } = claims
+  const { signer, issuer, signedAt, generator, creators, actions, digitalSourceType, mining, problems } = claims
+  const judged = fillIn(trustList === null ? words.unjudged : words.judged, { time: momentText(checkedAt, language) })
   const list = (name: string, values: readonly (string | null)[]) => {
     const text = values.filter(Boolean).join(', ')
     return text !== '' && ([name, text] as const)
@@ -22,12 +25,15 @@ export function credentials(
 <div class="notice ${tones[state]}"><p>${words.states[state]}</p></div>
 ${facts(
   list(words.signer, [signer, issuer]),
+  list(words.signedAt, [signedAt]),
   list(words.generator, [generator]),
   list(words.creators, creators),
   list(words.actions, actions),
   list(words.source, [digitalSourceType]),
   list(words.mining, mining),
   list(words.problems, problems),
+  manifestCount > 1 && [words.manifests, String(manifestCount)],
 )}
+${state !== 'UNREADABLE' && html`<p class="quiet">${judged} ${trustList !== null && html`<span lang="en">${trustList}</span>`}</p>`}
 </section>`
 }

@@ -21,8 +21,16 @@ export const altOf = (asset: ShownAsset) => clip(asset.altText || asset.caption 
 /** The address that has a browser save the file. */
 const downloadUrl = (url: string) => `${url}${url.includes('?') ? '&' : '?'}download=true`
 
-/** The picture or the player; nothing for what is neither. */
-export function media(asset: ShownAsset, { language, words }: Speech): Html {
+/** Where the file with a manifest of ours is, with the signature that the file itself is read by where it is private. */
+function c2paUrl({ nid, assetFileUrl }: ShownAsset): string {
+  const { origin, pathname, search } = new URL(assetFileUrl)
+  return downloadUrl(
+    `${origin}${pathname.slice(0, pathname.lastIndexOf('/ipfs/'))}/api/v3/assets/${nid}/c2pa/${search}`,
+  )
+}
+
+/** The picture or the player; nothing for what is neither. `hasC2pa`: whether the file is given with a manifest of ours. */
+export function media(asset: ShownAsset, hasC2pa: boolean, { language, words }: Speech): Html {
   const { assetFileUrl: url, assetFileMimeType: type, assetFileSize: size } = asset
   const picture = pictureOf(asset)
   const label = altOf(asset)
@@ -35,6 +43,8 @@ export function media(asset: ShownAsset, { language, words }: Speech): Html {
     return html`<a href="${url}"><img src="${picture}" alt="${label}"><span class="hidden">${words.open}</span></a>`
   }
   return html`<figure>${shown()}
-<figcaption><a href="${downloadUrl(url)}">${words.download}</a> <span class="quiet">${type}, ${sizeText(size, language)}</span></figcaption>
+<figcaption><a href="${downloadUrl(url)}">${words.download}</a> <span class="quiet">${type}, ${sizeText(size, language)}</span>${
+    hasC2pa && html`<br><a href="${c2paUrl(asset)}">${words.c2pa}</a> <span class="quiet">${words.c2paText}</span>`
+  }</figcaption>
 </figure>`
 }

@@ -32,14 +32,18 @@ const AssetPage = graphql(/* GraphQL */ `
       }
       contentCredentials {
         state
+        trustList
         signer
         issuer
+        signedAt
         generator
         creators
         actions
         digitalSourceType
         mining
         problems
+        manifestCount
+        checkedAt
       }
       registration {
         status
