@@ -27,6 +27,8 @@ interface Sources {
   files: FileSource
   /** Accounts whose commits count; undefined: the caller knows, or nobody does. */
   recorders?: string[]
+  /** Bytes of a tree, for a proof: of an asset's own alone, where files of others lie beside them. */
+  treesOf(nid: string): FileSource['block']
 }
 
 /** Three flags name the chain, the contract and the file network: then nothing of Annal is asked or trusted. */
@@ -38,7 +40,8 @@ async function withSources<T>(
   const [node, ...others] = rpc.map(connectNode)
   if (node && registry && gateway) {
     const { connectGateway } = await import('../verify/gateway.ts')
-    return work({ nodes: [node, ...others], registry, files: connectGateway(gateway) })
+    const files = connectGateway(gateway)
+    return work({ nodes: [node, ...others], registry, files, treesOf: () => files.block })
   }
   if (node || registry || gateway) {
     const message = 'Give --rpc, --registry and --gateway together, or none of them.'
@@ -51,6 +54,7 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
   withInstallation(async (installation) => {
     const { connectChain, relayAddresses } = await import('../installation.ts')
     const { filesOf, nodeOf } = await import('../own-history.ts')
+    const { createOwnTrees } = await import('../domain/asset/own-trees.ts')
     const chain = await connectChain(installation, publicUrlOf(installation))
     try {
       const registry = await chain.registry.findAddress(await chain.registry.readChainId())
@@ -61,6 +65,7 @@ const withOwnSources = <T>(work: (sources: Sources) => Promise<T>): Promise<T> =
         registry,
         files: filesOf(installation.contentStore),
         recorders,
+        treesOf: createOwnTrees(installation),
       })
     } finally {
       await chain.close()
@@ -106,8 +111,8 @@ async function prove(
   const { pipeline } = await import('node:stream/promises')
   const { writeProof } = await import('../verify/write-proof.ts')
   const file = createWriteStream(out, { flags: 'wx' })
-  await withSources(sources, ({ nodes, registry, files }) =>
-    pipeline(writeProof({ nid, node: nodes[0], registry, readTree: files.block }), file),
+  await withSources(sources, ({ nodes, registry, treesOf }) =>
+    pipeline(writeProof({ nid, node: nodes[0], registry, readTree: treesOf(nid) }), file),
   )
   if (json) printJson({ nid, path: out, bytes: file.bytesWritten })
   else say(green(`${out}: ${file.bytesWritten} bytes. Check it anywhere: annal verify ${out}`))

@@ -27,6 +27,18 @@ export const permission: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/asset/own-trees.ts',
+    ['pages/asset-page.test.ts'],
+    [
+      [
+        'permission.proof-own-trees',
+        'A proof has no tree of another asset, whatever a stranger commits.',
+        `where = { nid, deletedAt: null,`,
+        `where = { deletedAt: null,`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/policy.ts',
     ['domain/policy.test.ts'],
     [

@@ -1,11 +1,16 @@
+import { CarBlockIterator } from '@ipld/car/iterator'
+import { Wallet } from 'ethers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createRegistry } from '../../src/chain/registry.ts'
+import { encodeCommit } from '../../src/chain/registry-abi.ts'
+import { createRpc } from '../../src/chain/rpc.ts'
 import { unavailable } from '../../src/domain/errors.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import type { Answer } from '../support/http-client.ts'
 import { readManifests } from '../support/manifests.ts'
 import { newPicture } from '../support/pictures.ts'
-import { createTestApp, newFile, registerWith, type SignedIn } from '../support/test-app.ts'
+import { createTestApp, fundedKey, newFile, registerWith, type SignedIn } from '../support/test-app.ts'
 
 const HOSTILE = `</script><script>alert("x")</script> & 'so on'`
 
@@ -268,6 +273,48 @@ describe('an asset that is not public', () => {
       expect((await app.rest('GET', address)).status, address).toBe(404)
     }
     expect((await app.rest('GET', addressIn(body.url))).status).toBe(200)
+  })
+
+  it('has no tree of another asset in the proof that is read by its link, whatever somebody commits to it on the chain', async () => {
+    const victim = await app.newUser()
+    const secret = await victim.register({ caption: 'Nobody else may read this' })
+    const { id } = await owner.register()
+    const trees: string[] = []
+    for (const [who, asset] of [
+      [owner, id],
+      [victim, secret.id],
+    ] as const) {
+      const { body } = await eventually(
+        () => who.rest('GET', `assets/${asset}/history/`),
+        ({ body: { commits } }) => commits[0].status === 'final',
+      )
+      trees.push(body.commits[0].assetTreeCid)
+    }
+    // The identifier of a tree stands on the chain, for everybody to read.
+    const said = {
+      ...{ assetTreeCid: trees[1], assetTreeSha256: '', assetTreeSignature: null, author: '', committer: '' },
+      ...{ provider: '', timestampCreated: 1, action: '', actionResult: '', actionName: 'action-commit', abstract: '' },
+    }
+    const rpcUrl = app.env.CHAIN_RPC_URL!
+    const registry = createRegistry({ rpcUrl, database: app.installation.database })
+    const to = (await registry.findAddress(await registry.readChainId()))!
+    const rpc = createRpc({ url: rpcUrl })
+    const transaction = { to, data: encodeCommit(id, JSON.stringify(said)), gasLimit: 1_000_000, gasPrice: 10n ** 12n }
+    const chainId = await rpc.call<string>('eth_chainId')
+    const raw = await new Wallet(await fundedKey()).signTransaction({ ...transaction, chainId, nonce: 0, type: 0 })
+    const sent = await rpc.call('eth_sendRawTransaction', raw)
+    await eventually(
+      () => rpc.call<{ status: string } | null>('eth_getTransactionReceipt', sent),
+      (receipt) => receipt?.status === '0x1',
+    )
+    const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })
+    const proof = await fetch(`${app.url}/api/v3/assets/${id}/proof${new URL(body.url).search}`)
+    const names: string[] = []
+    for await (const { cid } of await CarBlockIterator.fromBytes(new Uint8Array(await proof.arrayBuffer()))) {
+      names.push(cid.toString())
+    }
+    expect(names).toContain(trees[0])
+    expect(names).not.toContain(trees[1])
   })
 
   it('is read no more once its owner ends the links, the account is locked, or the asset is registered anew', async () => {

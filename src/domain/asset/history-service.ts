@@ -4,12 +4,13 @@ import type { Actor } from '../actor.ts'
 import { DomainError, unavailable } from '../errors.ts'
 import type { ContentStore, Database, Gate, Histories } from '../ports.ts'
 import type { AssetService } from './asset-service.ts'
+import { createOwnTrees } from './own-trees.ts'
 import { holdAgainst, type RecordedCommit } from './recorded-commits.ts'
 
 interface Dependencies {
   database: Database
   contentStore: Pick<ContentStore, 'readBlock'>
-  assets: Pick<AssetService, 'get' | 'findFile'>
+  assets: Pick<AssetService, 'get'>
   /** Undefined where no chain is connected. */
   histories?: Histories
   /** Reading a history asks the chain for all its blocks. */
@@ -31,14 +32,7 @@ export function createHistoryService({ database, contentStore, assets, histories
     return histories
   }
 
-  /** Bytes of a tree of an asset that this actor may see. */
-  const treesFor = (actor: Actor) => async (cid: string) => {
-    if (!(await assets.findFile(actor, cid))) return undefined
-    return contentStore.readBlock(cid).catch((error: unknown) => {
-      if (error instanceof DomainError && error.code === 'NOT_FOUND') return undefined
-      throw error
-    })
-  }
+  const treesOf = createOwnTrees({ database, contentStore })
 
   /** The asset's UUID. Raises NOT_FOUND, VALIDATION_FAILED when its history is too long to be read at once. */
   async function find(actor: Actor, nid: string): Promise<string> {
@@ -72,7 +66,7 @@ export function createHistoryService({ database, contentStore, assets, histories
     async verify(actor: Actor, nid: string): Promise<Verification> {
       const assetId = await find(actor, nid)
       return gate(async () => {
-        const verification = await chain().verify(nid, treesFor(actor))
+        const verification = await chain().verify(nid, treesOf(nid))
         return holdAgainst(verification, await readRecords(assetId))
       })
     },
@@ -81,7 +75,7 @@ export function createHistoryService({ database, contentStore, assets, histories
     async prove(actor: Actor, nid: string, send: (bytes: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void> {
       await find(actor, nid)
       await gate(async () => {
-        const bytes = chain().prove(nid, treesFor(actor))
+        const bytes = chain().prove(nid, treesOf(nid))
         const first = await bytes.next()
         await send(beginning(first.value, bytes))
       })
