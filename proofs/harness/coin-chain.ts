@@ -149,7 +149,11 @@ export async function openCoinChain(
     },
     async reorganise(depth) {
       const before = await standing()
-      await change(() => rpc.call('anvil_reorg', depth, []))
+      await change(async () => {
+        await rpc.call('anvil_reorg', depth, [])
+        // Anvil keeps older states on disk, without code: on a chain of a thousand blocks all contracts are gone after a deep one.
+        await rpc.call('anvil_setCode', FORWARDER.address, FORWARDER.code)
+      })
       const after = await standing()
       const dropped = sent.filter((each) => before.has(each) && !after.has(each))
       for (const each of sent) {
