@@ -1,7 +1,7 @@
 /** Reads what became of moves of coins: in a block, settled, displaced. */
 import type { CoinMove, PlacedMove } from '../domain/ports.ts'
 import { type MoverParts, tell } from './coin-parts.ts'
-import { resultOf } from './rpc.ts'
+import { type Rpc, resultOf } from './rpc.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
 interface Receipt {
@@ -70,9 +70,22 @@ async function checkPlaced(
   return new Set(displaced.map(({ id }) => id))
 }
 
+/** Moves whose nonces are used, of those for which more than one amount is signed. */
+async function findUsed(rpc: Rpc, moves: readonly CoinMove[]): Promise<Set<string>> {
+  const several = moves.filter(({ transactions }) => transactions.some(({ isCurrent }) => !isCurrent))
+  const outcomes = await rpc.batch(
+    several.map(({ sender }) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
+  )
+  const used = several.filter(({ nonce }, index) => Number(resultOf<string>(outcomes[index])) > nonce)
+  return new Set(used.map(({ id }) => id))
+}
+
 /** Whichever of its transactions got in is the one that counts. Returns which moves are in a block now. */
 async function readReceipts(parts: MoverParts, moves: readonly CoinMove[]): Promise<Set<string>> {
-  const asked = moves.flatMap(({ id, transactions }) => transactions.map(({ hash }) => ({ id, hash })))
+  const used = await findUsed(parts.rpc, moves)
+  const asked = moves.flatMap(({ id, transactions }) =>
+    transactions.filter(({ isCurrent }) => isCurrent || used.has(id)).map(({ hash }) => ({ id, hash })),
+  )
   if (asked.length === 0) return new Set()
   const outcomes = await parts.rpc.batch(
     asked.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),

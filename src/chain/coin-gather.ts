@@ -60,20 +60,20 @@ async function readAddresses({ rpc }: MoverParts, rows: readonly LyingCoins[]): 
 /** Returns what is in the way; empty when nothing is. Raises UNAVAILABLE. */
 async function gatherOne(
   { books, custody, treasury }: MoverParts,
-  { userId, address, key, lying, nextNonce }: LyingCoins,
+  { userId, address, key, lying, nextNonce, aside }: LyingCoins,
   { balance, count }: SeenAddress,
   { chainId, prices }: { chainId: number; prices: readonly bigint[] },
 ): Promise<string> {
   if (balance < lying) return 'the chain has less there than was credited.'
-  const nonce = Math.max(nextNonce, count)
+  // The move that is set aside is in the chain after all: it goes on as soon as its coins are credited again.
+  if (aside && aside.nonce < count) return ''
+  const nonce = aside?.nonce ?? Math.max(nextNonce, count)
+  const recipient = aside?.recipient ?? treasury.address
   try {
-    const signed = await custody.signCoins(
-      userId,
-      key,
-      spendAll({ chainId, nonce, to: treasury.address }, lying, prices),
-    )
+    const signed = await custody.signCoins(userId, key, spendAll({ chainId, nonce, to: recipient }, lying, prices))
     // Where a deletion or another process was quicker, it has signed for the same coins.
-    await books.store({ userId, sender: address, recipient: treasury.address, nonce, amount: lying, signed, lying })
+    const move = { userId, sender: address, recipient, nonce, amount: lying, signed, lying }
+    await books.store({ ...move, isAnew: aside !== undefined })
     return ''
   } catch (error) {
     if (isUnavailable(error)) throw error

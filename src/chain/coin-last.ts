@@ -2,7 +2,7 @@
 
 import { isUnavailable } from '../domain/errors.ts'
 import type { BookedCoins, Coins, Database, MovePlan } from '../domain/ports.ts'
-import { presentPrice, pricesUpTo, spendAll } from './coin-plan.ts'
+import { lessenedBy, presentPrice, pricesUpTo, spendAll } from './coin-plan.ts'
 import { type Registry, WrongChainError } from './registry.ts'
 import { findSetting } from './registry-statements.ts'
 import { quantity, RpcError, resultOf } from './rpc.ts'
@@ -74,12 +74,17 @@ export function createLastCoins({
       const { chainId, lowest, free, count } = seen
       const prices = pricesUpTo(lowest, cap)
       const moves: MovePlan[] = []
-      let nonce = Math.max(booked.nextNonce, count)
+      const next = Math.max(booked.nextNonce, count)
+      // Nothing behind a move that is set aside is ever included.
+      const aside = booked.aside && booked.aside.nonce >= count ? booked.aside : undefined
       const add = (amount: bigint, isBooked: boolean) => {
-        const plans = amount > 0n ? spendAll({ chainId, nonce, to: treasury }, amount, prices) : []
+        const anew = moves.length === 0 ? aside : undefined
+        const nonce = anew?.nonce ?? next + moves.filter(({ isAnew }) => !isAnew).length
+        const way = { chainId, nonce, to: anew?.recipient ?? treasury }
+        const plans = spendAll(way, amount, prices)
         if (plans.length === 0) return false
-        moves.push({ amount, isBooked, plans })
-        nonce += 1
+        for (const less of isBooked ? lessenedBy(amount, booked.newest) : []) plans.push(...spendAll(way, less, prices))
+        moves.push({ amount, isBooked, isAnew: anew !== undefined, plans })
         return true
       }
       // What was credited goes by itself: whatever else is there may be in blocks that are displaced, and take the rest along.

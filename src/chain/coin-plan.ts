@@ -24,6 +24,18 @@ export function pricesUpTo(lowest: bigint, cap: bigint): bigint[] {
 /** What the ladder has in common. */
 type Way = Pick<CoinPlan, 'chainId' | 'nonce' | 'to'>
 
+/**
+ * What is left of `amount` when the chain loses the newest of these, the newest two and so on, or any single one; each once. Of less than
+ * nothing, nothing.
+ */
+export function lessenedBy(amount: bigint, newest: readonly bigint[]): bigint[] {
+  const left = newest.flatMap((lost, index) => [
+    amount - lost,
+    amount - newest.slice(0, index + 1).reduce((sum, each) => sum + each, 0n),
+  ])
+  return [...new Set(left)].filter((each) => each > 0n)
+}
+
 /** Steps that each spend exactly `amount`, the fee out of it; none where the coins pay for none of them. */
 export const spendAll = (way: Way, amount: bigint, prices: readonly bigint[]): CoinPlan[] =>
   prices

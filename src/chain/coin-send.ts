@@ -13,15 +13,16 @@ const STUCK_BLOCKS = 3
 
 /** Which of a move's transactions is to be sent: the cheapest that the next block takes, and never a cheaper one than before. */
 function chooseStep({ transactions, transactionHash, status }: CoinMove, view: ChainView, memory: SendMemory): string {
-  const dearest = transactions.length - 1
-  const current = status === 'SIGNED' ? 0 : transactions.findIndex(({ hash }) => hash === transactionHash)
-  const fitting = transactions.findIndex(({ gasPrice }) => gasPrice >= (view.nextBaseFee * 9n) / 8n)
+  const ladder = transactions.filter(({ isCurrent }) => isCurrent)
+  const dearest = ladder.length - 1
+  const current = status === 'SIGNED' ? 0 : ladder.findIndex(({ hash }) => hash === transactionHash)
+  const fitting = ladder.findIndex(({ gasPrice }) => gasPrice >= (view.nextBaseFee * 9n) / 8n)
   const wanted = Math.max(current, fitting === -1 ? dearest : fitting)
-  const { hash } = transactions[wanted]!
+  const { hash } = ladder[wanted]!
   const from = memory.waitingFrom.get(hash)
   const isStuck =
     from !== undefined && performance.now() - from.at > STUCK_MS && view.head.number - from.head >= STUCK_BLOCKS
-  return isStuck && wanted < dearest ? transactions[wanted + 1]!.hash : hash
+  return isStuck && wanted < dearest ? ladder[wanted + 1]!.hash : hash
 }
 
 /**

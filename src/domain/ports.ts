@@ -566,6 +566,10 @@ export interface BookedCoins {
   lying: bigint
   /** The nonce after all that were ever signed here. */
   nextNonce: number
+  /** The oldest move that is set aside, because the chain has lost its coins: what is signed next is signed at its nonce, and goes there. */
+  aside?: { nonce: number; recipient: string }
+  /** What was credited last and is in no move, the newest first: the last few. */
+  newest: readonly bigint[]
   /** What is signed and not settled, in the order of nonces. */
   open: readonly { nonce: number; amount: bigint }[]
 }
@@ -576,7 +580,9 @@ export interface MovePlan {
   amount: bigint
   /** Whether these are the coins that were credited, or, in part or whole, others that came in. */
   isBooked: boolean
-  /** The cheapest first. */
+  /** Whether a move that is set aside has the nonce. */
+  isAnew: boolean
+  /** The cheapest first; behind them others of less, for the case that the chain loses a part of the coins. */
   plans: readonly CoinPlan[]
 }
 
@@ -634,6 +640,8 @@ export interface SignedMove {
   /** Wei. */
   amount: bigint
   signed: readonly SignedCoins[]
+  /** Whether a move that is set aside has the nonce, and goes on with these coins. */
+  isAnew?: boolean
   /** Wei that the books have at the sender's address, all of which it takes; left out for coins that are not in the books. */
   lying?: bigint
 }
@@ -656,8 +664,8 @@ export interface CoinMove {
   blockHash: string | null
   /** Whether its coins arrived in that block. */
   hasArrived: boolean
-  /** Everything that was signed for it, the cheapest first; prices in wei. */
-  transactions: readonly { hash: string; gasPrice: bigint }[]
+  /** Everything that was signed for it, the cheapest first; prices in wei. `isCurrent`: those that move what the books have under way. */
+  transactions: readonly { hash: string; gasPrice: bigint; isCurrent: boolean }[]
 }
 
 /** What the chain says of a move. */

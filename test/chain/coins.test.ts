@@ -1,11 +1,12 @@
 /** Coins that came in and where they go, on a chain whose blocks are made by hand. */
 import { Transaction, Wallet } from 'ethers'
 import { expect, it } from 'vitest'
-import { createKeyPair } from '../../src/chain/keys.ts'
+import { createKeyPair, toHex } from '../../src/chain/keys.ts'
 import { quantity } from '../../src/chain/rpc.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
 import { createCoinService } from '../../src/domain/wallet/coin-service.ts'
 import { eventually } from '../support/eventually.ts'
+import type { SignedIn } from '../support/test-app.ts'
 import { COIN, CONFIRMATIONS, createCoinScene } from './support/coin-scene.ts'
 import { deploy } from './support/test-contracts.ts'
 
@@ -244,7 +245,7 @@ it('moves that can never succeed keep no other from being sent, however many the
        select 'GATHERING', '0x0000000000000000000000000000000000000000', n, $2, $1::uuid, 1, '0x' || lpad(to_hex(n), 64, '0') from generate_series(1, 300) n
        returning id, transaction_hash
      )
-     insert into coin_transactions (hash, move_id, raw, gas_price, value) select transaction_hash, id, '\\x02', 1, 1 from bad`,
+     insert into coin_transactions (hash, move_id, raw, gas_price, value) select transaction_hash, id, '\\x02', 1, 1 - 21000 * 0.000000000000000001 from bad`,
     [poor.id, treasuryAddress],
   )
   const user = await rich(COIN)
@@ -340,6 +341,146 @@ it('a deposit that the chain loses after it was gathered takes its move along, a
   )
   await settled(user)
   expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+/** A payment whose bytes can be sent again, after a reorganisation, too. */
+async function payable(to: string, value: bigint) {
+  const payer = Wallet.createRandom()
+  await chain.rpc.call('anvil_setBalance', payer.address, quantity(10n * COIN))
+  const raw = await payer.signTransaction({
+    ...{ type: 2, chainId: 31_337, nonce: 0, to, value, gasLimit: 21_000n },
+    ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 1n },
+  })
+  return () => chain.rpc.call('eth_sendRawTransaction', raw)
+}
+
+/** The chain as it was then, and other blocks on top. */
+async function goBack(snapshot: string) {
+  await chain.rpc.call('evm_revert', snapshot)
+  await chain.rpc.call('anvil_dropAllTransactions')
+  await chain.rpc.call('evm_increaseTime', 2_000)
+  await mine(40)
+}
+
+const credited = (user: SignedIn, num: string) =>
+  eventually(
+    () => app.wallet(user),
+    (wallet) => wallet.num === num,
+  )
+
+/** Somebody from whose address two coins were gathered, and the chain has lost both for good: the move is set aside. */
+async function bereft() {
+  const user = await app.newUser({ points: '0' })
+  const send = await payable(user.address, 2n * COIN)
+  await mine()
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  await send()
+  await mine(CONFIRMATIONS + 1)
+  await credited(user, '2')
+  const mover = moveCoins()
+  await settled(user)
+  await mover.stop()
+  await goBack(snapshot)
+  await credited(user, '0')
+  const second = moveCoins()
+  await eventually(
+    () => movesOf(user),
+    ([move]) => move?.status === 'BROADCAST',
+  )
+  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  await eventually(
+    () => app.sql(`select from coin_moves where sender = $1 and stranded_at is not null`, [user.address]),
+    ([found]) => found !== undefined,
+  )
+  await second.stop()
+  return { user, send }
+}
+
+it('where a move is set aside, what comes in later is signed for anew at its nonce, and what was lost follows if it comes back', async () => {
+  const { user, send } = await bereft()
+  await pay(user.address, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await credited(user, '1')
+  moveCoins()
+  expect(await settled(user)).toMatchObject([{ amount: '1' }])
+  expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+
+  await send()
+  await mine(CONFIRMATIONS + 1)
+  await credited(user, '3')
+  expect(await settled(user, 2)).toMatchObject([{ amount: '1' }, { amount: '2' }])
+  expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('of two amounts that are signed for at one nonce the books have the one that the chain has', async () => {
+  const { user, send } = await bereft()
+  const [first] = await app.sql<{ raw: Uint8Array }>(
+    'select t.raw from coin_transactions t join coin_moves m on m.id = t.move_id where m.sender = $1 order by t.gas_price limit 1',
+    [user.address],
+  )
+  await pay(user.address, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await credited(user, '1')
+  const mover = moveCoins()
+  await eventually(
+    () => movesOf(user),
+    ([move]) => move?.amount === '1',
+  )
+  await mover.stop()
+  // Somebody else had kept the bytes of before, and what they move is back.
+  await chain.rpc.call('anvil_dropAllTransactions')
+  await send()
+  await mine()
+  await chain.rpc.call('eth_sendRawTransaction', toHex(first!.raw))
+  await mine()
+  expect(await balanceOf(user.address)).toBe(COIN)
+  await mine(CONFIRMATIONS)
+  moveCoins()
+  await credited(user, '3')
+  expect(await settled(user, 2)).toMatchObject([{ amount: '2' }, { amount: '1' }])
+  expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('an account is deleted while a move of it is set aside, and what came in since arrives', async () => {
+  const { user } = await bereft()
+  await pay(user.address, COIN)
+  await mine(CONFIRMATIONS + 1)
+  await credited(user, '1')
+  expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+  moveCoins()
+  expect(await settled(user)).toMatchObject([{ amount: '1' }])
+  expect(await balanceOf(user.address)).toBe(0n)
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('of an account that is deleted the rest arrives, when the chain loses some of its deposits for good', async () => {
+  const user = await rich(COIN)
+  const snapshot = await chain.rpc.call<string>('evm_snapshot')
+  for (const value of [4n, 8n]) {
+    const send = await payable(user.address, value * COIN)
+    await send()
+    await mine()
+  }
+  await mine(CONFIRMATIONS)
+  await credited(user, '13')
+  expect((await user.rest('DELETE', 'auth/users/me/')).status).toBe(204)
+  await goBack(snapshot)
+  // One of them comes back from somebody who still has it, in another block.
+  await pay(user.address, 4n * COIN)
+  await mine(CONFIRMATIONS + 1)
+  moveCoins()
+  await eventually(
+    () => app.sql(`select from deposits where wallet_id = $1::uuid and status = 'FROZEN'`, [user.id]),
+    (found) => found.length === 2,
+  )
+  await app.sql(`update coin_moves set updated_at = now() - interval '2 hours' where sender = $1`, [user.address])
+  expect(await settled(user)).toMatchObject([{ amount: '5' }])
+  expect(await balanceOf(user.address)).toBe(0n)
+  await app.services.deletions.sweep()
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
 })
 

@@ -31,6 +31,18 @@ export const chain: Mutant[] = [
       `if (isAdded) add(0n * others, false)`,
     ],
     [
+      'chain.coins-lost-one',
+      'A deletion signs also for what is left when the chain loses some deposits.',
+      `of isBooked ? lessenedBy`,
+      `of isBooked && seen.count < 0 ? lessenedBy`,
+    ],
+    [
+      'chain.coins-behind',
+      'What a deletion signs stands at the nonce of the move that is set aside.',
+      `moves.length === 0 ? aside : undefined`,
+      `moves.length < 0 ? aside : undefined`,
+    ],
+    [
       'chain.coins-offline',
       'A deletion signs for what the books know where no node answers.',
       `return row && { chainId`,

@@ -236,6 +236,12 @@ export const money: Mutant[] = [
     ['chain/coins.test.ts'],
     [
       [
+        'money.coins-changed',
+        'Where the chain has another amount than the books have under way, the books take that one.',
+        `case m.kind when 'GATHERING' then \${leavesSql} else m.amount end as amount`,
+        `m.amount as amount`,
+      ],
+      [
         'money.coins-undone',
         'What was booked of a move that lost its block is taken back.',
         `where d.before in ('FINAL', 'FAILED')`,
@@ -256,8 +262,20 @@ export const money: Mutant[] = [
       [
         'money.coins-resumed',
         'A move that was set aside goes on once its coins are back.',
-        `\${lyingSql('w')} >= o.amount`,
-        `\${lyingSql('w')} > o.amount`,
+        `<= \${lyingSql('w')}\n`,
+        `< \${lyingSql('w')}\n`,
+      ],
+      [
+        'money.coins-less',
+        'A move that was set aside goes on with as much of what is signed as is there.',
+        `order by amount desc`,
+        `order by amount`,
+      ],
+      [
+        'money.coins-left-behind',
+        'Deposits whose move was set aside are gathered by another.',
+        `set gathered_by = null from`,
+        `set gathered_by = d.gathered_by from`,
       ],
     ],
   ),

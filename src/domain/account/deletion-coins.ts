@@ -29,10 +29,10 @@ export function createLastMoves({ database, custody, coins, log }: Dependencies)
       const planned = await coins.planLast(seen)
       const moves: SignedMove[] = []
       try {
-        for (const { amount, isBooked, plans } of planned) {
+        for (const { amount, isBooked, isAnew, plans } of planned) {
           const signed = await custody.signCoins(userId, seen.key, plans)
           const { to: recipient, nonce } = plans[0]!
-          const move = { userId, sender: seen.address, recipient, nonce, amount, signed }
+          const move = { userId, sender: seen.address, recipient, nonce, amount, signed, isAnew }
           moves.push(isBooked ? { ...move, lying: seen.lying } : move)
         }
       } catch (error) {

@@ -33,6 +33,11 @@ const lyingColumns = {
   address: text,
   lying: numeric,
   nextNonce: int,
+  /** Of the oldest move that is set aside there. */
+  asideNonce: orNull(int),
+  asideRecipient: orNull(text),
+  /** What was credited last and is in no move, the newest first. */
+  newest: arrayOf(text),
   version: smallint,
   vaultKeyId: text,
   wrappedDataKey: bytes,
@@ -41,20 +46,27 @@ const lyingColumns = {
 /** Somebody's coins that lie on their own address, with their key. */
 export type LyingRow = RowOf<typeof lyingColumns>
 
+/** Deposits of which each may be the one that the chain loses. */
+const DOUBTED = 8
 const lyingRowSql = `
    w.user_id as "userId", w.address, ${lyingSql('w')} as lying,
    coalesce((select max(m.nonce) + 1 from coin_moves m where m.sender = w.address), 0) as "nextNonce",
+   a.nonce as "asideNonce", a.recipient as "asideRecipient",
+   array(select d.amount::text from deposits d where d.wallet_id = w.user_id and d.gathered_by is null and ${isCoinSql}
+     order by d.block_number desc, d.id desc limit ${DOUBTED}) as newest,
    k.version, k.vault_key_id as "vaultKeyId", k.wrapped_data_key as "wrappedDataKey", k.sealed_private_key as "sealedPrivateKey"
-   from wallets w join user_keys k on k.user_id = w.user_id`
+   from wallets w join user_keys k on k.user_id = w.user_id left join lateral (
+     select m.nonce, m.recipient from coin_moves m where m.sender = w.address and ${isSignedSql} and m.stranded_at is not null
+     order by m.nonce limit 1) a on true`
 
-/** Owners whose addresses hold at least so much that was credited, and from whose addresses nothing is under way or set aside. */
+/** Owners whose addresses hold at least so much that was credited, and from whose addresses nothing is under way. */
 export const findLying = statement(
   'coins_lying',
   { parameters: { least: numeric, after: uuid, limit: int }, columns: lyingColumns },
   `select ${lyingRowSql}
    where w.user_id in (select d.wallet_id from deposits d where d.gathered_by is null and ${isCoinSql})
      and w.user_id > $after and w.closed_at is null
-     and not exists (select from coin_moves m where m.sender = w.address and ${isSignedSql})
+     and not exists (select from coin_moves m where m.sender = w.address and ${isOpenSql})
      and ${lyingSql('w')} >= $least
    order by w.user_id limit $limit`,
 )
@@ -113,6 +125,15 @@ export const signedColumns = {
   prices: arrayOf(numeric),
   values: arrayOf(numeric),
 }
+/** What leaves an address by the transaction `t` of a gathering, which costs all of its price. */
+export const leavesSql = `(t.value + 21000 * 0.000000000000000001 * t.gas_price)`
+const insertTransactionsSql = (move: string) => `
+   inserted_transactions as (
+     insert into coin_transactions (hash, move_id, raw, gas_price, value)
+     select item.hash, ${move}.id, item.raw, item.price, item.value
+     from ${move}, unnest($hashes, $raws, $prices, $values) as item (hash, raw, price, value)
+     on conflict (hash) do nothing
+   )`
 /** Stores a move with its transactions where the part or join `from` has a row: `inserted_move (id, transfer_id)`. */
 export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => `
    inserted_move as (
@@ -121,11 +142,27 @@ export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => 
      on conflict (sender, nonce) do nothing
      returning id, uuidv7() as transfer_id
    ),
-   inserted_transactions as (
-     insert into coin_transactions (hash, move_id, raw, gas_price, value)
-     select item.hash, inserted_move.id, item.raw, item.price, item.value
-     from inserted_move, unnest($hashes, $raws, $prices, $values) as item (hash, raw, price, value)
+   ${insertTransactionsSql('inserted_move')}`
+
+const lockedWalletSql = `
+   locked_wallet as materialized (
+     select user_id, address from wallets where user_id = $user and closed_at is null for no key update
    )`
+const isAllSql = `($lying is null or $lying = ${lyingSql('locked_wallet')})`
+/** What the move `move (id, transfer_id)` of all coins there does to the books. */
+const gatherSql = (move: string, reference: string) => `
+   gathered_deposits as (
+     update deposits d set gathered_by = ${move}.id from ${move}
+     where $lying is not null and d.wallet_id = $user and d.gathered_by is null and ${isCoinSql}
+   ),
+   ${postTransferSql({
+     from: move,
+     reference,
+     lines: [
+       { book: 'DEPOSITS', currency: 'NUM', amount: '$amount' },
+       { book: 'UNDER_WAY', currency: 'NUM', amount: '-$amount' },
+     ],
+   })}`
 
 /**
  * Stores a move from an owner's address with all its transactions. `lying` is what the books must have there, all of which it takes; null
@@ -134,23 +171,30 @@ export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => 
 export const storeGathering = statement(
   'coins_store_gathering',
   { parameters: { ...signedColumns, lying: orNull(numeric) }, columns: { id: uuid } },
-  `with locked_wallet as materialized (
-     select user_id, address from wallets where user_id = $user and closed_at is null for no key update
-   ),
-   ${storeMoveSql('GATHERING', `locked_wallet where ($lying is null or $lying = ${lyingSql('locked_wallet')})`)},
-   gathered_deposits as (
-     update deposits d set gathered_by = inserted_move.id from inserted_move
-     where $lying is not null and d.wallet_id = $user and d.gathered_by is null and ${isCoinSql}
-   ),
-   ${postTransferSql({
-     from: 'inserted_move',
-     reference: `'coins-signed:' || inserted_move.id`,
-     lines: [
-       { book: 'DEPOSITS', currency: 'NUM', amount: '$amount' },
-       { book: 'UNDER_WAY', currency: 'NUM', amount: '-$amount' },
-     ],
-   })}
+  `with ${lockedWalletSql},
+   ${storeMoveSql('GATHERING', `locked_wallet where ${isAllSql}`)},
+   ${gatherSql('inserted_move', `'coins-signed:' || inserted_move.id`)}
    select id from inserted_move`,
+)
+
+/**
+ * Takes a move up again that is set aside, with transactions of another amount at its nonce; those that it had stay, and whichever gets into
+ * the chain counts. No row as for `storeGathering`, and when it is not set aside.
+ */
+export const signAnew = statement(
+  'coins_sign_anew',
+  { parameters: { ...signedColumns, lying: orNull(numeric) }, columns: { id: uuid } },
+  `with ${lockedWalletSql},
+   renewed_move as (
+     update coin_moves m set amount = $amount, stranded_at = null, status = 'SIGNED', transaction_hash = $hashes[1], updated_at = now()
+     from locked_wallet
+     where m.sender = $sender and m.nonce = $nonce and m.recipient = $recipient and m.wallet_id = $user
+       and ${isSignedSql} and m.stranded_at is not null and ${isAllSql}
+     returning m.id, uuidv7() as transfer_id
+   ),
+   ${insertTransactionsSql('renewed_move')},
+   ${gatherSql('renewed_move', `'coins-resumed:' || id || ':' || transfer_id`)}
+   select id from renewed_move`,
 )
 
 const moveColumns = {
@@ -164,6 +208,8 @@ const moveColumns = {
   hasArrived: boolean,
   hashes: arrayOf(text),
   prices: arrayOf(text),
+  /** Whether each moves what the books have under way. */
+  current: arrayOf(boolean),
 }
 
 /** A page of what is not settled, and what is in blocks from `youngest` on. */
@@ -171,14 +217,15 @@ export const findMoves = statement(
   'coins_moves',
   { parameters: { youngest: int, afterSender: text, afterNonce: int, limit: int }, columns: moveColumns },
   `select m.id, m.sender, m.nonce, m.status, m.transaction_hash as "transactionHash", m.block_number as "blockNumber",
-     m.block_hash as "blockHash", coalesce(m.arrived > 0, false) as "hasArrived", t.hashes, t.prices
+     m.block_hash as "blockHash", coalesce(m.arrived > 0, false) as "hasArrived", t.hashes, t.prices, t.current
    from (
      select * from coin_moves m where ${isOpenSql}
      union
      select * from coin_moves m where m.block_number is not null and m.block_number >= $youngest
    ) m, lateral (
-     select array_agg(hash order by gas_price) as hashes, array_agg(gas_price::text order by gas_price) as prices
-     from coin_transactions where move_id = m.id
+     select array_agg(t.hash order by t.gas_price, t.hash) as hashes, array_agg(t.gas_price::text order by t.gas_price, t.hash) as prices,
+       array_agg(m.kind = 'WITHDRAWAL' or ${leavesSql} = m.amount order by t.gas_price, t.hash) as current
+     from coin_transactions t where t.move_id = m.id
    ) t
    where (m.sender, m.nonce) > ($afterSender, $afterNonce) order by m.sender, m.nonce limit $limit`,
 )
@@ -210,7 +257,10 @@ export const markMovesSent = statement(
    where m.id = item.id and m.status in ('SIGNED', 'BROADCAST')`,
 )
 
-/** Moves that are in blocks: which transaction of each it is, what its fee was, and whether anything arrived. */
+/**
+ * Moves that are in blocks: which transaction of each it is, what its fee was, and whether anything arrived. Where it is one of another amount
+ * than the books have under way, they have that one.
+ */
 export const markMovesIncluded = statement(
   'coins_included',
   {
@@ -223,11 +273,34 @@ export const markMovesIncluded = statement(
       arrived: arrayOf(boolean),
     },
   },
-  `update coin_moves m set status = 'INCLUDED', transaction_hash = item.hash, block_number = item.block_number,
-     block_hash = item.block_hash, fee = item.fee, arrived = case when item.arrived then t.value else 0 end, updated_at = now()
-   from unnest($ids, $hashes, $blockNumbers, $blockHashes, $fees, $arrived)
-     as item (id, hash, block_number, block_hash, fee, arrived) join coin_transactions t on t.hash = item.hash
-   where m.id = item.id and t.move_id = m.id and m.status in ('SIGNED', 'BROADCAST')`,
+  `with placed as materialized (
+     select item.*, t.value, m.wallet_id, m.amount as before,
+       case m.kind when 'GATHERING' then ${leavesSql} else m.amount end as amount
+     from unnest($ids, $hashes, $blockNumbers, $blockHashes, $fees, $arrived)
+       as item (id, hash, block_number, block_hash, fee, arrived)
+       join coin_transactions t on t.hash = item.hash join coin_moves m on m.id = item.id and m.id = t.move_id
+     where m.status in ('SIGNED', 'BROADCAST')
+   ),
+   locked_wallets as materialized (
+     select user_id from wallets where user_id in (select wallet_id from placed where before <> amount) order by user_id for no key update
+   ),
+   included_moves as (
+     update coin_moves m set status = 'INCLUDED', transaction_hash = p.hash, block_number = p.block_number, block_hash = p.block_hash,
+       amount = p.amount, fee = p.fee, arrived = case when p.arrived then p.value else 0 end, updated_at = now()
+     from placed p
+     where m.id = p.id and m.status in ('SIGNED', 'BROADCAST') and m.amount = p.before and (select count(*) from locked_wallets) >= 0
+     returning m.id, new.amount - old.amount as more, uuidv7() as transfer_id
+   ),
+   ${postTransferSql({
+     from: 'included_moves',
+     reference: `'coins-changed:' || id || ':' || transfer_id`,
+     when: 'more <> 0',
+     lines: [
+       { book: 'DEPOSITS', currency: 'NUM', amount: 'more' },
+       { book: 'UNDER_WAY', currency: 'NUM', amount: '-more' },
+     ],
+   })}
+   select from included_moves limit 0`,
 )
 
 /** Settled, where its block is still the one of that hash. What the fee did not take of what was kept for it goes back to where it came from. */

@@ -24,6 +24,7 @@ import {
   markMovesSent,
   noteTreasury,
   settleMoves,
+  signAnew,
   storeGathering,
 } from './coin-move-statements.ts'
 import { resumeMoves, strandMoves } from './stranded-move-statements.ts'
@@ -31,9 +32,10 @@ import { endWithdrawals, failWithdrawal, findDueWithdrawals, storeWithdrawal } f
 
 /** A row as what plans and signs takes it; `open`: what is under way from the address. */
 export function lyingOf(row: LyingRow, open: BookedCoins['open'] = []): LyingCoins {
-  const { userId, address, lying, nextNonce, ...key } = row
+  const { userId, address, lying, nextNonce, asideNonce, asideRecipient, newest, ...key } = row
   return {
-    ...{ userId, address, nextNonce, open, lying: toUnits(lying) },
+    ...{ userId, address, nextNonce, open, lying: toUnits(lying), newest: newest.map(toUnits) },
+    ...(asideNonce !== null && asideRecipient !== null && { aside: { nonce: asideNonce, recipient: asideRecipient } }),
     key: key satisfies SealedKey,
   }
 }
@@ -60,7 +62,7 @@ const columnsOf = ({ userId, sender, recipient, nonce, amount, signed }: SignedM
 /** Stores a move out of an owner's address. False when somebody was quicker, or the account is deleted. */
 export async function storeMove(query: Database['query'], move: SignedMove): Promise<boolean> {
   const lying = move.lying === undefined ? null : fromUnits(move.lying)
-  return (await query(storeGathering, { ...columnsOf(move), lying })).length > 0
+  return (await query(move.isAnew ? signAnew : storeGathering, { ...columnsOf(move), lying })).length > 0
 }
 
 /** Withdrawals ended in one statement. */
@@ -84,9 +86,11 @@ export function createCoinService({ database, notifications }: Dependencies): Co
       const rows = await query(findMoves, {
         ...{ youngest, limit, afterSender: after?.sender ?? '', afterNonce: after?.nonce ?? 0 },
       })
-      return rows.map(({ hashes, prices, ...row }) => ({
+      return rows.map(({ hashes, prices, current, ...row }) => ({
         ...row,
-        transactions: hashes.map((hash, index) => ({ hash, gasPrice: BigInt(prices[index]!) })),
+        transactions: hashes.map((hash, index) => ({
+          ...{ hash, gasPrice: BigInt(prices[index]!), isCurrent: current[index]! },
+        })),
       }))
     },
     async readSender(address) {
@@ -128,7 +132,10 @@ export function createCoinService({ database, notifications }: Dependencies): Co
     async setAside() {
       await query(resumeMoves)
       const [row] = await query(strandMoves)
-      return row?.addresses ?? []
+      const addresses = row?.addresses ?? []
+      // Less may be signed, too, and be there.
+      if (addresses.length > 0) await query(resumeMoves)
+      return addresses
     },
     async readRaw(hashes) {
       const rows = await query(findCoinRaw, { hashes })

@@ -1,6 +1,6 @@
 /** Moves of coins that the chain has lost with their deposits: set aside, so that the books have nothing under way for them, and taken up again. */
 import { arrayOf, statement, text } from '../sql.ts'
-import { isSignedSql, lyingSql } from './coin-move-statements.ts'
+import { isSignedSql, leavesSql, lyingSql } from './coin-move-statements.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 
 /** Gathered, in no block, and for an hour nothing new of it. */
@@ -27,6 +27,7 @@ export const strandMoves = statement(
      where m.id = newest_moves.id and ${waitsSql}
      returning m.id, m.sender, m.amount, uuidv7() as transfer_id
    ),
+   left_deposits as (update deposits d set gathered_by = null from stranded_moves s where d.gathered_by = s.id),
    ${postTransferSql({
      from: 'stranded_moves',
      reference: `'coins-stranded:' || id || ':' || transfer_id`,
@@ -38,20 +39,29 @@ export const strandMoves = statement(
    select array(select sender from stranded_moves order by sender) as addresses`,
 )
 
-/** Takes moves up again that were set aside and whose coins the books have by now: the oldest one of each address. */
+/**
+ * Takes moves up again that were set aside, the oldest one of each address: with the largest amount that is signed at its nonce and that
+ * the books have there.
+ */
 export const resumeMoves = statement(
   'coins_resume',
   {},
   `with oldest_moves as materialized (
-     select distinct on (m.sender) m.id, m.sender, m.amount from coin_moves m
+     select distinct on (m.sender) m.id, m.sender from coin_moves m
      where ${isSignedSql} and m.stranded_at is not null order by m.sender, m.nonce
    ),
    covering_wallets as materialized (
-     select w.address, o.id from wallets w join oldest_moves o on o.sender = w.address
-     where ${lyingSql('w')} >= o.amount order by w.user_id for no key update of w
+     select o.id, f.hash, f.amount from wallets w join oldest_moves o on o.sender = w.address, lateral (
+       select t.hash, ${leavesSql} as amount from coin_transactions t where t.move_id = o.id and ${leavesSql} <= ${lyingSql('w')}
+       order by amount desc, t.gas_price limit 1
+     ) f
+     order by w.user_id for no key update of w
    ),
    resumed_moves as (
-     update coin_moves m set stranded_at = null, updated_at = now() from covering_wallets c
+     update coin_moves m set stranded_at = null, updated_at = now(), amount = c.amount,
+       status = case when m.amount = c.amount then m.status else 'SIGNED' end,
+       transaction_hash = case when m.amount = c.amount then m.transaction_hash else c.hash end
+     from covering_wallets c
      where m.id = c.id and m.stranded_at is not null
      returning m.id, m.amount, uuidv7() as transfer_id
    ),

@@ -767,7 +767,7 @@ export type $TransferPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * `order-refund:<order>:<refund>` (by an administrator), `deposit:<transaction>:<position>`, `grant:<grant>`, `grant-expiry:<grant>`,
      * `deposit-freeze:…`, `deposit-release:…`, `deposit-write-off:…` (all: what follows the deposit's `deposit:`, and how often it was
      * frozen), `deposit-collection:…:<transfer>`,
-     * `coins-signed:<move>`, `coins-settled:<move>:<n>`, `coins-displaced:<move>:<n>`, `coins-stranded:<move>:<transfer>`, `coins-resumed:<move>:<transfer>` (between books), `withdrawal:<withdrawal>`, `withdrawal-refund:<withdrawal>`
+     * `coins-signed:<move>`, `coins-settled:<move>:<n>`, `coins-displaced:<move>:<n>`, `coins-stranded:<move>:<transfer>`, `coins-resumed:<move>:<transfer>`, `coins-changed:<move>:<transfer>` (between books), `withdrawal:<withdrawal>`, `withdrawal-refund:<withdrawal>`
      */
     reference: string
     createdAt: Date
