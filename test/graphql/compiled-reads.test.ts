@@ -5,7 +5,10 @@ import fc from 'fast-check'
 import {
   type DocumentNode,
   type GraphQLField,
-  type GraphQLObjectType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLSchema,
+  GraphQLString,
   getNamedType,
   getOperationAST,
   isObjectType,
@@ -67,6 +70,7 @@ it.each([
     '{ me { assets(first: 1) { totalCount edges { cursor node { id } } pageInfo { endCursor hasNextPage hasPreviousPage } } } }',
   ],
   ['a page backwards', 'query ($n: Int) { me { assets(last: $n) { nodes { id } pageInfo { startCursor } } } }'],
+  ['a page backwards of nothing but rows', 'query ($n: Int) { me { assets(last: $n) { nodes { id } } } }'],
   ['an empty page', '{ me { assets(first: 0) { nodes { id } } } }'],
   [
     'fragments and other names',
@@ -99,6 +103,19 @@ it.each([
   const document = parse(text)
   const read = compileRead(schema, document, getOperationAST(document)!)
   expect(await read?.(askers[0]!, { n: 'many' })).toBeUndefined()
+})
+
+it('leaves a null where none may be to the executor, which tells of it', async () => {
+  const thing = new GraphQLObjectType({ name: 'Thing', fields: { name: { type: new GraphQLNonNull(GraphQLString) } } })
+  const schemaOf = (row: object) => {
+    const read = () => row
+    const fields = { thing: { type: thing, resolve: read, extensions: { read } } }
+    return new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) })
+  }
+  const document = parse('{ thing { name } }')
+  const ask = (row: object) => compileRead(schemaOf(row), document, getOperationAST(document)!)?.(askers[0]!, {})
+  expect(await ask({ name: 'any' })).toEqual({ data: { thing: { name: 'any' } } })
+  expect(await ask({ name: null })).toBeUndefined()
 })
 
 /** Made by the moment. */

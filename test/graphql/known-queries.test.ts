@@ -34,13 +34,14 @@ function send({ body, headers = {}, token = user.token }: Sent): Promise<object>
 const query =
   'query Named($id: ID!, $n: Int) { asset(id: $id) { id caption commits(first: $n) { nodes { id createdAt } } } }'
 const variables = { id: nid }
-const padded = (text: string) => `${text} `
+let documents = 0
 
 /** The same request by both ways: as the first with its document, and as one that follows. */
 async function bothWays({ body, ...rest }: Sent & { body: Record<string, unknown> }) {
-  // A document that nobody sent.
-  const first = await send({ ...rest, body: { ...body, query: padded(String(body.query)) } })
-  await send({ body: { query, variables } })
+  documents += 1
+  const documentThatNobodySent = `${body.query}${' '.repeat(documents)}`
+  const first = await send({ ...rest, body: { ...body, query: documentThatNobodySent } })
+  await send({ body: { query: body.query, variables } })
   return { first, again: await send({ ...rest, body }) }
 }
 
@@ -62,6 +63,7 @@ it.each<[string, Omit<Sent, 'body'> & { body: Record<string, unknown> }]>([
   ['one for what is not there', { body: { query, variables: { id: 'nothing' } } }],
   ['one for what is somebody else’s', { body: { query, variables }, token: other.token }],
   ['one of nobody', { body: { query, variables }, token: '' }],
+  ['one that nobody may ask who is not signed in', { body: { query: '{ me { id } }' }, token: '' }],
   ['one with a stale token', { body: { query, variables }, token: 'a'.repeat(40) }],
   ['one with an idempotency key that is none', { body: { query, variables }, headers: { 'Idempotency-Key': '' } }],
 ])('%s is answered in the same way the second time', async (_, sent) => {
