@@ -37,7 +37,8 @@ export default async function setup(project: TestProject) {
   const dir = await mkdtemp(join(tmpdir(), 'annal-test-'))
   const log = createTestLog()
   const [postgres, chain, passwordHash] = await Promise.all([
-    startEmbeddedPostgres({ dir, log }),
+    // `npm run mutate` keeps a server from run to run.
+    startEmbeddedPostgres({ dir: process.env.TEST_POSTGRES_DIR ?? dir, log }),
     startEmbeddedAnvil({ dir, log, blockTime: BLOCK_TIME }),
     createTestHasher().hash(PASSWORD),
   ])
