@@ -140,7 +140,7 @@ export function createApp(deps: Dependencies): App {
         docs: { page: apiDocsPage, style: apiDocsStyle, script: apiDocsScript },
         publicDocuments: new Set(Object.values(linkConfig.actionNids)),
         links,
-        gateway: createGateway({ contentStore }),
+        gateway: createGateway({ contentStore, publicUrl }),
       }),
       ...createPageRoutes({
         pages: {

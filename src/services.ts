@@ -187,9 +187,9 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     figures: createFigureService(deps),
     idempotency,
   }
-  const { deletions, uploads } = services
+  const { deletions, uploads, blocks } = services
   const maintenance = createMaintenance({
-    ...{ database, contentStore, idempotency, limits, uploads, log },
+    ...{ database, contentStore, idempotency, limits, uploads, blocks, log },
     documents: Object.values(nids),
   })
 

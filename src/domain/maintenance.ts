@@ -1,4 +1,6 @@
 /** What must be tidied now and then. Safe to run in several processes at once. */
+
+import type { BlockService } from './asset/block-service.ts'
 import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
 import { eachForItself } from './each-for-itself.ts'
@@ -23,6 +25,7 @@ export function createMaintenance({
   idempotency,
   limits,
   uploads,
+  blocks,
   documents,
   log,
 }: {
@@ -31,6 +34,7 @@ export function createMaintenance({
   idempotency: Idempotency
   limits: Limits
   uploads: Pick<Uploads, 'sweep'>
+  blocks: Pick<BlockService, 'tidy'>
   /** Nids that are kept though no asset pins them. */
   documents: string[]
   log: Pick<Log, 'error'>
@@ -62,12 +66,21 @@ export function createMaintenance({
   /** Removes uploads that were broken off. */
   const sweepUploads = () => sweeper.runRound('empty-uploads', false, uploads.sweep)
 
+  const listBlocks = (cancel?: AbortSignal) =>
+    sweeper.runRound('list-blocks', true, (onError) => blocks.tidy(onError, cancel))
+
   return {
     sweepUploads,
 
-    /** Forgets idempotency keys of last week, ended sessions, windows of limits, the rest of deleted assets, and uploads that were broken off. */
+    /** Forgets idempotency keys of last week, ended sessions, windows of limits, the rest of deleted assets, and uploads that were broken off; notes which blocks files have. */
     async sweep(cancel?: AbortSignal): Promise<void> {
-      const steps = [() => sweeper.runAll(sweeps, cancel), sweeper.forgetStale, limits.sweep, sweepUploads]
+      const steps = [
+        () => sweeper.runAll(sweeps, cancel),
+        sweeper.forgetStale,
+        limits.sweep,
+        sweepUploads,
+        () => listBlocks(cancel),
+      ]
       await eachForItself(steps, (step) => step(), cancel)
     },
 

@@ -94,6 +94,16 @@ export interface CollectionOptions {
   isPinned?(cid: string): Promise<boolean>
 }
 
+/** Which blocks of a file a CAR holds. */
+export interface CarSelection {
+  /** The first block alone, or what hangs on it, too. */
+  scope: 'block' | 'all'
+  /** Of what hangs on it only what these bytes of the file are read from. */
+  range?: { offset: number; length: number } | undefined
+  /** Whether a block is sent again each time that the file has it. */
+  duplicates: boolean
+}
+
 /** The file network: blocks under their CIDs. */
 export interface ContentStore {
   /**
@@ -118,8 +128,10 @@ export interface ContentStore {
   readBlock(cid: string): Promise<Uint8Array>
   /** Whether every block of it is there. Raises UNAVAILABLE. */
   isWhole(cid: string): Promise<boolean>
-  /** The file's blocks as a CAR stream, depth first. */
-  exportCar(cid: string): AsyncIterable<Uint8Array>
+  /** The file's blocks as a CAR stream, depth first: all of them, each once, or those that are selected. Raises NOT_FOUND, UNAVAILABLE. */
+  exportCar(cid: string, selection?: CarSelection): AsyncIterable<Uint8Array>
+  /** The CIDs of all blocks below it, each once. Leaves are not read. Raises NOT_FOUND, UNAVAILABLE. */
+  blocksBelow(cid: string): AsyncIterable<string>
   /**
    * Removes every block that no pinned CID reaches and that is older than `graceSeconds`; returns how many. What cannot be read or
    * removed keeps nothing else from it. Raises UNAVAILABLE when the store as a whole is away, and where nobody is told of troubles

@@ -4,7 +4,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import * as digests from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
-import { notFound } from '../domain/errors.ts'
+import { notFound, validationFailed } from '../domain/errors.ts'
 
 /**
  * A CID that the store may hold: raw or dag-pb under sha2-256. Raises NOT_FOUND for everything else, because nothing
@@ -20,6 +20,15 @@ export const parseCid = (text: string): CID => {
   const known = cid.multihash.code === sha256.code && (cid.code === raw.code || cid.code === dagPb.code)
   if (!known) throw notFound('File')
   return cid
+}
+
+/** How a CID is written here: version 1 in base32, whatever base and version it was given in. Raises VALIDATION_FAILED for what is none. */
+export const canonicalCid = (text: string): string => {
+  try {
+    return CID.parse(text).toV1().toString()
+  } catch {
+    throw validationFailed({ cid: ['Expected a CID, as in bafkrei….'] })
+  }
 }
 
 /** The identity of bytes that fit one raw block. */

@@ -7,7 +7,7 @@ import { sha256 } from 'multiformats/hashes/sha2'
 import { DomainError, notFound } from '../domain/errors.ts'
 import type { ContentStore, OnError } from '../domain/ports.ts'
 import { type BlockDirectory, blockName, createBlockDirectory, type PlacedBlock } from './block-directory.ts'
-import { carOf } from './car.ts'
+import { carOf, namesBelow } from './car.ts'
 import { identifyDocument, linksOf, measure, parseCid } from './cids.ts'
 import { identifyFile, kuboLayout } from './file-layout.ts'
 import { tellOrRaise } from './tell-or-raise.ts'
@@ -96,8 +96,12 @@ export const createContentStore = ({ dir }: { dir: string }): ContentStore => {
       return true
     },
 
-    async *exportCar(cid) {
-      yield* carOf(parseCid(cid), blocks.get)
+    async *exportCar(cid, selection) {
+      yield* carOf(parseCid(cid), blocks.get, selection)
+    },
+
+    async *blocksBelow(cid) {
+      for await (const below of namesBelow(parseCid(cid), blocks.get)) yield below.toString()
     },
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {

@@ -1,11 +1,15 @@
 /**
- * Reads files over HTTP: the bytes as they are, with ranges, or by the trustless gateway's `format=raw` and `format=car`,
- * so that a stranger can check what they got.
+ * Reads files over HTTP as a path gateway (https://specs.ipfs.tech/http-gateways/path-gateway/): the bytes as they are, with
+ * ranges, or by the trustless gateway's `format=raw` and `format=car`, so that a stranger can check what they got.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { validationFailed } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
+import { canonicalCid } from './cids.ts'
+import { type CarRequest, type FileRequest, parseRange, readFileRequest, selectionOf } from './gateway-request.ts'
+import { PROBE_CID, probe } from './probe.ts'
 
 /** How a file is served. */
 export interface ReadableFile {
@@ -16,30 +20,6 @@ export interface ReadableFile {
 /** Shown as a page others could run scripts in our origin, so they are only ever downloaded; and no header takes all characters. */
 const inlineTypes =
   /^(image\/(jpeg|png|gif|webp|avif|heic|tiff|bmp)|audio\/|video\/|text\/plain|application\/json$)[ -~]*$/
-
-const representations: Record<string, 'raw' | 'car'> = {
-  'application/vnd.ipld.raw': 'raw',
-  'application/vnd.ipld.car': 'car',
-}
-
-function representationOf(req: IncomingMessage, query: URLSearchParams): 'raw' | 'car' | 'file' {
-  const format = query.get('format')
-  if (format === 'raw' || format === 'car') return format
-  const accept = (req.headers.accept ?? '').split(/[;,]/)[0]!.trim()
-  return representations[accept] ?? 'file'
-}
-
-/** One range of bytes; undefined means all, null means unsatisfiable. */
-export function parseRange(
-  header: string | undefined,
-  size: number,
-): { offset: number; length: number } | null | undefined {
-  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
-  if (!match || (match[1] === '' && match[2] === '')) return undefined
-  const start = match[1] === '' ? Math.max(size - Number(match[2]), 0) : Number(match[1])
-  const end = match[1] === '' || match[2] === '' ? size - 1 : Math.min(Number(match[2]), size - 1)
-  return start > end || start >= size ? null : { offset: start, length: end - start + 1 }
-}
 
 async function stream(req: IncomingMessage, res: ServerResponse, source: AsyncIterable<Uint8Array>) {
   if (req.method === 'HEAD') {
@@ -69,13 +49,104 @@ const cacheControls: Record<Audience, string> = {
 }
 
 /** Whether a list of entity tags names this one. */
-const names = (header: string | undefined, etag: string) =>
-  header?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
+const names = (header: string | undefined, etag: string) => {
+  const bare = (tag: string) => tag.trim().replace(/^W\//, '')
+  return header?.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag)) ?? false
+}
+
+/** The entity tag. That of a CAR is weak: how blocks are put together may change with a version of ours. */
+const etagOf = (cid: string, asked: FileRequest) => {
+  if (asked.kind === 'file') return `"${cid}"`
+  if (asked.kind === 'raw') return `"${cid}.raw"`
+  const { scope, bytes, duplicates } = asked
+  const parts = [scope !== 'all' && scope, bytes && `${bytes.from}:${bytes.to}`, duplicates && 'dups', 'car'].filter(
+    Boolean,
+  )
+  return `W/"${cid}.${parts.join('.')}"`
+}
+
+/** As RFC 6266 and RFC 8187 have it, for old readers and for all characters. */
+const dispositionOf = (kind: 'inline' | 'attachment', fileName: string) => {
+  const plain = fileName.replace(/[^ -~]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(fileName).replace(/['()*]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`
+}
+
+const carType = ({ duplicates }: CarRequest) =>
+  `application/vnd.ipld.car; version=1; order=dfs; dups=${duplicates ? 'y' : 'n'}`
+
+/** The address of a block or CAR itself, so that caches keep it apart from the bytes however it was asked for. */
+const locationOf = (cid: string, query: URLSearchParams, asked: Exclude<FileRequest, { kind: 'file' }>) => {
+  const own = new URLSearchParams({ format: asked.kind })
+  if (asked.kind === 'car') {
+    for (const name of ['dag-scope', 'entity-bytes']) if (query.has(name)) own.set(name, query.get(name)!)
+    own.set('car-version', '1')
+    own.set('car-order', 'dfs')
+    own.set('car-dups', asked.duplicates ? 'y' : 'n')
+  }
+  return `/ipfs/${cid}?${own}`
+}
+
+interface Answering {
+  store: Pick<ContentStore, 'read' | 'size' | 'readBlock' | 'exportCar'>
+  req: IncomingMessage
+  res: ServerResponse
+  cid: string
+  etag: string
+  headers: Record<string, string>
+}
+
+/** Sends bytes, or the range of them that is asked for. */
+async function sendBytes(
+  { req, res, etag, headers }: Answering,
+  size: number,
+  read: (range?: { offset: number; length: number }) => AsyncIterable<Uint8Array>,
+) {
+  const { range: asked, 'if-range': condition } = req.headers
+  // A part of other bytes than the caller has would not fit them.
+  const range = parseRange(condition === undefined || condition === etag ? asked : undefined, size)
+  const described = { ...headers, 'Accept-Ranges': 'bytes' }
+  if (range === null) {
+    const refused = { 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` }
+    res.writeHead(416, { ...described, ...refused, 'Content-Type': 'text/plain', 'Content-Length': 0 }).end()
+    return
+  }
+  if (range) {
+    const end = range.offset + range.length - 1
+    const part = { 'Content-Length': range.length, 'Content-Range': `bytes ${range.offset}-${end}/${size}` }
+    res.writeHead(206, { ...described, ...part })
+  } else res.writeHead(200, { ...described, 'Content-Length': size })
+  await stream(req, res, read(range))
+}
+
+async function* cut(block: Uint8Array, range?: { offset: number; length: number }) {
+  yield range ? block.subarray(range.offset, range.offset + range.length) : block
+}
+
+async function sendCar({ store, req, res, cid, headers }: Answering, asked: CarRequest) {
+  // Whatever can be refused is refused before the first byte.
+  const size = asked.bytes ? await store.size(cid) : 0
+  const selection = selectionOf(asked, size)
+  await store.readBlock(cid)
+  res.writeHead(200, { ...headers, 'Accept-Ranges': 'none', 'Content-Type': carType(asked) })
+  await stream(req, res, store.exportCar(cid, selection))
+}
 
 /** Serves files of the content store to callers who were found to be allowed to read them. */
-export function createGateway({ contentStore }: { contentStore: ContentStore }) {
+export function createGateway({ contentStore, publicUrl }: { contentStore: ContentStore; publicUrl: string }) {
+  const base = new URL(publicUrl).pathname.replace(/\/$/, '')
+
   return {
-    /** Sends a file that the caller may read. Raises NOT_FOUND, UNAVAILABLE before anything is sent. */
+    /** The name under which a file is kept of whatever way its identifier is written. Raises VALIDATION_FAILED. */
+    nameOf: canonicalCid,
+
+    /** Whether it is the empty file by which clients find out whether there is a gateway. */
+    isProbe: (cid: string): boolean => cid === PROBE_CID,
+
+    /**
+     * Sends a file that the caller may read. Raises VALIDATION_FAILED for a form that is not had here, NOT_FOUND and UNAVAILABLE, all
+     * before anything is sent. `takeApart` is called first when a block is wanted: its reader goes on to ask for those below it.
+     */
     async send(
       req: IncomingMessage,
       res: ServerResponse,
@@ -83,54 +154,55 @@ export function createGateway({ contentStore }: { contentStore: ContentStore }) 
       query: URLSearchParams,
       file: ReadableFile,
       audience: Audience,
+      takeApart?: () => Promise<void>,
     ) {
-      const representation = representationOf(req, query)
-      const etag = `"${cid}${representation === 'file' ? '' : `.${representation}`}"`
+      // A worker registered at a file's address could answer for all others of the origin.
+      if (req.headers['service-worker'] === 'script')
+        throw validationFailed({ 'service-worker': ['No service worker is served here.'] })
+      const asked = readFileRequest(query, req.headers.accept)
+      const etag = etagOf(cid, asked)
       const common = {
         ETag: etag,
         'Cache-Control': cacheControls[audience],
         'X-Ipfs-Path': `/ipfs/${cid}`,
+        'X-Ipfs-Roots': cid,
         'Access-Control-Allow-Origin': '*',
+        'Access-Control-Expose-Headers':
+          'Content-Location, Content-Range, ETag, X-Ipfs-Path, X-Ipfs-Roots, X-Request-Id',
         'Cross-Origin-Resource-Policy': 'cross-origin',
       }
       if (names(req.headers['if-none-match'], etag)) {
         res.writeHead(304, common).end()
         return
       }
-      if (representation === 'raw') {
-        const block = await contentStore.readBlock(cid)
-        res.writeHead(200, { ...common, 'Content-Type': 'application/vnd.ipld.raw', 'Content-Length': block.length })
-        res.end(req.method === 'HEAD' ? undefined : block)
-        return
+      const store = cid === PROBE_CID ? probe : contentStore
+      const answering = { store, req, res, cid, etag }
+      const given = query.get('filename') || undefined
+      if (asked.kind === 'file') {
+        const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
+        const headers = {
+          ...common,
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+          'Content-Disposition': dispositionOf(inline ? 'inline' : 'attachment', given ?? file.fileName),
+          'Content-Type': inline ? file.mimeType : 'application/octet-stream',
+        }
+        const size = await store.size(cid)
+        return sendBytes({ ...answering, headers }, size, (range) => store.read(cid, range))
       }
-      if (representation === 'car') {
-        await contentStore.readBlock(cid)
-        res.writeHead(200, { ...common, 'Content-Type': 'application/vnd.ipld.car; version=1; order=dfs; dups=n' })
-        await stream(req, res, contentStore.exportCar(cid))
-        return
-      }
-      const size = await contentStore.size(cid)
-      const { range: asked, 'if-range': condition } = req.headers
-      // A part of other bytes than the caller has would not fit them.
-      const range = parseRange(condition === undefined || condition === etag ? asked : undefined, size)
-      if (range === null) {
-        res.writeHead(416, { ...common, 'Cache-Control': 'no-store', 'Content-Range': `bytes */${size}` }).end()
-        return
-      }
-      const inline = inlineTypes.test(file.mimeType) && query.get('download') !== 'true'
-      const described = {
+      const extension = asked.kind === 'raw' ? 'bin' : 'car'
+      const headers = {
         ...common,
-        'Accept-Ranges': 'bytes',
-        'Content-Security-Policy': "default-src 'none'; sandbox",
-        'Content-Disposition': `${inline ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(file.fileName)}`,
-        'Content-Type': inline ? file.mimeType : 'application/octet-stream',
+        'Content-Disposition': dispositionOf('attachment', given ?? `${cid}.${extension}`),
+        'Content-Location': base + locationOf(cid, query, asked),
       }
-      if (range) {
-        const end = range.offset + range.length - 1
-        const part = { 'Content-Length': range.length, 'Content-Range': `bytes ${range.offset}-${end}/${size}` }
-        res.writeHead(206, { ...described, ...part })
-      } else res.writeHead(200, { ...described, 'Content-Length': size })
-      await stream(req, res, contentStore.read(cid, range))
+      if (asked.kind === 'car') return sendCar({ ...answering, headers }, asked)
+      await takeApart?.()
+      const block = await store.readBlock(cid)
+      return sendBytes(
+        { ...answering, headers: { ...headers, 'Content-Type': 'application/vnd.ipld.raw' } },
+        block.length,
+        (range) => cut(block, range),
+      )
     },
   }
 }

@@ -1,7 +1,7 @@
 import { create } from 'kubo-rpc-client'
 import { DomainError, insufficientStorage, notFound, unavailable } from '../domain/errors.ts'
 import type { ContentStore } from '../domain/ports.ts'
-import { carOf } from './car.ts'
+import { carOf, namesBelow } from './car.ts'
 import { identifyDocument, measure, parseCid } from './cids.ts'
 import { identifyFile } from './file-layout.ts'
 import { createPatience, eachWithin, tooSlow } from './patience.ts'
@@ -215,8 +215,12 @@ export const createKuboContentStore = ({
       return found !== undefined && found.local !== false
     },
 
-    async *exportCar(cid) {
-      yield* carOf(parseCid(cid), readBlock)
+    async *exportCar(cid, selection) {
+      yield* carOf(parseCid(cid), readBlock, selection)
+    },
+
+    async *blocksBelow(cid) {
+      for await (const below of namesBelow(parseCid(cid), readBlock)) yield below.toString()
     },
 
     async collectGarbage(pinned, graceSeconds, { cancel, onError, isPinned = async () => false } = {}) {

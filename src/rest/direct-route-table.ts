@@ -15,5 +15,5 @@ export const directRouteTable: DirectRoute[] = createDirectRoutes({
   homeRefusal: () => nothing,
   publicDocuments: new Set(),
   links: { verify: () => false },
-  gateway: { send: async () => {} },
+  gateway: { send: async () => {}, nameOf: (cid) => cid, isProbe: () => false },
 })

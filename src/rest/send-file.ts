@@ -17,7 +17,10 @@ export interface FileParts {
       query: URLSearchParams,
       file: { mimeType: string; fileName: string },
       audience: 'everybody-for-ever' | 'everybody' | 'owner' | 'everybody-now' | 'owner-now',
+      takeApart?: () => Promise<void>,
     ): Promise<void>
+    nameOf(cid: string): string
+    isProbe(cid: string): boolean
   }
 }
 
@@ -25,7 +28,31 @@ const queryOfFiles = {
   format: z
     .enum(['raw', 'car'])
     .optional()
-    .describe('`raw`: the one block; `car`: all blocks as a CAR. Else the bytes as they are.'),
+    .describe(
+      '`raw`: the one block; `car`: its blocks as a CAR. Without it `Accept` says so, as `application/vnd.ipld.raw` or `application/vnd.ipld.car`; else the bytes come as they are.',
+    ),
+  'dag-scope': z
+    .enum(['block', 'entity', 'all'])
+    .optional()
+    .describe('Of a CAR: the first block alone, or all blocks of the file (`entity` and `all` are the same here).'),
+  'entity-bytes': z
+    .string()
+    .optional()
+    .describe(
+      'Of a CAR: only the blocks that these bytes are read from, the first and the last, as in `0:1023`. Below zero they count from the end; `*` is the end.',
+    ),
+  'car-version': z.enum(['1']).optional().describe('Of a CAR: its version. Also a parameter of the type in `Accept`.'),
+  'car-order': z
+    .enum(['dfs', 'unk'])
+    .optional()
+    .describe('Of a CAR: its order, which is always depth first. Also a parameter of the type in `Accept`.'),
+  'car-dups': z
+    .enum(['y', 'n'])
+    .optional()
+    .describe(
+      'Of a CAR: whether a block is sent each time that the file has it; else once. Also a parameter of the type in `Accept`.',
+    ),
+  filename: z.string().optional().describe('The name under which browsers save it.'),
   download: z.enum(['true']).optional().describe('Has browsers save the file instead of showing it.'),
   expires: z.string().optional().describe('Part of an address that is good for whoever has it.'),
   signature: z.string().optional().describe('Part of an address that is good for whoever has it.'),
@@ -38,12 +65,14 @@ const reading: Pick<DirectDescription, 'tag' | 'access' | 'query' | 'headers' | 
   query: z.object(queryOfFiles),
   headers: z.object({
     Range: z.string().optional().describe('One range of bytes, as in `bytes=0-1023`.'),
+    Accept: z.string().optional().describe('In which form it is wanted; `format` goes before it.'),
     'If-None-Match': z.string().optional().describe('The `ETag` one has: when it is the same, the answer is 304.'),
   }),
   answers: {
     200: { description: 'The file.', mediaType: '*/*', isVersioned: true },
     206: { description: 'The range.', mediaType: '*/*', isVersioned: true },
     304: { description: 'It is as you have it.', isVersioned: true },
+    412: { description: 'It is not here, and was asked for by `Cache-Control: only-if-cached`.' },
     416: { description: 'The range is not one of the file.', isVersioned: true },
   },
 }
@@ -53,8 +82,11 @@ const fileDescription: DirectDescription = {
   operationId: 'getFile',
   summary: 'Read a file',
   description:
-    'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a trustless gateway, so that a stranger can check what they got.',
-  params: z.object({ cid: z.string().describe('The nid of an asset, or the CID of a tree.') }),
+    'The bytes of an asset that one may see, or of the tree of one of its commits. By `format` or `Accept` it is a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/), so that a stranger can check what they got, and any client of the file network reads from it.',
+  errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
+  params: z.object({
+    cid: z.string().describe('The nid of an asset, the CID of a tree, or that of a block of either.'),
+  }),
 }
 
 const c2paDescription: DirectDescription = {
@@ -88,27 +120,35 @@ export const createFileRoutes = (parts: FileParts): DirectRoute[] => [
 /** Bytes, raw block and CAR have one address, and what is private has answers for its owner alone: also on refusals. */
 const VARY = 'Accept, Authorization'
 
-async function sendFile(
-  { gateway, links, publicDocuments }: FileParts,
-  { req, res, params, query, context }: DirectRequest,
-) {
-  const cid = params.cid!
+const octets = (cid: string) => ({ mimeType: 'application/octet-stream', fileName: cid })
+
+/** What belongs to nobody; undefined for all else. */
+const documentOf = ({ gateway, publicDocuments }: FileParts, cid: string) => {
+  if (publicDocuments.has(cid)) return { mimeType: 'application/json', fileName: `${cid}.json` }
+  return gateway.isProbe(cid) ? octets(cid) : undefined
+}
+
+/** What the reader may see of this CID: a file, or else one of the blocks of a file. */
+async function findReadable({ links }: FileParts, { query, context: { actor, services } }: DirectRequest, cid: string) {
+  const reader = links.verify(cid, query) ? ({ kind: 'system' } as const) : actor
+  const file = await services.assets.findFile(reader, cid)
+  if (file) return { ...file, takeApart: () => services.blocks.list(cid) }
+  const block = await services.blocks.find(actor, cid)
+  return block && { ...block, ...octets(cid), takeApart: undefined }
+}
+
+async function sendFile(parts: FileParts, request: DirectRequest) {
+  const { req, res, params, query } = request
   res.setHeader('Vary', VARY)
-  if (publicDocuments.has(cid)) {
-    return gateway.send(
-      req,
-      res,
-      cid,
-      query,
-      { mimeType: 'application/json', fileName: `${cid}.json` },
-      'everybody-for-ever',
-    )
-  }
-  const { actor, services } = context
-  const linked = links.verify(cid, query)
-  const file = await services.assets.findFile(linked ? { kind: 'system' } : actor, cid)
-  if (!file) throw notFound('File')
-  await gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody' : 'owner')
+  const cid = parts.gateway.nameOf(params.cid!)
+  const document = documentOf(parts, cid)
+  if (document) return parts.gateway.send(req, res, cid, query, document, 'everybody-for-ever')
+  const file = await findReadable(parts, request, cid)
+  if (file)
+    return parts.gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody' : 'owner', file.takeApart)
+  if (!/\bonly-if-cached\b/.test(req.headers['cache-control'] ?? '')) throw notFound('File')
+  // Nothing is ever fetched from elsewhere, so that it is not here in any case.
+  res.writeHead(412, { 'Cache-Control': 'no-store', 'Access-Control-Allow-Origin': '*' }).end()
 }
 
 async function sendSignedFile(

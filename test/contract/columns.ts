@@ -54,6 +54,7 @@ export const columns: Record<string, Names> = {
     count('file_size head_sequence erased_to link_generation'),
     moment('uploaded_at updated_at deleted_at'),
   ),
+  asset_blocks: table(row('asset_id'), each('hashes of parts of a file; forgotten once the file is deleted', 'cid')),
   audit_entries: table(
     row('id user_id'),
     kind('action'),

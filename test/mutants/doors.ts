@@ -2,6 +2,50 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const doors: Mutant[] = [
   ...mutantsOf(
+    'src/files/gateway-request.ts',
+    ['rest/gateway.test.ts'],
+    [
+      [
+        'doors.unknown-format',
+        'Who wants a form that is not had here gets no other one.',
+        `if (named !== null && named !== 'raw' && named !== 'car')`,
+        `if (named === 'nothing')`,
+      ],
+      [
+        'doors.beyond-the-file',
+        'A range beyond the file is refused before anything is sent.',
+        `if (size > 0 && first >= size)`,
+        `if (size < 0)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/files/gateway.ts',
+    ['rest/gateway.test.ts'],
+    [
+      ['doors.one-tag-each', 'Each part of a file has a tag of its own.', `duplicates && 'dups'`, `false`],
+      ['doors.taken-apart', 'Who reads the first block of a file reads the others.', `await takeApart?.()`, ``],
+    ],
+  ),
+  ...mutantsOf(
+    'src/files/car.ts',
+    ['files/car.test.ts'],
+    [
+      [
+        'doors.range-twice',
+        'A node that comes twice is gone through for each part of the range.',
+        `if (isSent && (!range || cid.code !== dagPb.code)) continue`,
+        `if (isSent) continue`,
+      ],
+      [
+        'doors.range-end',
+        'Of a range only its blocks are sent.',
+        `start < range.offset + range.length && end > range.offset`,
+        `end > range.offset`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/database/database.ts',
     ['platform/database-away.test.ts'],
     [

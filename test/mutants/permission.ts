@@ -2,6 +2,24 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const permission: Mutant[] = [
   ...mutantsOf(
+    'src/domain/asset/block-service.ts',
+    ['rest/gateway.test.ts'],
+    [
+      [
+        'permission.private-block',
+        'A block is as private as the file that it is of.',
+        `{ ...visibleAssets(actor), blocks: { some: { cid } } }`,
+        `{ deletedAt: null, blocks: { some: { cid } } }`,
+      ],
+      [
+        'permission.forgotten-block',
+        'Of a deleted file no block is remembered.',
+        `while ((await database.query(forgetBlocks, {})).length > 0) cancel?.throwIfAborted()`,
+        `cancel?.throwIfAborted()`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/link-service.ts',
     ['pages/asset-page.test.ts'],
     [

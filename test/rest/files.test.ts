@@ -35,7 +35,7 @@ describe('the bytes of a public asset', () => {
       'x-content-type-options': 'nosniff',
       'cache-control': 'public, max-age=300, must-revalidate',
       etag: `"${shown.id}"`,
-      'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent('Größe.png')}`,
+      'content-disposition': `inline; filename="Gr__e.png"; filename*=UTF-8''${encodeURIComponent('Größe.png')}`,
     })
     expect(createHash('sha256').update(answer.bytes).digest('hex')).toBe(shown.proof_hash)
   })
@@ -245,8 +245,8 @@ describe('the description of an action', () => {
   })
 })
 
-it('a CID that is none, or not of ours, is not found', async () => {
-  for (const cid of ['nonsense', 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG', 'bafkqaalb']) {
+it('a CID that is not of ours is not found', async () => {
+  for (const cid of ['QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG', 'bafkqaalb']) {
     expectError(await user.rest('GET', `/ipfs/${cid}`), 'NOT_FOUND')
   }
 })

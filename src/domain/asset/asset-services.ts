@@ -17,6 +17,7 @@ import type { Meter } from '../telemetry.ts'
 import type { FundsService } from '../wallet/funds.ts'
 import type { Prices } from '../wallet/pricing.ts'
 import { createAssetService } from './asset-service.ts'
+import { createBlockService } from './block-service.ts'
 import { createContentCredentialsService } from './content-credentials-service.ts'
 import { createForeignCommitService } from './foreign-commit-service.ts'
 import { createHistoryService } from './history-service.ts'
@@ -70,6 +71,7 @@ export function createAssetServices(deps: Dependencies) {
   return {
     services: {
       assets,
+      blocks: createBlockService(deps),
       assetLinks: createLinkService(deps),
       foreignCommits: createForeignCommitService(deps),
       histories: createHistoryService({ ...deps, assets, gate: deps.verifications }),

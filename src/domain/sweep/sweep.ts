@@ -24,7 +24,7 @@ export const sweepNames = [
 export type SweepName = (typeof sweepNames)[number]
 
 /** What goes through everything there is, and has no rows of its own: its items are files, and each run tries all of them. */
-export type RoundName = 'collect-garbage' | 'empty-uploads'
+export type RoundName = 'collect-garbage' | 'empty-uploads' | 'list-blocks'
 
 /**
  * What a statement that finds a page of items takes and returns. `after`: the place of the last item of the page before, null

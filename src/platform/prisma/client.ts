@@ -219,6 +219,12 @@ export type IdempotencyKey = Prisma.IdempotencyKeyModel
  */
 export type Pin = Prisma.PinModel
 /**
+ * Model AssetBlock
+ * A block of a file that an asset pins, so that who may read the file may read its blocks one by one, as clients of the file network
+ * do. Of a file of several blocks the first stands here once all others do.
+ */
+export type AssetBlock = Prisma.AssetBlockModel
+/**
  * Model Limit
  * Counters of limits, on the database's clock. Unlogged: a crash of the database forgets them.
  */

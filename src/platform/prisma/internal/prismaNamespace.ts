@@ -431,6 +431,7 @@ export const ModelName = {
   GrantUse: 'GrantUse',
   IdempotencyKey: 'IdempotencyKey',
   Pin: 'Pin',
+  AssetBlock: 'AssetBlock',
   Limit: 'Limit',
   Lease: 'Lease',
   Setback: 'Setback',
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "limit" | "lease" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2970,6 +2971,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AssetBlock: {
+      payload: Prisma.$AssetBlockPayload<ExtArgs>
+      fields: Prisma.AssetBlockFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AssetBlockFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AssetBlockFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>
+        }
+        findFirst: {
+          args: Prisma.AssetBlockFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AssetBlockFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>
+        }
+        findMany: {
+          args: Prisma.AssetBlockFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>[]
+        }
+        create: {
+          args: Prisma.AssetBlockCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>
+        }
+        createMany: {
+          args: Prisma.AssetBlockCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AssetBlockCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>[]
+        }
+        delete: {
+          args: Prisma.AssetBlockDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>
+        }
+        update: {
+          args: Prisma.AssetBlockUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>
+        }
+        deleteMany: {
+          args: Prisma.AssetBlockDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AssetBlockUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AssetBlockUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>[]
+        }
+        upsert: {
+          args: Prisma.AssetBlockUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetBlockPayload>
+        }
+        aggregate: {
+          args: Prisma.AssetBlockAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAssetBlock>
+        }
+        groupBy: {
+          args: Prisma.AssetBlockGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetBlockGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AssetBlockCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetBlockCountAggregateOutputType> | number
+        }
+      }
+    }
     Limit: {
       payload: Prisma.$LimitPayload<ExtArgs>
       fields: Prisma.LimitFieldRefs
@@ -3821,6 +3896,14 @@ export const PinScalarFieldEnum = {
 export type PinScalarFieldEnum = (typeof PinScalarFieldEnum)[keyof typeof PinScalarFieldEnum]
 
 
+export const AssetBlockScalarFieldEnum = {
+  cid: 'cid',
+  assetId: 'assetId'
+} as const
+
+export type AssetBlockScalarFieldEnum = (typeof AssetBlockScalarFieldEnum)[keyof typeof AssetBlockScalarFieldEnum]
+
+
 export const LimitScalarFieldEnum = {
   key: 'key',
   windowEnd: 'windowEnd',
@@ -4441,6 +4524,7 @@ export type GlobalOmitConfig = {
   grantUse?: Prisma.GrantUseOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   pin?: Prisma.PinOmit
+  assetBlock?: Prisma.AssetBlockOmit
   limit?: Prisma.LimitOmit
   lease?: Prisma.LeaseOmit
   setback?: Prisma.SetbackOmit

@@ -85,6 +85,7 @@ export const ModelName = {
   GrantUse: 'GrantUse',
   IdempotencyKey: 'IdempotencyKey',
   Pin: 'Pin',
+  AssetBlock: 'AssetBlock',
   Limit: 'Limit',
   Lease: 'Lease',
   Setback: 'Setback',
@@ -621,6 +622,14 @@ export const PinScalarFieldEnum = {
 } as const
 
 export type PinScalarFieldEnum = (typeof PinScalarFieldEnum)[keyof typeof PinScalarFieldEnum]
+
+
+export const AssetBlockScalarFieldEnum = {
+  cid: 'cid',
+  assetId: 'assetId'
+} as const
+
+export type AssetBlockScalarFieldEnum = (typeof AssetBlockScalarFieldEnum)[keyof typeof AssetBlockScalarFieldEnum]
 
 
 export const LimitScalarFieldEnum = {

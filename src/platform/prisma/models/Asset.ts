@@ -416,6 +416,7 @@ export type AssetWhereInput = {
   creator?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   commits?: Prisma.CommitListRelationFilter
   pins?: Prisma.PinListRelationFilter
+  blocks?: Prisma.AssetBlockListRelationFilter
 }
 
 export type AssetOrderByWithRelationInput = {
@@ -452,6 +453,7 @@ export type AssetOrderByWithRelationInput = {
   creator?: Prisma.UserOrderByWithRelationInput
   commits?: Prisma.CommitOrderByRelationAggregateInput
   pins?: Prisma.PinOrderByRelationAggregateInput
+  blocks?: Prisma.AssetBlockOrderByRelationAggregateInput
 }
 
 export type AssetWhereUniqueInput = Prisma.AtLeast<{
@@ -491,6 +493,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   creator?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   commits?: Prisma.CommitListRelationFilter
   pins?: Prisma.PinListRelationFilter
+  blocks?: Prisma.AssetBlockListRelationFilter
 }, "id">
 
 export type AssetOrderByWithAggregationInput = {
@@ -597,6 +600,7 @@ export type AssetCreateInput = {
   creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateInput = {
@@ -631,6 +635,7 @@ export type AssetUncheckedCreateInput = {
   deletedAt?: Date | string | null
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUpdateInput = {
@@ -665,6 +670,7 @@ export type AssetUpdateInput = {
   creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateInput = {
@@ -699,6 +705,7 @@ export type AssetUncheckedUpdateInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetCreateManyInput = {
@@ -1036,6 +1043,20 @@ export type AssetUpdateOneRequiredWithoutPinsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutPinsInput, Prisma.AssetUpdateWithoutPinsInput>, Prisma.AssetUncheckedUpdateWithoutPinsInput>
 }
 
+export type AssetCreateNestedOneWithoutBlocksInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutBlocksInput, Prisma.AssetUncheckedCreateWithoutBlocksInput>
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutBlocksInput
+  connect?: Prisma.AssetWhereUniqueInput
+}
+
+export type AssetUpdateOneRequiredWithoutBlocksNestedInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutBlocksInput, Prisma.AssetUncheckedCreateWithoutBlocksInput>
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutBlocksInput
+  upsert?: Prisma.AssetUpsertWithoutBlocksInput
+  connect?: Prisma.AssetWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutBlocksInput, Prisma.AssetUpdateWithoutBlocksInput>, Prisma.AssetUncheckedUpdateWithoutBlocksInput>
+}
+
 export type AssetCreateWithoutOwnerInput = {
   id?: string
   nid: string
@@ -1067,6 +1088,7 @@ export type AssetCreateWithoutOwnerInput = {
   creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutOwnerInput = {
@@ -1100,6 +1122,7 @@ export type AssetUncheckedCreateWithoutOwnerInput = {
   deletedAt?: Date | string | null
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutOwnerInput = {
@@ -1143,6 +1166,7 @@ export type AssetCreateWithoutCreatorInput = {
   owner: Prisma.UserCreateNestedOneWithoutOwnedAssetsInput
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutCreatorInput = {
@@ -1176,6 +1200,7 @@ export type AssetUncheckedCreateWithoutCreatorInput = {
   deletedAt?: Date | string | null
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutCreatorInput = {
@@ -1286,6 +1311,7 @@ export type AssetCreateWithoutCommitsInput = {
   owner: Prisma.UserCreateNestedOneWithoutOwnedAssetsInput
   creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutCommitsInput = {
@@ -1319,6 +1345,7 @@ export type AssetUncheckedCreateWithoutCommitsInput = {
   updatedAt?: Date | string
   deletedAt?: Date | string | null
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutCommitsInput = {
@@ -1368,6 +1395,7 @@ export type AssetUpdateWithoutCommitsInput = {
   owner?: Prisma.UserUpdateOneRequiredWithoutOwnedAssetsNestedInput
   creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutCommitsInput = {
@@ -1401,6 +1429,7 @@ export type AssetUncheckedUpdateWithoutCommitsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetCreateWithoutPinsInput = {
@@ -1434,6 +1463,7 @@ export type AssetCreateWithoutPinsInput = {
   owner: Prisma.UserCreateNestedOneWithoutOwnedAssetsInput
   creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutPinsInput = {
@@ -1467,6 +1497,7 @@ export type AssetUncheckedCreateWithoutPinsInput = {
   updatedAt?: Date | string
   deletedAt?: Date | string | null
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutPinsInput = {
@@ -1516,6 +1547,7 @@ export type AssetUpdateWithoutPinsInput = {
   owner?: Prisma.UserUpdateOneRequiredWithoutOwnedAssetsNestedInput
   creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutPinsInput = {
@@ -1549,6 +1581,159 @@ export type AssetUncheckedUpdateWithoutPinsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
+}
+
+export type AssetCreateWithoutBlocksInput = {
+  id?: string
+  nid: string
+  fileName: string
+  mimeType: string
+  fileSize: bigint | number
+  sha256: string
+  caption?: string
+  headline?: string
+  altText?: string
+  tag?: string
+  publicAccess?: boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: string | null
+  signedMetadata?: string | null
+  signature?: string | null
+  thumbnailCid?: string | null
+  thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: string | null
+  c2paVersion?: string | null
+  headSequence?: number
+  headCommitId: string
+  erasedTo?: number
+  linkGeneration?: number
+  uploadedAt?: Date | string
+  updatedAt?: Date | string
+  deletedAt?: Date | string | null
+  owner: Prisma.UserCreateNestedOneWithoutOwnedAssetsInput
+  creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
+  commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
+  pins?: Prisma.PinCreateNestedManyWithoutAssetInput
+}
+
+export type AssetUncheckedCreateWithoutBlocksInput = {
+  id?: string
+  nid: string
+  ownerId: string
+  creatorId: string
+  fileName: string
+  mimeType: string
+  fileSize: bigint | number
+  sha256: string
+  caption?: string
+  headline?: string
+  altText?: string
+  tag?: string
+  publicAccess?: boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: string | null
+  signedMetadata?: string | null
+  signature?: string | null
+  thumbnailCid?: string | null
+  thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: string | null
+  c2paVersion?: string | null
+  headSequence?: number
+  headCommitId: string
+  erasedTo?: number
+  linkGeneration?: number
+  uploadedAt?: Date | string
+  updatedAt?: Date | string
+  deletedAt?: Date | string | null
+  commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
+  pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
+}
+
+export type AssetCreateOrConnectWithoutBlocksInput = {
+  where: Prisma.AssetWhereUniqueInput
+  create: Prisma.XOR<Prisma.AssetCreateWithoutBlocksInput, Prisma.AssetUncheckedCreateWithoutBlocksInput>
+}
+
+export type AssetUpsertWithoutBlocksInput = {
+  update: Prisma.XOR<Prisma.AssetUpdateWithoutBlocksInput, Prisma.AssetUncheckedUpdateWithoutBlocksInput>
+  create: Prisma.XOR<Prisma.AssetCreateWithoutBlocksInput, Prisma.AssetUncheckedCreateWithoutBlocksInput>
+  where?: Prisma.AssetWhereInput
+}
+
+export type AssetUpdateToOneWithWhereWithoutBlocksInput = {
+  where?: Prisma.AssetWhereInput
+  data: Prisma.XOR<Prisma.AssetUpdateWithoutBlocksInput, Prisma.AssetUncheckedUpdateWithoutBlocksInput>
+}
+
+export type AssetUpdateWithoutBlocksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  nid?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  mimeType?: Prisma.StringFieldUpdateOperationsInput | string
+  fileSize?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  caption?: Prisma.StringFieldUpdateOperationsInput | string
+  headline?: Prisma.StringFieldUpdateOperationsInput | string
+  altText?: Prisma.StringFieldUpdateOperationsInput | string
+  tag?: Prisma.StringFieldUpdateOperationsInput | string
+  publicAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signedMetadata?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  headSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
+  erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
+  uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  owner?: Prisma.UserUpdateOneRequiredWithoutOwnedAssetsNestedInput
+  creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
+  commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
+  pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
+}
+
+export type AssetUncheckedUpdateWithoutBlocksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  nid?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  mimeType?: Prisma.StringFieldUpdateOperationsInput | string
+  fileSize?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  caption?: Prisma.StringFieldUpdateOperationsInput | string
+  headline?: Prisma.StringFieldUpdateOperationsInput | string
+  altText?: Prisma.StringFieldUpdateOperationsInput | string
+  tag?: Prisma.StringFieldUpdateOperationsInput | string
+  publicAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signedMetadata?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  headSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
+  erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
+  uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
+  pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetCreateManyOwnerInput = {
@@ -1644,6 +1829,7 @@ export type AssetUpdateWithoutOwnerInput = {
   creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutOwnerInput = {
@@ -1677,6 +1863,7 @@ export type AssetUncheckedUpdateWithoutOwnerInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateManyWithoutOwnerInput = {
@@ -1741,6 +1928,7 @@ export type AssetUpdateWithoutCreatorInput = {
   owner?: Prisma.UserUpdateOneRequiredWithoutOwnedAssetsNestedInput
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutCreatorInput = {
@@ -1774,6 +1962,7 @@ export type AssetUncheckedUpdateWithoutCreatorInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateManyWithoutCreatorInput = {
@@ -1815,11 +2004,13 @@ export type AssetUncheckedUpdateManyWithoutCreatorInput = {
 export type AssetCountOutputType = {
   commits: number
   pins: number
+  blocks: number
 }
 
 export type AssetCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   commits?: boolean | AssetCountOutputTypeCountCommitsArgs
   pins?: boolean | AssetCountOutputTypeCountPinsArgs
+  blocks?: boolean | AssetCountOutputTypeCountBlocksArgs
 }
 
 /**
@@ -1844,6 +2035,13 @@ export type AssetCountOutputTypeCountCommitsArgs<ExtArgs extends runtime.Types.E
  */
 export type AssetCountOutputTypeCountPinsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PinWhereInput
+}
+
+/**
+ * AssetCountOutputType without action
+ */
+export type AssetCountOutputTypeCountBlocksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AssetBlockWhereInput
 }
 
 
@@ -1881,6 +2079,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   commits?: boolean | Prisma.Asset$commitsArgs<ExtArgs>
   pins?: boolean | Prisma.Asset$pinsArgs<ExtArgs>
+  blocks?: boolean | Prisma.Asset$blocksArgs<ExtArgs>
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["asset"]>
 
@@ -1990,6 +2189,7 @@ export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   creator?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   commits?: boolean | Prisma.Asset$commitsArgs<ExtArgs>
   pins?: boolean | Prisma.Asset$pinsArgs<ExtArgs>
+  blocks?: boolean | Prisma.Asset$blocksArgs<ExtArgs>
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AssetIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2008,6 +2208,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     creator: Prisma.$UserPayload<ExtArgs>
     commits: Prisma.$CommitPayload<ExtArgs>[]
     pins: Prisma.$PinPayload<ExtArgs>[]
+    blocks: Prisma.$AssetBlockPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2476,6 +2677,7 @@ export interface Prisma__AssetClient<T, Null = never, ExtArgs extends runtime.Ty
   creator<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   commits<T extends Prisma.Asset$commitsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$commitsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommitPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   pins<T extends Prisma.Asset$pinsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$pinsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PinPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  blocks<T extends Prisma.Asset$blocksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$blocksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetBlockPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2980,6 +3182,30 @@ export type Asset$pinsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
   take?: number
   skip?: number
   distinct?: Prisma.PinScalarFieldEnum | Prisma.PinScalarFieldEnum[]
+}
+
+/**
+ * Asset.blocks
+ */
+export type Asset$blocksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AssetBlock
+   */
+  select?: Prisma.AssetBlockSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AssetBlock
+   */
+  omit?: Prisma.AssetBlockOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AssetBlockInclude<ExtArgs> | null
+  where?: Prisma.AssetBlockWhereInput
+  orderBy?: Prisma.AssetBlockOrderByWithRelationInput | Prisma.AssetBlockOrderByWithRelationInput[]
+  cursor?: Prisma.AssetBlockWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AssetBlockScalarFieldEnum | Prisma.AssetBlockScalarFieldEnum[]
 }
 
 /**
