@@ -159,5 +159,6 @@ async function sendSignedFile(
   res.setHeader('Vary', VARY)
   // Who has a link to the file may have it so, too, unless its owner keeps such files.
   const { cid, ...file } = await services.contentCredentials.find(actor, nid, links.verify(nid, query))
-  await gateway.send(req, res, cid, query, file, file.publicAccess ? 'everybody-now' : 'owner-now')
+  const audience = file.publicAccess ? 'everybody-now' : 'owner-now'
+  await gateway.send(req, res, cid, query, file, audience, () => services.blocks.list(cid))
 }
