@@ -38,6 +38,8 @@ import { createServices, type ServiceDependencies, type ServiceLayer } from './s
 export interface Dependencies extends ServiceDependencies {
   /** What is not ready; empty when everything can be served. */
   missing(): Promise<string[]>
+  /** What is away besides the file store, while most can be served without it; nothing when left out. */
+  degraded?(): Promise<string[]>
 }
 
 /** The services, and what serves requests with them. */
@@ -131,7 +133,10 @@ export function createApp(deps: Dependencies): App {
     directRoutes: [
       ...createDirectRoutes({
         missing: deps.missing,
-        degraded: async () => ((await contentStore.isReachable()) ? [] : ['file store']),
+        degraded: async () => [
+          ...((await contentStore.isReachable()) ? [] : ['file store']),
+          ...((await deps.degraded?.()) ?? []),
+        ],
         version: manifest.version,
         schemaText: config.graphql.introspection ? schemaText : null,
         homePage: homePage(publicUrl),

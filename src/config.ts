@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { AMOUNT, toUnits } from './domain/money.ts'
+import { type Role, roles } from './domain/roles.ts'
 
 const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
 const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
@@ -39,6 +40,10 @@ const hostOf = (sender: string) => {
   const match = mailbox.exec(sender.trim())
   return match?.[2] ?? match?.[4]
 }
+const roleList = z
+  .string()
+  .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
+  .pipe(z.array(z.enum(roles, `Expected some of ${roles.join(', ')}, separated by commas.`)).min(1))
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
 
 /** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
@@ -52,6 +57,10 @@ const variables = {
   HEALTH_PORT: {
     schema: port.optional(),
     doc: 'A second port, for `/healthz` and `/readyz` of supervisors and balancers: there they do not queue behind everybody else. Without METRICS_TOKEN `/metrics` is there for whoever asks. Keep it closed to strangers.',
+  },
+  ROLES: {
+    schema: roleList.prefault(roles.join(',')),
+    doc: 'What this process does, separated by commas: `http` answers requests, `relay` brings commits and coins onto the chain and reads it, `deliveries` sends webhooks and mails, `jobs` does all else in the background. Without `http` it answers probes and metrics alone, at HEALTH_PORT where that is set, and at PORT otherwise.',
   },
   METRICS_TOKEN: {
     schema: z
@@ -463,11 +472,14 @@ function environment(): NodeJS.ProcessEnv {
 export type Config = ReturnType<typeof readConfig>
 
 /**
- * The configuration, from the environment and a file `.env` when nothing else is given. Raises ConfigError, which names
- * every problem.
+ * The configuration, from the environment and a file `.env` when nothing else is given. `overrides`: what the command line
+ * says of variables, which goes before. Raises ConfigError, which names every problem.
  */
-export function readConfig(env: NodeJS.ProcessEnv = environment()) {
-  const values = read(env)
+export function readConfig(
+  env: NodeJS.ProcessEnv = environment(),
+  overrides: Readonly<Partial<Record<Name, string | undefined>>> = {},
+) {
+  const values = read({ ...env, ...overrides })
   const production = values.NODE_ENV === 'production'
   refuse(contradictionsIn(values))
   return Object.freeze({
@@ -475,6 +487,7 @@ export function readConfig(env: NodeJS.ProcessEnv = environment()) {
     port: values.PORT,
     host: values.HOST,
     healthPort: values.HEALTH_PORT,
+    roles: new Set<Role>(values.ROLES),
     tracing: tracingOf(values),
     metrics: {
       isOn: values.METRICS_TOKEN !== undefined || values.HEALTH_PORT !== undefined,

@@ -1,18 +1,21 @@
 /** The process: config → parts → app → listen → drain on SIGTERM. */
 import manifest from '../package.json' with { type: 'json' }
-import { createApp } from './app.ts'
-import { readConfig } from './config.ts'
-import { deliveryWork } from './domain/store/delivery-service.ts'
+import { type App, createApp } from './app.ts'
+import { type Config, readConfig } from './config.ts'
+import { roles as allRoles } from './domain/roles.ts'
 import { schema } from './graphql/schema.ts'
 import { readTrustedDocuments } from './graphql/trusted-documents.ts'
-import { connectChain, openInstallation } from './installation.ts'
-import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
-import { startJobs } from './platform/jobs/jobs.ts'
-import { done, repeat } from './platform/jobs/repeat.ts'
+import { connectChain, type Installation, openInstallation } from './installation.ts'
+import { startLoops } from './loops.ts'
+import { createHttpServer, type HttpHandler, type HttpServer } from './platform/http/http-server.ts'
+import { repeat } from './platform/jobs/repeat.ts'
 import { createLog } from './platform/log.ts'
+import { BEAT_EVERY_MS, createPresence } from './platform/processes.ts'
 import { stopSignal } from './platform/stop-signal.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
+import { createProbes, createProbesOnly } from './rest/probes.ts'
 import { presentError } from './rest/status.ts'
+import { createServices, type ServiceLayer } from './services.ts'
 
 /** Requests, jobs and commits that are under way: all of them at once. Jobs that take longer are done again by another process. */
 const DRAIN_MS = 9_000
@@ -22,10 +25,11 @@ const STOP_MS = 15_000
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
 /**
- * Serves until a signal stops it, and then ends the process. Raises ConfigError, and what keeps the service from starting.
+ * Serves until a signal stops it, and then ends the process. `overrides`: variables as the command line gives them. Raises
+ * ConfigError, and what keeps the service from starting.
  */
-export async function serve(): Promise<never> {
-  const config = readConfig()
+export async function serve(overrides: Parameters<typeof readConfig>[1] = {}): Promise<never> {
+  const config = readConfig(undefined, overrides)
   // Told before anything is opened.
   const { trustedDocuments, introspection } = config.graphql
   if (trustedDocuments) readTrustedDocuments(trustedDocuments, schema, introspection)
@@ -46,95 +50,88 @@ export async function serve(): Promise<never> {
     publicUrl: config.publicUrl,
     telemetry: telemetry.requests,
   })
-  const port = await server.listen(config.port, config.host)
-  const healthPort =
-    config.healthPort === undefined ? undefined : await server.listen(config.healthPort, config.host, 'HEALTH_PORT')
+  const { port, healthPort } = await listen(server, config)
   const publicUrl = config.publicUrl ?? `http://localhost:${port}`
 
   let isStopping = false
   const installation = await openInstallation(config, log, { mayMigrate: true, telemetry })
+  const { database } = installation
+  const presence = createPresence({ database, roles: config.roles })
   const chain = await connectChain(installation, publicUrl)
-  const app = createApp({
+  const parts = {
     ...installation,
+    // What makes commits ready in another process looks for them every second.
     relay: chain.relay,
     coins: chain.chainCoins,
     gasFee: chain.gasQuote?.current,
     histories: chain.histories,
     publicUrl,
-    missing: async () => (isStopping ? ['stopping'] : (await installation.database.isReachable()) ? [] : ['database']),
-  })
-  await app.prepare()
-  chain.relay.start()
-  chain.deposits.start()
-  chain.coins.start()
-  chain.foreign.start()
-  const watched = { ...app.watched, database: installation.database, relay: chain.relay }
-  const access = { token: config.metrics.token, port: healthPort }
-  handlers.push(...telemetry.createHandlers({ watched, access, log }), ...app.handlers)
-
-  const jobs = await startJobs(installation)
-  await jobs.work('webhook-delivery', deliveryWork, app.jobs.webhookDelivery)
-  await jobs.work('abandoned-delivery', { concurrency: 1 }, app.jobs.abandonedDelivery)
-  await jobs.work('mail', { concurrency: 2 }, app.jobs.mail)
-  await jobs.work('account-mail', { concurrency: 2 }, app.jobs.accountMail)
-  await jobs.work('forget-key', { concurrency: 1 }, app.jobs.forgetKey)
-  await jobs.work('manifest', { concurrency: 1 }, app.jobs.manifest)
-  await jobs.work('thumbnail', { concurrency: 1 }, app.jobs.thumbnail)
-  const { orders, grants, sessions, thumbnails } = app.services
-  const { sweep, collectGarbage } = app.maintenance
-  // Each for itself: one that fails keeps nothing else from being done.
-  const { deletions } = app.services
-  // What a backup brought back is found once in a process: backups are restored while none runs.
-  const reapply = async () => ((await deletions.reapply()) ? done : undefined)
-  const forgetAgain = async (cancel: AbortSignal) => {
-    await deletions.forgetAgain(cancel)
-    return done
   }
-  const { gasQuote } = chain
-  const tidying = [deletions.sweep, orders.sweepArguments, sweep, collectGarbage]
-  const chores = [
-    repeat(orders.expire, 1_000, log, 'Orders could not be expired; it is tried again soon'),
-    repeat(grants.sweep, 30_000, log, 'Points could not be expired; it is tried again in half a minute'),
-    repeat(sessions.recordUse, 60_000, log, 'The use of sessions could not be recorded; it is tried again in a minute'),
-    repeat(thumbnails.sweep, 10_000, log, 'Thumbnails could not be asked for; it is tried again soon'),
-    repeat(reapply, 10_000, log, 'A deleted account that came back could not be deleted again; it is tried again soon'),
-    repeat(
-      forgetAgain,
-      1_000,
-      log,
-      'A destroyed key that came back could not be destroyed again; it is tried again soon',
-    ),
-    ...(gasQuote
-      ? [repeat(gasQuote.look, 15_000, log, 'What gas costs could not be read; commits are charged as before')]
-      : []),
-    ...tidying.map((step) => repeat(step, 3_600_000, log, 'Tidying up failed; it is tried again in an hour')),
-  ]
-
-  const { parts } = installation
-  say(`Annal is ready.
-  Playground  ${publicUrl}/graphql
-  REST        ${publicUrl}/api/v3
-  Data        ${config.dir}
-    database  ${parts.database}
-    chain     ${parts.chain} (${chain.registry.rpc.host})
-    files     ${parts.files}
-    keys      ${parts.keys}
-    mail      ${parts.mail}
-Stop with Ctrl-C; the data stays.`)
+  const probes = {
+    missing: async () => (isStopping ? ['stopping'] : (await database.isReachable()) ? [] : ['database']),
+    degraded: async () => (await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
+    version: manifest.version,
+  }
+  const layer: ServiceLayer & Partial<App> = config.roles.has('http')
+    ? createApp({ ...parts, ...probes })
+    : createServices(parts)
+  await layer.prepare()
+  await presence.beat()
+  const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'It could not be said that this process lives')
+  const watched = { ...layer.watched, database, relay: chain.relay }
+  const access = { token: config.metrics.token, port: healthPort }
+  handlers.push(
+    ...telemetry.createHandlers({ watched, access, log }),
+    ...(layer.handlers ?? [createProbesOnly(createProbes(probes))]),
+  )
+  const loops = await startLoops({ installation, chain, layer }, config.roles)
+  say(announce(installation, { publicUrl, rpcHost: chain.registry.rpc.host }))
 
   const signal = await stopped
   log.info({ signal }, 'Draining')
   isStopping = true
-  await Promise.all([
-    server.drain(DRAIN_MS),
-    jobs.stop(DRAIN_MS),
-    chain.close(),
-    ...chores.map((chore) => chore.stop()),
-  ])
-  await sessions.recordUse().catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
+  await Promise.all([server.drain(DRAIN_MS), loops.stop(DRAIN_MS), chain.close(), beats.stop()])
+  await layer.services.sessions
+    .recordUse()
+    .catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
+  await presence.leave().catch(() => undefined)
   await installation.close()
   await telemetry.close()
   return process.exit(0)
+}
+
+/** Takes the ports that this process answers at. A process without requests has probes alone, at one port. */
+async function listen(server: HttpServer, { roles, port: wanted, healthPort, host }: Config) {
+  const listenForOperators = async () =>
+    healthPort === undefined ? undefined : await server.listen(healthPort, host, 'HEALTH_PORT')
+  if (roles.has('http') || healthPort === undefined) {
+    const port = await server.listen(wanted, host)
+    return { port, healthPort: await listenForOperators() }
+  }
+  return { port: wanted, healthPort: await listenForOperators() }
+}
+
+/** What is told to whoever has started it. */
+function announce(
+  { config: { roles, dir }, parts }: Installation,
+  { publicUrl, rpcHost }: { publicUrl: string; rpcHost: string },
+): string {
+  const doors = `
+  Playground  ${publicUrl}/graphql
+  REST        ${publicUrl}/api/v3`
+  return `Annal is ready.${roles.has('http') ? doors : ''}${
+    roles.size < allRoles.length
+      ? `
+  Roles       ${[...roles].join(', ')}`
+      : ''
+  }
+  Data        ${dir}
+    database  ${parts.database}
+    chain     ${parts.chain} (${rpcHost})
+    files     ${parts.files}
+    keys      ${parts.keys}
+    mail      ${parts.mail}
+Stop with Ctrl-C; the data stays.`
 }
 
 if (import.meta.main) {

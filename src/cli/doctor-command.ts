@@ -61,6 +61,7 @@ export const checks = {
   treasury: { look: async (parts) => (await coins()).checkTreasury(parts), patience: START_MS },
   files: { look: async (parts) => (await outside()).checkFiles(parts) },
   mail: { look: async (parts) => (await outside()).checkMail(parts) },
+  roles: { look: async (parts) => (await work()).checkRoles(parts), patience: START_MS },
   jobs: { look: async (parts) => (await work()).checkJobs(parts), patience: START_MS },
   sweeps: { look: async (parts) => (await work()).checkSweeps(parts), patience: START_MS },
   withdrawals: { look: async (parts) => (await work()).checkWithdrawals(parts), patience: START_MS },

@@ -6,17 +6,13 @@ import type { DirectDescription, DirectRoute } from './define-route.ts'
 import { createDocsRoutes, type DocsPage } from './docs.ts'
 import { streamDescription, streamEvents } from './event-stream.ts'
 import { exportDescription, sendExport } from './export.ts'
+import { createProbes, type ProbeParts, sendProbe } from './probes.ts'
 import { proofDescription, sendProof } from './proof.ts'
 import { createFileRoutes, type FileParts } from './send-file.ts'
 import { pictureRoutes } from './send-picture.ts'
 
 /** What direct routes need of the process. */
-export interface DirectParts extends FileParts {
-  /** What is not ready; empty when everything can be served. */
-  missing(): Promise<string[]>
-  /** What is away, while most can be served without it. */
-  degraded(): Promise<string[]>
-  version: string
+export interface DirectParts extends FileParts, ProbeParts {
   /** The schema of the GraphQL door; null when it is not told. */
   schemaText: (() => string) | null
   homePage: string
@@ -34,7 +30,7 @@ const probeDescription = (
 ): DirectDescription => ({ operationId, summary, tag: 'Service', access: 'everybody', answers })
 
 const missing = z.array(z.string()).describe('The parts that are away.')
-const probes = {
+const probeDescriptions = {
   healthz: probeDescription('getHealth', 'Whether the process lives', {
     200: json('It does.', z.object({ status: z.literal('ok') }).meta({ id: 'Health', description: 'It lives.' })),
   }),
@@ -77,35 +73,14 @@ export function createDirectRoutes(parts: DirectParts): DirectRoute[] {
     handle,
   })
 
-  const probe = (
-    name: keyof typeof probes,
-    reason: string,
-    answer: () => Promise<{ status: number; body: object }>,
-  ): DirectRoute =>
-    get(
-      `/${name}`,
-      reason,
-      async ({ res }) => {
-        const { status, body } = await answer()
-        res
-          .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
-          .end(JSON.stringify(body))
-      },
-      probes[name],
-    )
+  const probes = createProbes(parts)
+  const probe = (name: keyof typeof probes, reason: string): DirectRoute =>
+    get(`/${name}`, reason, async ({ req, res }) => sendProbe(req, res, await probes[name]()), probeDescriptions[name])
 
   return [
-    probe('healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.', async () => ({
-      status: 200,
-      body: { status: 'ok' },
-    })),
-    probe('readyz', 'Asked by balancers: tells whether requests can be served.', async () => {
-      const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
-      if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
-      // Every gateway shares the part that is away: a 503 would take all of them out, with all that works without it.
-      return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
-    }),
-    probe('version', 'Asked by operators.', async () => ({ status: 200, body: { version: parts.version } })),
+    probe('healthz', 'Asked by supervisors: tells that the process lives, and touches nothing else.'),
+    probe('readyz', 'Asked by balancers: tells whether requests can be served.'),
+    probe('version', 'Asked by operators.'),
     get('/schema.graphql', 'A document: read by code generators that do not ask GraphQL itself.', async ({ res }) => {
       if (!parts.schemaText) throw notFound('Schema')
       res

@@ -118,6 +118,11 @@ export const columns: Record<string, Names> = {
   ),
   grant_uses: table(row('grant_id transfer_id'), money('amount')),
   idempotency_keys: table(each(secret, 'scope payload_hash'), each(copy, 'result answer'), moment('created_at')),
+  held_places: table(
+    each('whose stream is open now, or from where: gone when the process that serves it is, or ends it', 'subject'),
+    row('process_id'),
+    count('count'),
+  ),
   leases: ours('name holder epoch expires_at'),
   limits: table(each('a digest with a window of an hour at most', 'key'), count('count'), moment('window_end')),
   network_apps: table(
@@ -171,6 +176,7 @@ export const columns: Record<string, Names> = {
     count('attempts'),
     moment('since next_attempt_at'),
   ),
+  processes: ours('id name roles started_at seen_at'),
   settings: ours('key value'),
   spendings: table(row('wallet_id'), chain('transaction_hash block_number'), money('amount')),
   transfers: table(row('id reference'), moment('created_at')),

@@ -49,7 +49,7 @@ interface Rule {
   instead: string
 }
 
-const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|sql|telemetry)\\.ts'
+const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|roles|sql|telemetry)\\.ts'
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
@@ -126,7 +126,7 @@ const rules: Record<string, Rule> = {
   'context.ts': { local: /^domain\//, instead: 'The context is types of the domain and nothing else.' },
   // How an amount is written is one rule.
   'config.ts': {
-    local: /^domain\/money\.ts$/,
+    local: /^domain\/(money|roles)\.ts$/,
     packages: /^(zod|node:.+)$/,
     instead: 'The configuration knows no part; hand its values to the parts.',
   },
@@ -139,6 +139,10 @@ const rules: Record<string, Rule> = {
     local: /^(chain|files|delivery|platform|domain|verify|config\.ts|context\.ts|own-history\.ts)/,
     packages: /^node:/,
     instead: 'services.ts joins what works without the doors; what serves requests belongs into app.ts.',
+  },
+  'loops.ts': {
+    local: /^(domain\/|platform\/jobs\/|installation\.ts$|services\.ts$)/,
+    instead: 'loops.ts says what is started for which role: put the work into a service or a part.',
   },
   'installation.ts': {
     local: /^(chain|files|delivery|platform|domain|config\.ts|own-history\.ts)/,

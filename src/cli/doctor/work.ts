@@ -28,6 +28,23 @@ export async function checkJobs(parts: Parts): Promise<Diagnosis[]> {
   return diagnoses.length ? diagnoses : [right(`No job failed for good; ${counted(total, 'waits', 'wait')}.`)]
 }
 
+/** Roles that no process has. */
+export async function checkRoles(parts: Parts): Promise<Diagnosis[]> {
+  const { database } = await parts.database()
+  const { readProcesses, rolesWithout } = await import('../../platform/processes.ts')
+  const processes = await readProcesses(database)
+  if (processes.length === 0) return [toKnow('No process of this installation runs.')]
+  const tell = processes.map(({ name, roles, seconds }) => `${name} ${roles.join(',')} for ${span(seconds * 1_000)}`)
+  const missing = rolesWithout(processes)
+  if (missing.length === 0) return [right(`Each role has a process: ${tell.join('; ')}.`)]
+  return missing.map((role) =>
+    wrong(
+      `No process has the role ${role}. There are: ${tell.join('; ')}.`,
+      `Start one with it, \`annal serve --roles ${role}\`, or give it to one that runs (ROLES).`,
+    ),
+  )
+}
+
 /** Items that sweeps cannot deal with. */
 export async function checkSweeps(parts: Parts): Promise<Diagnosis[]> {
   const { database } = await parts.database()

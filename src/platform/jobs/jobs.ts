@@ -187,20 +187,24 @@ export async function installJobs(databaseUrl: string): Promise<void> {
   if (failures[0]) throw failures[0]
 }
 
-/** Starts to look after the queues; work begins with `work`. */
+/** Opens the queues; work begins with `work`. */
 export async function startJobs({
   databaseUrl,
   log,
   telemetry: { tracer } = silentTelemetry,
+  keepsQueues = true,
 }: {
   databaseUrl: string
   log: Log
+  /** Whether this process takes up what others left in hand, and clears away what is done; so it does when left out. */
+  keepsQueues?: boolean
   /** Nobody follows jobs when it is missing. */
   telemetry?: Telemetry
 }): Promise<Jobs> {
   const boss = open(databaseUrl, {
     max: 3,
     migrate: false,
+    supervise: keepsQueues,
     superviseIntervalSeconds: LOOK_EVERY_SECONDS,
     monitorIntervalSeconds: LOOK_EVERY_SECONDS,
     maintenanceIntervalSeconds: TIDY_EVERY_SECONDS,
@@ -212,7 +216,7 @@ export async function startJobs({
   boss.on('error', onError)
   await boss.start()
   // At once, too: a process that soon dies would never look for what others left behind.
-  boss.supervise().catch(onError)
+  if (keepsQueues) boss.supervise().catch(onError)
   const stopping = new AbortController()
   const unredacted = new Set<string>()
   const redact = () =>
@@ -226,9 +230,9 @@ export async function startJobs({
       cancel: stopping.signal,
     }).catch(onError)
   // Also those of jobs whose process died in their last attempt.
-  redact()
+  if (keepsQueues) redact()
   const loops: JobLoop[] = []
-  const beats: NodeJS.Timeout[] = [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)]
+  const beats: NodeJS.Timeout[] = keepsQueues ? [setInterval(redact, TIDY_EVERY_SECONDS * 1_000)] : []
 
   /** When the log is told of this failure or was told of the last one it was told of; by any process. */
   function tell(queue: QueueName, job: JobWithMetadata<object>, error: unknown, isLast: boolean): number {

@@ -236,6 +236,16 @@ export type Limit = Prisma.LimitModel
  */
 export type Lease = Prisma.LeaseModel
 /**
+ * Model Process
+ * A process that lives, and what it is there for. Unlogged; one that says nothing for a while counts no more.
+ */
+export type Process = Prisma.ProcessModel
+/**
+ * Model HeldPlace
+ * What a process holds of a limit that all share, such as open streams of an address. Unlogged; gone with its process.
+ */
+export type HeldPlace = Prisma.HeldPlaceModel
+/**
  * Model Setback
  * An item that a sweep could not deal with: it holds up no other, and is tried ever more rarely. Gone once it worked.
  */

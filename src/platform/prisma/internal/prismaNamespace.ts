@@ -434,6 +434,8 @@ export const ModelName = {
   AssetBlock: 'AssetBlock',
   Limit: 'Limit',
   Lease: 'Lease',
+  Process: 'Process',
+  HeldPlace: 'HeldPlace',
   Setback: 'Setback',
   Setting: 'Setting'
 } as const
@@ -451,7 +453,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3193,6 +3195,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Process: {
+      payload: Prisma.$ProcessPayload<ExtArgs>
+      fields: Prisma.ProcessFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProcessFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProcessFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>
+        }
+        findFirst: {
+          args: Prisma.ProcessFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProcessFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>
+        }
+        findMany: {
+          args: Prisma.ProcessFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>[]
+        }
+        create: {
+          args: Prisma.ProcessCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>
+        }
+        createMany: {
+          args: Prisma.ProcessCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProcessCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>[]
+        }
+        delete: {
+          args: Prisma.ProcessDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>
+        }
+        update: {
+          args: Prisma.ProcessUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProcessDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProcessUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProcessUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProcessUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProcessPayload>
+        }
+        aggregate: {
+          args: Prisma.ProcessAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProcess>
+        }
+        groupBy: {
+          args: Prisma.ProcessGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProcessGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProcessCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProcessCountAggregateOutputType> | number
+        }
+      }
+    }
+    HeldPlace: {
+      payload: Prisma.$HeldPlacePayload<ExtArgs>
+      fields: Prisma.HeldPlaceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.HeldPlaceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.HeldPlaceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>
+        }
+        findFirst: {
+          args: Prisma.HeldPlaceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.HeldPlaceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>
+        }
+        findMany: {
+          args: Prisma.HeldPlaceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>[]
+        }
+        create: {
+          args: Prisma.HeldPlaceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>
+        }
+        createMany: {
+          args: Prisma.HeldPlaceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.HeldPlaceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>[]
+        }
+        delete: {
+          args: Prisma.HeldPlaceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>
+        }
+        update: {
+          args: Prisma.HeldPlaceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>
+        }
+        deleteMany: {
+          args: Prisma.HeldPlaceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.HeldPlaceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.HeldPlaceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>[]
+        }
+        upsert: {
+          args: Prisma.HeldPlaceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$HeldPlacePayload>
+        }
+        aggregate: {
+          args: Prisma.HeldPlaceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateHeldPlace>
+        }
+        groupBy: {
+          args: Prisma.HeldPlaceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HeldPlaceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.HeldPlaceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.HeldPlaceCountAggregateOutputType> | number
+        }
+      }
+    }
     Setback: {
       payload: Prisma.$SetbackPayload<ExtArgs>
       fields: Prisma.SetbackFieldRefs
@@ -3923,6 +4073,26 @@ export const LeaseScalarFieldEnum = {
 export type LeaseScalarFieldEnum = (typeof LeaseScalarFieldEnum)[keyof typeof LeaseScalarFieldEnum]
 
 
+export const ProcessScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  roles: 'roles',
+  startedAt: 'startedAt',
+  seenAt: 'seenAt'
+} as const
+
+export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeof ProcessScalarFieldEnum]
+
+
+export const HeldPlaceScalarFieldEnum = {
+  subject: 'subject',
+  processId: 'processId',
+  count: 'count'
+} as const
+
+export type HeldPlaceScalarFieldEnum = (typeof HeldPlaceScalarFieldEnum)[keyof typeof HeldPlaceScalarFieldEnum]
+
+
 export const SetbackScalarFieldEnum = {
   sweep: 'sweep',
   item: 'item',
@@ -4527,6 +4697,8 @@ export type GlobalOmitConfig = {
   assetBlock?: Prisma.AssetBlockOmit
   limit?: Prisma.LimitOmit
   lease?: Prisma.LeaseOmit
+  process?: Prisma.ProcessOmit
+  heldPlace?: Prisma.HeldPlaceOmit
   setback?: Prisma.SetbackOmit
   setting?: Prisma.SettingOmit
 }

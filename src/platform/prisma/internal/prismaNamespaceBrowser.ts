@@ -88,6 +88,8 @@ export const ModelName = {
   AssetBlock: 'AssetBlock',
   Limit: 'Limit',
   Lease: 'Lease',
+  Process: 'Process',
+  HeldPlace: 'HeldPlace',
   Setback: 'Setback',
   Setting: 'Setting'
 } as const
@@ -649,6 +651,26 @@ export const LeaseScalarFieldEnum = {
 } as const
 
 export type LeaseScalarFieldEnum = (typeof LeaseScalarFieldEnum)[keyof typeof LeaseScalarFieldEnum]
+
+
+export const ProcessScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  roles: 'roles',
+  startedAt: 'startedAt',
+  seenAt: 'seenAt'
+} as const
+
+export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeof ProcessScalarFieldEnum]
+
+
+export const HeldPlaceScalarFieldEnum = {
+  subject: 'subject',
+  processId: 'processId',
+  count: 'count'
+} as const
+
+export type HeldPlaceScalarFieldEnum = (typeof HeldPlaceScalarFieldEnum)[keyof typeof HeldPlaceScalarFieldEnum]
 
 
 export const SetbackScalarFieldEnum = {

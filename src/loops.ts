@@ -1,0 +1,164 @@
+/**
+ * All that a process does without being asked, and the one role that each belongs to. `test/contract/loops.test.ts` looks for what
+ * goes on by itself and does not stand here.
+ */
+import type { JobData } from './domain/jobs.ts'
+import type { Log } from './domain/ports.ts'
+import type { Role } from './domain/roles.ts'
+import { deliveryWork } from './domain/store/delivery-service.ts'
+import type { ChainConnection, Installation } from './installation.ts'
+import { type Jobs, startJobs, type WorkOptions } from './platform/jobs/jobs.ts'
+import { done, type Repetition, repeat } from './platform/jobs/repeat.ts'
+import type { ServiceLayer } from './services.ts'
+
+/** What loops work with. */
+export interface LoopParts {
+  installation: Installation
+  chain: Pick<ChainConnection, 'relay' | 'deposits' | 'coins' | 'foreign' | 'gasQuote'>
+  layer: Pick<ServiceLayer, 'services' | 'maintenance' | 'jobs'>
+}
+
+/** Loops that run. */
+export interface RunningLoops {
+  /** Ends them; jobs in hand have so many milliseconds. What looks at the chain is stopped with the connection to it. */
+  stop(milliseconds: number): Promise<void>
+}
+
+/** What looks at the chain; several processes may, and one at a time does, by its lease. */
+const watches = {
+  relay: { role: 'relay' },
+  deposits: { role: 'relay' },
+  coins: { role: 'relay' },
+  foreign: { role: 'relay' },
+} satisfies Partial<Record<keyof LoopParts['chain'], { role: Role }>>
+
+interface QueueWork<Name extends keyof JobData> {
+  role: Role
+  options: WorkOptions
+  handler(jobs: ServiceLayer['jobs']): (data: JobData[Name]) => Promise<void>
+}
+
+/** Who works on each queue, and on how many jobs at once. */
+const queues: { [Name in keyof JobData]: QueueWork<Name> } = {
+  'webhook-delivery': { role: 'deliveries', options: deliveryWork, handler: (jobs) => jobs.webhookDelivery },
+  'abandoned-delivery': {
+    role: 'deliveries',
+    options: { concurrency: 1 },
+    handler: (jobs) => jobs.abandonedDelivery,
+  },
+  mail: { role: 'deliveries', options: { concurrency: 2 }, handler: (jobs) => jobs.mail },
+  'account-mail': { role: 'deliveries', options: { concurrency: 2 }, handler: (jobs) => jobs.accountMail },
+  'forget-key': { role: 'jobs', options: { concurrency: 1 }, handler: (jobs) => jobs.forgetKey },
+  manifest: { role: 'jobs', options: { concurrency: 1 }, handler: (jobs) => jobs.manifest },
+  thumbnail: { role: 'jobs', options: { concurrency: 1 }, handler: (jobs) => jobs.thumbnail },
+}
+
+/** Taking up what processes that died had in hand, and clearing away what is done: for all queues. */
+const upkeepOfQueues: { role: Role } = { role: 'jobs' }
+
+interface Chore {
+  role: Role
+  /** Milliseconds between two runs. */
+  every: number
+  /** Undefined where there is nothing to do with this configuration. */
+  work: ((cancel: AbortSignal) => Promise<unknown>) | undefined
+  failure: string
+}
+
+const HOUR_MS = 3_600_000
+
+function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
+  const { orders, grants, sessions, thumbnails, deletions } = services
+  // What a backup brought back is found once in a process: backups are restored while none runs.
+  const reapply = async () => ((await deletions.reapply()) ? done : undefined)
+  const forgetAgain = async (cancel: AbortSignal) => {
+    await deletions.forgetAgain(cancel)
+    return done
+  }
+  const tidying = [deletions.sweep, orders.sweepArguments, maintenance.sweep, maintenance.collectGarbage]
+  return [
+    {
+      role: 'jobs',
+      every: 1_000,
+      work: orders.expire,
+      failure: 'Orders could not be expired; it is tried again soon',
+    },
+    {
+      role: 'jobs',
+      every: 30_000,
+      work: grants.sweep,
+      failure: 'Points could not be expired; it is tried again in half a minute',
+    },
+    {
+      role: 'jobs',
+      every: 10_000,
+      work: thumbnails.sweep,
+      failure: 'Thumbnails could not be asked for; it is tried again soon',
+    },
+    {
+      role: 'jobs',
+      every: 10_000,
+      work: reapply,
+      failure: 'A deleted account that came back could not be deleted again; it is tried again soon',
+    },
+    {
+      role: 'jobs',
+      every: 1_000,
+      work: forgetAgain,
+      failure: 'A destroyed key that came back could not be destroyed again; it is tried again soon',
+    },
+    // Each for itself: one that fails keeps nothing else from being done.
+    ...tidying.map(
+      (work): Chore => ({
+        role: 'jobs',
+        every: HOUR_MS,
+        work,
+        failure: 'Tidying up failed; it is tried again in an hour',
+      }),
+    ),
+    // What requests of this process are charged, and whose they were, this process alone knows.
+    {
+      role: 'http',
+      every: 15_000,
+      work: gasQuote?.look,
+      failure: 'What gas costs could not be read; commits are charged as before',
+    },
+    {
+      role: 'http',
+      every: 60_000,
+      work: sessions.recordUse,
+      failure: 'The use of sessions could not be recorded; it is tried again in a minute',
+    },
+  ]
+}
+
+async function startQueues({ installation, layer }: LoopParts, roles: ReadonlySet<Role>): Promise<Jobs | undefined> {
+  const mine = (Object.keys(queues) as (keyof JobData)[]).filter((name) => roles.has(queues[name].role))
+  if (mine.length === 0) return undefined
+  const jobs = await startJobs({ ...installation, keepsQueues: roles.has(upkeepOfQueues.role) })
+  const workOn = <Name extends keyof JobData>(name: Name) => {
+    const { options, handler } = queues[name]
+    return jobs.work(name, options, handler(layer.jobs))
+  }
+  for (const name of mine) await workOn(name)
+  return jobs
+}
+
+const startChores = (parts: LoopParts, roles: ReadonlySet<Role>, log: Log): Repetition[] =>
+  choresOf(parts).flatMap(({ role, every, work, failure }) =>
+    work && roles.has(role) ? [repeat(work, every, log, failure)] : [],
+  )
+
+/** Starts what belongs to these roles, and nothing else. */
+export async function startLoops(parts: LoopParts, roles: ReadonlySet<Role>): Promise<RunningLoops> {
+  for (const [name, { role }] of Object.entries(watches)) {
+    if (roles.has(role)) parts.chain[name as keyof typeof watches].start()
+  }
+  const jobs = await startQueues(parts, roles)
+  const chores = startChores(parts, roles, parts.installation.log)
+  return {
+    async stop(milliseconds) {
+      await Promise.all([jobs?.stop(milliseconds), ...chores.map((chore) => chore.stop())])
+    },
+  }
+}

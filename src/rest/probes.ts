@@ -1,0 +1,60 @@
+/** What supervisors and balancers ask a process, whatever it is there for. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { notFound } from '../domain/errors.ts'
+import { presentError } from './status.ts'
+
+/** What probes tell of. */
+export interface ProbeParts {
+  /** What is not ready; empty when everything can be served. */
+  missing(): Promise<string[]>
+  /** What is away, while most can be served without it. */
+  degraded(): Promise<string[]>
+  version: string
+}
+
+/** What a probe is answered. */
+export interface ProbeAnswer {
+  status: number
+  body: object
+}
+
+/** The probes, by the names of their addresses. */
+export type Probes = Readonly<Record<'healthz' | 'readyz' | 'version', () => Promise<ProbeAnswer>>>
+
+/** Probes of this process. */
+export const createProbes = (parts: ProbeParts): Probes => ({
+  healthz: async () => ({ status: 200, body: { status: 'ok' } }),
+  async readyz() {
+    const [missing, degraded] = await Promise.all([parts.missing(), parts.degraded()])
+    if (missing.length) return { status: 503, body: { status: 'unavailable', missing: [...missing, ...degraded] } }
+    // Every gateway shares the part that is away: a 503 would take all of them out, with all that works without it.
+    return { status: 200, body: degraded.length ? { status: 'degraded', missing: degraded } : { status: 'ok' } }
+  },
+  version: async () => ({ status: 200, body: { version: parts.version } }),
+})
+
+/** Sends what a probe is answered. */
+export const sendProbe = (req: IncomingMessage, res: ServerResponse, { status, body }: ProbeAnswer): void => {
+  res
+    .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+    .end(req.method === 'HEAD' ? undefined : JSON.stringify(body))
+}
+
+/** What a process answers that serves no requests: probes, and that there is nothing else. */
+export function createProbesOnly(probes: Probes) {
+  const probeAt = (url: string | undefined) => {
+    const path = /^\/(\w+)\/?(?:\?|$)/.exec(url ?? '')?.[1] ?? ''
+    return Object.hasOwn(probes, path) ? probes[path as keyof Probes] : undefined
+  }
+  return {
+    matches: () => true,
+    async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+      const probe = req.method === 'GET' || req.method === 'HEAD' ? probeAt(req.url) : undefined
+      if (probe) return sendProbe(req, res, await probe())
+      const { status, headers, body } = presentError(notFound('Resource'))
+      res
+        .writeHead(status, { ...headers, 'Content-Type': 'application/json', Connection: 'close' })
+        .end(req.method === 'HEAD' ? undefined : JSON.stringify(body))
+    },
+  }
+}
