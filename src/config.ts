@@ -72,6 +72,10 @@ const variables = {
       ' `openssl rand -hex 32` makes one. Without it, `/metrics` is at HEALTH_PORT alone.',
     secret: true,
   },
+  WEB_CONCURRENCY: {
+    schema: whole(1, 64).prefault('1'),
+    doc: 'How many processes answer requests on this machine. Above 1 the service is a supervisor with so many workers, one more for its other roles, and HEALTH_PORT for all of them.',
+  },
   PUBLIC_URL: {
     schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
     doc: 'Where callers reach the service; links are made from it, and so is what commits say on the chain. Needed in production. Default: http://localhost:PORT.',
@@ -488,6 +492,7 @@ export function readConfig(
     host: values.HOST,
     healthPort: values.HEALTH_PORT,
     roles: new Set<Role>(values.ROLES),
+    workers: values.WEB_CONCURRENCY,
     tracing: tracingOf(values),
     metrics: {
       isOn: values.METRICS_TOKEN !== undefined || values.HEALTH_PORT !== undefined,

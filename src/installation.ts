@@ -213,6 +213,10 @@ async function startChain(config: Config, log: Log) {
   return startEmbeddedAnvil({ dir: config.dir, log, confirmations: depth })
 }
 
+/** The embedded chain, for who only keeps it open for other processes; undefined where another chain is configured. */
+export const startEmbeddedChain = async (config: Config, log: Log): Promise<{ stop(): Promise<void> } | undefined> =>
+  config.chain.rpcUrl ? undefined : startChain(config, log)
+
 const noDeposits: DepositWatcher = { start() {}, async stop() {} }
 
 /** Connects to the chain, starting the embedded one if none is configured. Relay and watcher are not started yet. */

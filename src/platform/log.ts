@@ -39,14 +39,16 @@ function placeOf(tracer: Pick<Tracer, 'origin'>): object {
 export interface LogOptions {
   destination?: DestinationStream
   tracer?: Pick<Tracer, 'origin'>
+  /** Of a supervisor: stands in each line. */
+  worker?: string | undefined
 }
 
 /** JSON lines on stderr. Names that hold secrets are censored wherever they turn up. */
-export const createLog = (level: string, { destination = toStderr(), tracer }: LogOptions = {}): Log =>
+export const createLog = (level: string, { destination = toStderr(), tracer, worker }: LogOptions = {}): Log =>
   pino(
     {
       level,
-      base: undefined,
+      base: worker === undefined ? undefined : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       ...(tracer && { mixin: () => placeOf(tracer) }),
       hooks: { logMethod: tellRarely() },

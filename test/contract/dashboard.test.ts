@@ -9,7 +9,7 @@ import { parseMetrics } from '../support/scrape.ts'
 
 /** Prometheus's own. */
 const ofPrometheus = ['up', 'scrape_duration_seconds']
-const { types } = parseMetrics((await createRegistry().text()).text)
+const { types } = parseMetrics(await createRegistry().text())
 const parts = (name: string) =>
   types.get(name) === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name]
 const known = new Set([...ofPrometheus, ...[...types.keys()].flatMap(parts)])

@@ -149,6 +149,21 @@ const rules: Record<string, Rule> = {
     packages: /^node:/,
     instead: 'installation.ts opens the parts below the app; what serves requests belongs into app.ts.',
   },
+  'announce.ts': { local: /^(domain\/roles|installation)\.ts$/, instead: 'It only tells.' },
+  'run-process.ts': {
+    local: /^(?!main\.ts|cli\.ts|supervisor\.ts|worker\.ts)/,
+    packages: /^node:/,
+    instead: 'run-process.ts only starts and stops: put the work into app.ts or a part.',
+  },
+  'supervisor.ts': {
+    local: /^(announce|config|installation)\.ts$|^(domain|platform)\/|^rest\/(probes|status)\.ts$/,
+    packages: /^node:/,
+    instead: 'The supervisor is to be idle whatever its workers do: put the work into run-process.ts.',
+  },
+  'worker.ts': {
+    local: /^(config|run-process)\.ts$|^platform\/workers\//,
+    instead: 'A worker is a process like any other: put the work into run-process.ts.',
+  },
   'main.ts': {
     local: /^(?!main\.ts|cli\.ts)/,
     packages: /^node:/,

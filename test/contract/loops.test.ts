@@ -32,7 +32,7 @@ const ofParts: Record<string, string> = {
   'chain/coin-gather.ts': 'goes through pages, and ends',
   'chain/lease.ts': 'renews what the loops of this process hold, and begins with the first',
   'chain/watch.ts': 'is how the watches of the chain go on',
-  'main.ts': 'says that the process lives, whatever it is there for',
+  'run-process.ts': 'says that the process lives, whatever it is there for',
   'platform/database/event-notifications.ts': 'looks while somebody of this process follows a feed',
   'platform/database/wake-watch.ts': 'notices that this process stood still',
   'platform/embedded/child-process.ts': 'says that this process uses an embedded server',
@@ -54,9 +54,9 @@ it('whatever goes on by itself is started for one role, or belongs to a part tha
 
 it('nothing but loops.ts starts a loop, and there each has its role', () => {
   const starts = /\bstartJobs\(|\/repeat\.ts'|\.(?:relay|deposits|coins|foreign)\.start\(\)|\.work\('/
-  const mayStart = ['loops.ts', 'main.ts', 'platform/jobs/jobs.ts', 'platform/jobs/repeat.ts']
+  const mayStart = ['loops.ts', 'run-process.ts', 'platform/jobs/jobs.ts', 'platform/jobs/repeat.ts']
   expect(files.filter((file) => starts.test(read(file)) && !mayStart.includes(file))).toEqual([])
-  expect(read('main.ts').match(/\brepeat\(.*/g)).toEqual([expect.stringMatching(/^repeat\(presence\.beat,/)])
+  expect(read('run-process.ts').match(/\brepeat\(.*/g)).toEqual([expect.stringMatching(/^repeat\(presence\.beat,/)])
 
   const text = read('loops.ts')
   for (const name of new Set(Object.values(started))) expect(text, name).toContain(name)

@@ -214,7 +214,7 @@ describe('/metrics', () => {
   const host = '127.0.0.1'
   /** At a port of its own, as somebody's whose configuration is this. */
   async function statusAt(access: MetricsAccess, headers: Record<string, string> = {}) {
-    const text = async () => ({ contentType: 'text/plain', text: 'annal_up 1\n' })
+    const text = async () => 'annal_up 1\n'
     const own = createMetricsHandler({ access, watch: blindWatch, scrape: text })
     const others = {
       matches: () => true,

@@ -20,6 +20,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 /** Takes the same time whatever is sent. */
 const isSame = (sent: string, token: string) => timingSafeEqual(sha256(sent), sha256(token))
 
+const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 const BEARER = /^bearer\s+(\S+)\s*$/i
 
 /** Where there is a token, nobody gets in without it; where there is none, only the operators' port does. */
@@ -37,11 +38,12 @@ export function createMetricsHandler({
 }: {
   access: MetricsAccess
   watch: RequestWatch
-  scrape(): Promise<{ contentType: string; text: string }>
+  /** In the text format of Prometheus. */
+  scrape(): Promise<string>
 }): HttpHandler {
   async function answer(req: IncomingMessage, res: ServerResponse) {
-    const { contentType, text } = await scrape()
-    res.writeHead(200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' })
+    const text = await scrape()
+    res.writeHead(200, { 'Content-Type': TEXT_FORMAT, 'Cache-Control': 'no-store' })
     res.end(req.method === 'HEAD' ? undefined : text)
   }
 

@@ -27,15 +27,23 @@ export interface Metrics {
   meter: Meter
   requestBegan(): void
   requestEnded(request: EndedRequest): void
-  /** Everything, in Prometheus's text format. What asks others goes on from scrape to scrape. */
-  createScrape(watched: Watched, log: Log): () => Promise<{ contentType: string; text: string }>
+  /** What asks others goes on from scrape to scrape. */
+  createScrape(watched: Watched, log: Log): Scrape
+}
+
+/** Everything, as it is when somebody asks. */
+export interface Scrape {
+  /** In Prometheus's text format. */
+  text(): Promise<string>
+  /** For another process to merge. */
+  list(): Promise<object[]>
 }
 
 const classOf = (status: number | undefined) => (status === undefined ? 'none' : `${Math.floor(status / 100)}xx`)
 
-/** Counters that begin at nothing. `version`: of the service. */
-export function createMetrics(version: string): Metrics {
-  const registry = createRegistry()
+/** Counters that begin at nothing. `version`: of the service; `worker`: the name of this process below a supervisor. */
+export function createMetrics(version: string, worker?: string): Metrics {
+  const registry = createRegistry(worker)
   const requests = registry.counter('annal_requests_total')
   const durations = registry.histogram('annal_request_duration_seconds')
   const inFlight = registry.gauge('annal_requests_in_flight')
@@ -95,18 +103,17 @@ export function createMetrics(version: string): Metrics {
         up.set({ source }, samples ? 1 : 0)
         seconds.set({ source }, (performance.now() - start) / MS)
       }
-      const scrape = async () => {
-        await Promise.all(metricSources.map(read))
-        return registry.text()
-      }
-
       // Who asks meanwhile gets the same answer.
-      let running: ReturnType<typeof scrape> | undefined
-      return () => {
-        running ??= scrape().finally(() => {
+      let running: Promise<unknown> | undefined
+      const look = () => {
+        running ??= Promise.all(metricSources.map(read)).finally(() => {
           running = undefined
         })
         return running
+      }
+      return {
+        text: () => look().then(registry.text),
+        list: () => look().then(registry.list),
       }
     },
   }

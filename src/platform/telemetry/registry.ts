@@ -20,8 +20,10 @@ export interface MetricRegistry {
   histogram(name: NamesOf<'histogram'>): Histogram
   /** What a source says now takes the place of what it said before; without samples its metrics are missing. */
   replace(source: MetricSource, samples: readonly Sample[]): void
-  /** In the text format of Prometheus, with its content type. */
-  text(): Promise<{ contentType: string; text: string }>
+  /** In the text format of Prometheus. */
+  text(): Promise<string>
+  /** As prom-client has them, for another process to merge. */
+  list(): Promise<object[]>
 }
 
 const makeMetric = (name: string, { type, help, labels, buckets }: MetricRow, registry: Registry) => {
@@ -30,9 +32,10 @@ const makeMetric = (name: string, { type, help, labels, buckets }: MetricRow, re
   return type === 'counter' ? new Counter(options) : new Gauge(options)
 }
 
-/** Metrics that nobody has counted yet, with those of the process. */
-export function createRegistry(): MetricRegistry {
+/** Metrics that nobody has counted yet, with those of the process. `worker`: its name below a supervisor, a label of each. */
+export function createRegistry(worker?: string): MetricRegistry {
   const registry = new Registry()
+  if (worker !== undefined) registry.setDefaultLabels({ worker })
   collectDefaultMetrics({ register: registry })
   const rows: [string, MetricRow][] = Object.entries(metricTable)
   const metrics = new Map(rows.map(([name, row]) => [name, makeMetric(name, row, registry)]))
@@ -55,8 +58,7 @@ export function createRegistry(): MetricRegistry {
         else if (metric instanceof Counter) metric.inc(labels, value)
       }
     },
-    async text() {
-      return { contentType: registry.contentType, text: await registry.metrics() }
-    },
+    text: () => registry.metrics(),
+    list: () => registry.getMetricsAsJSON(),
   }
 }

@@ -2,6 +2,7 @@
 import type { Log } from '../../domain/ports.ts'
 import { silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
 import type { HttpHandler, RequestTelemetry } from '../http/http-server.ts'
+import type { SupervisorLink } from '../workers/supervisor-link.ts'
 import type { Watched } from './collect.ts'
 import type { MetricsAccess } from './metrics-handler.ts'
 import type { TracingOptions } from './tracing.ts'
@@ -11,7 +12,13 @@ export interface RunningTelemetry extends Telemetry {
   /** Follows requests; undefined when nobody wants to know. */
   requests: RequestTelemetry | undefined
   /** What answers `/metrics`, if anything does: to be asked before all others. */
-  createHandlers(parts: { watched: Watched; access: MetricsAccess; log: Log }): HttpHandler[]
+  createHandlers(parts: {
+    watched: Watched
+    access: MetricsAccess
+    log: Log
+    /** Below one, `/metrics` has those of all its workers. */
+    supervisor?: Pick<SupervisorLink, 'tellMetrics' | 'askMetrics'> | undefined
+  }): HttpHandler[]
   /** Sends what is left to be sent. Raises nothing. */
   close(): Promise<void>
 }
@@ -23,6 +30,8 @@ export interface TelemetryOptions {
   tracing: TracingOptions | undefined
   /** Of the service. */
   version: string
+  /** The name of this process below a supervisor. */
+  worker?: string | undefined
 }
 
 const silent: RunningTelemetry = {
@@ -32,10 +41,10 @@ const silent: RunningTelemetry = {
   close: async () => undefined,
 }
 
-async function openMetrics(version: string) {
+async function openMetrics(version: string, worker: string | undefined) {
   const { createMetrics } = await import('./metrics.ts')
   const { createMetricsHandler } = await import('./metrics-handler.ts')
-  return { metrics: createMetrics(version), createMetricsHandler }
+  return { metrics: createMetrics(version, worker), createMetricsHandler }
 }
 
 /** Opens what is asked for. */
@@ -43,9 +52,10 @@ export async function openTelemetry({
   hasMetrics,
   tracing: wanted,
   version,
+  worker,
 }: TelemetryOptions): Promise<RunningTelemetry> {
   if (!hasMetrics && !wanted) return silent
-  const shown = hasMetrics ? await openMetrics(version) : undefined
+  const shown = hasMetrics ? await openMetrics(version, worker) : undefined
   const tracing = wanted && (await (await import('./tracing.ts')).openTracing(wanted, version))
   const { createRequestTelemetry } = await import('./request-telemetry.ts')
   const requests = createRequestTelemetry(shown?.metrics, tracing)
@@ -55,8 +65,12 @@ export async function openTelemetry({
     tracer: tracing?.tracer ?? silent.tracer,
     watch,
     requests,
-    createHandlers: ({ watched, access, log }) =>
-      shown ? [shown.createMetricsHandler({ access, watch, scrape: shown.metrics.createScrape(watched, log) })] : [],
+    createHandlers({ watched, access, log, supervisor }) {
+      if (!shown) return []
+      const { text, list } = shown.metrics.createScrape(watched, log)
+      supervisor?.tellMetrics(list)
+      return [shown.createMetricsHandler({ access, watch, scrape: supervisor?.askMetrics ?? text })]
+    },
     close: tracing?.close ?? silent.close,
   }
 }

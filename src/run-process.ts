@@ -1,0 +1,110 @@
+/** A process with its roles: config → parts → app → listen → drain on SIGTERM. */
+import manifest from '../package.json' with { type: 'json' }
+import { announce } from './announce.ts'
+import type { App } from './app.ts'
+import type { Config } from './config.ts'
+import { connectChain, openInstallation } from './installation.ts'
+import { startLoops } from './loops.ts'
+import { createHttpServer, type HttpHandler, type HttpServer } from './platform/http/http-server.ts'
+import { repeat } from './platform/jobs/repeat.ts'
+import { createLog } from './platform/log.ts'
+import { BEAT_EVERY_MS, createPresence } from './platform/processes.ts'
+import { stopSignal } from './platform/stop-signal.ts'
+import { openTelemetry } from './platform/telemetry/telemetry.ts'
+import type { SupervisorLink } from './platform/workers/supervisor-link.ts'
+import { createProbes, createProbesOnly } from './rest/probes.ts'
+import { presentError } from './rest/status.ts'
+import { createServices, type ServiceLayer } from './services.ts'
+
+/** Requests, jobs and commits that are under way: all of them at once. Jobs that take longer are done again by another process. */
+const DRAIN_MS = 9_000
+/** All of stopping, or of what was left of starting and then stopping: less than supervisors wait before they kill. */
+const STOP_MS = 15_000
+
+/**
+ * Does what its roles say until a signal stops it, and then ends the process. `supervisor`: whoever has forked it, and opens what is
+ * embedded. Raises what keeps it from starting.
+ */
+export async function runProcess(config: Config, supervisor?: SupervisorLink): Promise<never> {
+  const worker = supervisor?.name
+  const telemetry = await openTelemetry({
+    hasMetrics: config.metrics.isOn,
+    tracing: config.tracing,
+    version: manifest.version,
+    worker,
+  })
+  const log = createLog(config.logLevel, { tracer: telemetry.tracer, worker })
+  // Also while it starts: what is half started is not left behind.
+  const stopped = stopSignal(STOP_MS)
+  const handlers: HttpHandler[] = []
+  const server = createHttpServer({
+    handlers,
+    presentError,
+    log,
+    publicUrl: config.publicUrl,
+    telemetry: telemetry.requests,
+  })
+  // The port is taken first: a second start is told at once, and nothing of the first is touched.
+  const listensFirst = supervisor?.listensFirst ?? true
+  const taken = listensFirst ? await listen(server, config, supervisor !== undefined) : undefined
+  const publicUrl = (await supervisor?.opened) ?? config.publicUrl ?? `http://localhost:${taken!.port}`
+
+  let isStopping = false
+  const installation = await openInstallation(config, log, { mayMigrate: true, telemetry })
+  const { database } = installation
+  const presence = createPresence({ database, roles: config.roles, worker })
+  const chain = await connectChain(installation, publicUrl)
+  const parts = {
+    ...installation,
+    // What makes commits ready in another process looks for them every second.
+    relay: chain.relay,
+    coins: chain.chainCoins,
+    gasFee: chain.gasQuote?.current,
+    histories: chain.histories,
+    publicUrl,
+  }
+  const probes = {
+    missing: async () => (isStopping ? ['stopping'] : (await database.isReachable()) ? [] : ['database']),
+    degraded: async () => (await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
+    version: manifest.version,
+  }
+  const layer: ServiceLayer & Partial<App> = config.roles.has('http')
+    ? (await import('./app.ts')).createApp({ ...parts, ...probes })
+    : createServices(parts)
+  await layer.prepare()
+  await presence.beat()
+  const beats = repeat(presence.beat, BEAT_EVERY_MS, log, 'It could not be said that this process lives')
+  const watched = { ...layer.watched, database, relay: chain.relay }
+  const access = { token: config.metrics.token, port: taken?.healthPort }
+  handlers.push(
+    ...telemetry.createHandlers({ watched, access, log, supervisor }),
+    ...(layer.handlers ?? [createProbesOnly(createProbes(probes))]),
+  )
+  if (!taken) await listen(server, config, true)
+  const loops = await startLoops({ installation, chain, layer }, config.roles)
+  if (supervisor) supervisor.ready()
+  else announce(installation, { publicUrl, rpcHost: chain.registry.rpc.host })
+
+  const signal = await stopped
+  log.info({ signal }, 'Draining')
+  isStopping = true
+  await Promise.all([server.drain(DRAIN_MS), loops.stop(DRAIN_MS), chain.close(), beats.stop()])
+  await layer.services.sessions
+    .recordUse()
+    .catch((error: unknown) => log.warn({ err: error }, 'The use of sessions was not recorded'))
+  await presence.leave().catch(() => undefined)
+  await installation.close()
+  await telemetry.close()
+  return process.exit(0)
+}
+
+/** Takes the ports that this process answers at. A process without requests has probes alone, at one port; a supervisor has those of its workers. */
+async function listen(server: HttpServer, { roles, port, healthPort, host }: Config, isSupervised: boolean) {
+  const hasRequests = roles.has('http')
+  const isAtPort = hasRequests || (healthPort === undefined && !isSupervised)
+  return {
+    port: isAtPort ? await server.listen(port, host) : port,
+    healthPort:
+      healthPort === undefined || isSupervised ? undefined : await server.listen(healthPort, host, 'HEALTH_PORT'),
+  }
+}

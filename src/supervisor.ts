@@ -1,0 +1,104 @@
+/**
+ * Several processes on one machine: the supervisor opens what is embedded and migrates, forks so many workers for requests and one
+ * for all other roles, and answers operators for all of them (decision 42).
+ */
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import manifest from '../package.json' with { type: 'json' }
+import { announce } from './announce.ts'
+import type { Config } from './config.ts'
+import { blindWatch } from './domain/telemetry.ts'
+import { type Installation, openInstallation, startEmbeddedChain } from './installation.ts'
+import { createHttpServer, type HttpHandler } from './platform/http/http-server.ts'
+import { createLog } from './platform/log.ts'
+import { createPresence } from './platform/processes.ts'
+import { stopSignal } from './platform/stop-signal.ts'
+import { createCrew, type Member } from './platform/workers/crew.ts'
+import { createProbes, createProbesOnly } from './rest/probes.ts'
+import { presentError } from './rest/status.ts'
+
+/** All of stopping: the workers have fifteen seconds, and then what is embedded stops. Less than supervisors of ours wait. */
+const STOP_MS = 19_000
+
+const program = fileURLToPath(new URL(`worker${extname(import.meta.url)}`, import.meta.url))
+
+/** A worker for each number, and one for what is left to do. */
+function membersOf({ workers, roles }: Config): Member[] {
+  const left = [...roles].filter((role) => role !== 'http').join(',')
+  const numbers = Array.from({ length: workers }, (_, index) => index + 1)
+  return [
+    ...numbers.map((number) => ({ name: `http-${number}`, args: [`http-${number}`, 'http'] })),
+    ...(left ? [{ name: 'background', args: ['background', left] }] : []),
+  ]
+}
+
+/** Serves with workers until a signal stops it, and then ends the process. Raises what keeps it, or a worker, from starting. */
+export async function supervise(config: Config): Promise<never> {
+  const log = createLog(config.logLevel)
+  const stopped = stopSignal(STOP_MS)
+  const readAllMetrics = async () => {
+    const { mergeMetrics } = await import('./platform/telemetry/merge-metrics.ts')
+    return mergeMetrics(await crew.readMetrics())
+  }
+  const crew = createCrew({ program, log, readAllMetrics })
+  const handlers: HttpHandler[] = []
+  const server = createHttpServer({ handlers, presentError, log, publicUrl: config.publicUrl })
+  let installation: Installation | undefined
+  let chain: { stop(): Promise<void> } | undefined
+  let isStopping = false
+
+  async function start() {
+    if (config.healthPort !== undefined) await server.listen(config.healthPort, config.host, 'HEALTH_PORT')
+    const [first, ...others] = membersOf(config)
+    // A port that is taken is told once, and before anything is opened.
+    const port = await crew.startFirst(first!)
+    installation = await openInstallation(config, log, { mayMigrate: true })
+    chain = await startEmbeddedChain(config, log)
+    handlers.push(...(await operatorsHandlers(installation)))
+    for (const member of others) crew.start(member)
+    const publicUrl = config.publicUrl ?? `http://localhost:${port}`
+    await crew.open(publicUrl)
+    announce(installation, { publicUrl, workers: config.workers })
+  }
+
+  /** What supervisors and Prometheus ask at the port of operators. */
+  async function operatorsHandlers({ database }: Installation): Promise<HttpHandler[]> {
+    const presence = createPresence({ database, roles: new Set() })
+    const probes = createProbes({
+      version: manifest.version,
+      async missing() {
+        if (isStopping) return ['stopping']
+        const serving = config.workers - crew.absent().filter((name) => name.startsWith('http-')).length
+        return [...(serving ? [] : ['workers']), ...((await database.isReachable()) ? [] : ['database'])]
+      },
+      degraded: async () => [
+        ...crew.absent().map((name) => `worker ${name}`),
+        ...(await presence.missingRoles().catch(() => [])).map((role) => `role ${role}`),
+      ],
+    })
+    const { createMetricsHandler } = await import('./platform/telemetry/metrics-handler.ts')
+    const access = { token: config.metrics.token, port: config.healthPort }
+    return [createMetricsHandler({ access, watch: blindWatch, scrape: readAllMetrics }), createProbesOnly(probes)]
+  }
+
+  async function stop() {
+    isStopping = true
+    await crew.stop()
+    await server.drain(0)
+    await chain?.stop()
+    await installation?.close()
+  }
+
+  const failed = start().then(
+    () => new Promise<never>(() => {}),
+    (error: unknown) => ({ error }),
+  )
+  const end = await Promise.race([failed, stopped])
+  if (typeof end === 'object') {
+    await stop()
+    throw end.error
+  }
+  log.info({ signal: end }, 'Draining')
+  await stop()
+  return process.exit(0)
+}

@@ -1,0 +1,17 @@
+/** What a supervisor forks: a process whose name, roles and moment to listen stand on its command line. */
+import { readConfig } from './config.ts'
+import { LISTENS_FIRST } from './platform/workers/messages.ts'
+import { createSupervisorLink } from './platform/workers/supervisor-link.ts'
+import { runProcess } from './run-process.ts'
+
+const [name = '', ROLES, when] = process.argv.slice(2)
+
+try {
+  await runProcess(
+    readConfig(undefined, { ROLES }),
+    createSupervisorLink({ name, listensFirst: when === LISTENS_FIRST }),
+  )
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}
