@@ -9,7 +9,6 @@ import { createRest } from '../support/rest-client.ts'
 import { createSharedInstallation, type Service, type SharedInstallation } from '../support/service.ts'
 import { newFile, registerWith } from '../support/test-app.ts'
 
-const PATIENCE_MS = 60_000
 const ada = { username: 'ada', email: 'ada@example.org', password: 'correct horse' }
 
 let shared: SharedInstallation
@@ -44,11 +43,10 @@ describe('a supervisor with two workers', () => {
         return (await fetch(`${operators}/readyz`)).text()
       },
       (text) => text === '{"status":"ok"}',
-      PATIENCE_MS,
     )
-  }, 120_000)
+  })
 
-  it('has both answer at one port, and another one do what is no request', { timeout: 120_000 }, async () => {
+  it('has both answer at one port, and another one do what is no request', async () => {
     expect([...(await workers())].map(([name, { roles }]) => [name, roles]).sort()).toEqual([
       ['background', ['relay', 'jobs', 'deliveries']],
       ['http-1', ['http']],
@@ -60,7 +58,7 @@ describe('a supervisor with two workers', () => {
     const rest = createRest(service.url, { actor: { token } })
     const { id } = (await registerWith(rest, { asset_file: newFile() })).body
     const status = async () => expectOk(await rest('GET', `assets/${id}/history/`)).commits[0].status
-    await eventually(status, (found) => found === 'final', PATIENCE_MS)
+    await eventually(status, (found) => found === 'final')
   })
 
   it('tells the metrics of all workers at once, each by its label', async () => {
@@ -72,20 +70,20 @@ describe('a supervisor with two workers', () => {
     expect(metrics.match(/^# HELP annal_build_info /gm)).toHaveLength(1)
   })
 
-  it('replaces a worker that was killed, and the others answer meanwhile', { timeout: 120_000 }, async () => {
+  it('replaces a worker that was killed, and the others answer meanwhile', async () => {
     const { pid } = (await workers()).get('http-1')!
     process.kill(pid, 'SIGKILL')
     const readiness = async () => (await (await fetch(`${operators}/readyz`)).json()) as { missing?: string[] }
     // What it had been handed is lost with it.
-    await eventually(readiness, ({ missing }) => missing?.includes('worker http-1') === true, PATIENCE_MS)
+    await eventually(readiness, ({ missing }) => missing?.includes('worker http-1') === true)
     const replaced = async () => {
       expect((await fetch(`${service.url}/healthz`, { headers: { Connection: 'close' } })).status).toBe(200)
       return (await readiness()).missing === undefined && (await isReplaced('http-1', pid))
     }
-    await eventually(replaced, Boolean, PATIENCE_MS)
+    await eventually(replaced, Boolean)
   })
 
-  it('has a worker that is told to stop answer what it has begun, and replaces it', { timeout: 120_000 }, async () => {
+  it('has a worker that is told to stop answer what it has begun, and replaces it', async () => {
     const body = JSON.stringify({ email: 'nobody@example.org', password: 'correct horse' })
     const headers = {
       'Content-Type': 'application/json',
@@ -100,7 +98,7 @@ describe('a supervisor with two workers', () => {
     begun.end(body.slice(10))
     expect(await begun.answer).toMatchObject({ status: 400, body: { error: { type: 'incorrect_login_credentials' } } })
     for (const name of ['http-1', 'http-2']) {
-      await eventually(() => isReplaced(name, before.get(name)!.pid), Boolean, PATIENCE_MS)
+      await eventually(() => isReplaced(name, before.get(name)!.pid), Boolean)
     }
   })
 
@@ -112,9 +110,7 @@ describe('a supervisor with two workers', () => {
     return rows.length > 0
   }
 
-  it('ends with all of them by one signal, and names the worker in each line of the log', {
-    timeout: 60_000,
-  }, async () => {
+  it('ends with all of them by one signal, and names the worker in each line of the log', async () => {
     const { code, output } = await service.stop()
     expect(code).toBe(0)
     expect(output).toMatch(/"worker":"http-1".*A worker ended; another one takes its place/)
@@ -122,7 +118,7 @@ describe('a supervisor with two workers', () => {
   })
 })
 
-it('a worker that cannot start ends the whole with its error', { timeout: 60_000 }, async () => {
+it('a worker that cannot start ends the whole with its error', async () => {
   const taken = createServer()
   const port = await new Promise<number>((resolve) =>
     taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port)),
