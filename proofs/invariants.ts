@@ -167,6 +167,21 @@ const breaches: Breach[] = [
     what: 'a commit that the relay will never see',
     sql: ['delete from chain_transaction_members', 'delete from chain_transactions', 'delete from commit_relays'],
   },
+  {
+    id: 'I11',
+    what: 'a caption whose author is not known',
+    sql: unlocked('commits', `update commits set blame = blame - 'caption'`),
+  },
+  {
+    id: 'I11',
+    what: 'a caption that another commit is named for',
+    sql: unlocked('commits', `update commits set blame = blame || '{"caption": 2}' where sequence = 3`),
+  },
+  {
+    id: 'I11',
+    what: 'a field that no commit set',
+    sql: unlocked('commits', `update commits set blame = blame || '{"signature": 1}'`),
+  },
   ...['transfers', 'entries', 'commits'].map((table) => ({
     id: 'I7',
     what: `the triggers of ${table} disabled`,

@@ -1,6 +1,7 @@
 /** What an asset said before, by both doors. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findPlaceAt } from '../../src/domain/asset/version-statements.ts'
+import { checkInvariants } from '../../src/domain/invariants.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 
@@ -222,6 +223,7 @@ describe('a revert', () => {
     expectOk(await poor.rest('POST', `assets/${own.id}/revert/`, { json: { revert_to: headId } }))
     await app.sql(`update assets set caption = 'since' where nid = $1`, [own.id])
     expectError(await send({ id: own.id, revertTo: headId }, poor), 'ASSET_COMMIT_INSUFFICIENT_FUND')
+    await app.sql(`update assets set caption = '' where nid = $1`, [own.id])
     expect((await history()).length).toBe(2)
   })
 
@@ -296,6 +298,31 @@ describe('blame', () => {
     expect((await Promise.all(parts)).flat()).toEqual(whole)
     expect((await asked(BLAME, { limit: 500 })).blame).toEqual(whole)
     expectError(await user.graphql(BLAME, { id, limit: 501 }), 'VALIDATION_FAILED')
+  })
+
+  it.each([
+    ['a commit that is not there', 5, `jsonb_set(blame, '{caption}', '99')`, 2],
+    ['a later commit', 2, `jsonb_set(blame, '{caption}', '5')`, 1],
+    ['an earlier commit than the last that set it', 5, `jsonb_set(blame, '{caption}', '2')`, 1],
+    ['a commit that did not set it', 5, `jsonb_set(blame, '{nit_commit_custom,b}', '3')`, 2],
+    ['a commit for what the asset does not say', 5, `jsonb_set(blame, '{alt_text}', '2')`, 1],
+    ['no commit for what the asset says', 5, `blame - 'headline'`, 1],
+    ['no commit for a custom field', 5, `blame #- '{nit_commit_custom,abstract}'`, 1],
+  ])('is found out when it names %s', async (_, sequence, blame, problems) => {
+    const [{ asset, commit, truth }] = (await app.sql(
+      `select a.id as asset, c.id as commit, c.blame::text as truth from assets a join commits c on c.asset_id = a.id where a.nid = $1 and c.sequence = $2`,
+      [id, sequence],
+    )) as [{ asset: string; commit: string; truth: string }]
+    const tell = async (sql: string) => {
+      await app.sql('alter table commits disable trigger commits_erase_only')
+      await app.sql(`update commits set blame = ${sql} where id = '${commit}'`)
+      await app.sql('alter table commits enable trigger commits_erase_only')
+    }
+    await tell(blame)
+    const broken = (await checkInvariants(app.installation.database)).filter(({ rows }) => rows.length > 0)
+    await tell(`'${truth}'`)
+    expect(broken.map(({ invariant, rows }) => [invariant.id, rows.length])).toEqual([['I11', problems]])
+    expect(broken[0]!.rows).toEqual(broken[0]!.rows.map(() => expect.objectContaining({ subject: asset })))
   })
 
   it('takes a few steps in a history of any length', async () => {

@@ -76,6 +76,82 @@ export const time: Mutant[] = [
       `Object.keys(whole).map((key) => [key, whole[key]])`,
     ],
   ]),
+  ...mutantsOf('src/domain/invariants.ts', TESTS, [
+    [
+      'time.check-newest',
+      'The check finds an asset that says what the commit that is named did not set it to.',
+      `c.sequence = s.setter
+                  and s.value = case`,
+      `c.sequence = s.setter
+                  and s.value is not null or s.value = case`,
+    ],
+    [
+      'time.check-order',
+      'The check finds a commit that names a later one.',
+      `n.setter > n.sequence or not exists`,
+      `not exists`,
+    ],
+    [
+      'time.check-setter',
+      'The check finds a commit that names one which did not set the field.',
+      `and (c.changes ? n.field and (n.key is null or c.changes -> n.field -> 1 ? n.key) or c.tree = '')`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf(
+    'prisma/migrations/20261122181000_tell_blame_of_earlier_commits/migration.sql',
+    ['server/migrated-blame.test.ts'],
+    [
+      [
+        'time.earlier-lock',
+        'Who tells earlier commits lets nobody add one that is passed over.',
+        `    PERFORM FROM "assets" WHERE "id" BETWEEN "start"."asset_id" AND "end"."asset_id" ORDER BY "id" FOR NO KEY UPDATE;\n`,
+        ``,
+      ],
+      [
+        'time.earlier-erased',
+        'Of an erased commit nothing is told.',
+        `WHEN "commit"."is_erased" THEN '{}'`,
+        `WHEN false THEN '{}'`,
+      ],
+      [
+        'time.earlier-place',
+        'What was interrupted goes on where it stopped.',
+        `SELECT "blame" INTO "running" FROM "commits"`,
+        `SELECT '{}' INTO "running" FROM "commits"`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'prisma/migrations/20261122130500_say_which_commit_set_each_field/migration.sql',
+    ['server/migrated-blame.test.ts'],
+    [
+      [
+        'time.follows-unknown',
+        'A commit that follows one whose blame is not known yet waits for it.',
+        `SELECT "blame" FROM`,
+        `SELECT coalesce("blame", '{}') FROM`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/database/migrations.ts',
+    ['server/migrated-blame.test.ts'],
+    [
+      [
+        'time.preparation',
+        'What takes long in a migration is done before it, in transactions of their own.',
+        `if (preparation !== undefined) while`,
+        `if (preparation === null) while`,
+      ],
+      [
+        'time.rewritten',
+        'A database that ran a migration before it was rewritten gets its checksum.',
+        `  await forgetEarlierChecksums(client, migrations)\n`,
+        ``,
+      ],
+    ],
+  ),
   ...mutantsOf('src/domain/asset/asset-revert.ts', TESTS, [
     [
       'revert.visibility',

@@ -63,6 +63,7 @@ mutation Register(
   ) {
     asset {
       id
+      headId
       assetFileName
       caption
     }
@@ -119,7 +120,58 @@ query History($id: ID!) {
     headers: asUser,
   },
   {
-    query: `# 6. Administrators put on sale what users buy.
+    query: `# 6. What was: the asset as the commit of tab 3
+#    left it, what differs since, and which
+#    commit said what it says now. A moment may
+#    be a time, too: "2026-11-22T10:00:00Z".
+
+query WhatWas($id: ID!, $moment: String!) {
+  then: asset(id: $id, asOf: $moment) {
+    caption
+    headline
+  }
+  asset(id: $id) {
+    diff(from: $moment) {
+      changes
+    }
+    blame {
+      field
+      commit {
+        message
+        createdAt
+        user {
+          username
+        }
+      }
+    }
+  }
+}
+`,
+    variables: { id: '{{asset}}', moment: '{{firstCommit}}' },
+    headers: asUser,
+  },
+  {
+    query: `# 7. A revert has it say again what it said
+#    then, in one commit more, for the price of
+#    a change. With "dryRun" it only tells that.
+
+mutation Revert($input: RevertAssetInput!) {
+  revertAsset(input: $input) {
+    asset {
+      headline
+      commitCount
+    }
+    quote {
+      total
+    }
+  }
+}
+`,
+    variables: { input: { id: '{{asset}}', revertTo: '{{firstCommit}}' } },
+    headers: asUser,
+  },
+  {
+    query: `# 8. Administrators put on sale what users buy.
 #    Make one first, in a terminal:
 #
 #    echo correct horse battery |
@@ -137,7 +189,7 @@ mutation Administrator(
     variables: { input: administrator },
   },
   {
-    query: `# 7. A paid action. Given a "webhookUrl", each
+    query: `# 9. A paid action. Given a "webhookUrl", each
 #    order would call it.
 
 mutation CreateApp(
@@ -156,9 +208,9 @@ mutation CreateApp(
     headers: asAdministrator,
   },
   {
-    query: `# 8. A key for the shop that takes orders. The
-#    page puts it into the headers of the tabs
-#    to the right, as {"x-api-key": "…"}.
+    query: `# 10. A key for the shop that takes orders. The
+#     page puts it into the headers of the tabs
+#     to the right, as {"x-api-key": "…"}.
 
 mutation IssueKey($input: IssueApiKeyInput!) {
   issueApiKey(input: $input) {
@@ -170,9 +222,9 @@ mutation IssueKey($input: IssueApiKeyInput!) {
     headers: asAdministrator,
   },
   {
-    query: `# 9. Through the shop, the user of tab 2 orders
-#    the action for the asset of tab 3. Nothing
-#    is paid yet.
+    query: `# 11. Through the shop, the user of tab 2 orders
+#     the action for the asset of tab 3. Nothing
+#     is paid yet.
 
 mutation Order($input: CreateOrderInput!) {
   createOrder(input: $input) {
@@ -189,7 +241,7 @@ mutation Order($input: CreateOrderInput!) {
     headers: throughShop,
   },
   {
-    query: `# 10. Confirming charges the wallet: once,
+    query: `# 12. Confirming charges the wallet: once,
 #     however often it is sent.
 
 mutation Confirm(

@@ -20,7 +20,7 @@ const IDLE_SESSION_TIMEOUT = '57P05'
 /** The right to change the tables. */
 export interface MigrationLock {
   /** Runs a script in one transaction. Raises PostgreSQL's sentence when it fails, and another one when the lock was lost. */
-  run(script: string): Promise<void>
+  run(script: string): Promise<pg.QueryResult>
 }
 
 /**
@@ -40,7 +40,7 @@ export async function takeMigrationLock(client: pg.Client, silence: number): Pro
     async run(script) {
       try {
         // One message, which the server carries out to its end or not at all, whatever becomes of this process.
-        await client.query(script)
+        return await client.query(script)
       } catch (error) {
         look(error as Error)
         throw isLost ? new Error('Another process migrates by now.', { cause: error }) : error

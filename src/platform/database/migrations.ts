@@ -1,7 +1,7 @@
 /** Brings a database to this version: runs the migrations that it lacks, and remembers them in Prisma's table as Prisma does. */
 import pg from 'pg'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
-import { SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
+import { type MigrationLock, SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
 
 /** Milliseconds. A migration itself, and waiting for another process that migrates and lives, takes as long as it takes. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -60,9 +60,9 @@ const findMissing = async (client: pg.Client, migrations: Migration[]): Promise<
       `The database was migrated by a newer version of Annal (${names}). Run that version, or restore a backup from before it.`,
     )
   }
-  return migrations.filter(({ name, checksum }) => {
+  return migrations.filter(({ name, checksum, earlierChecksum }) => {
     const row = applied.find((each) => each.name === name && each.finishedAt)
-    if (row && row.checksum !== checksum) {
+    if (row && row.checksum !== checksum && row.checksum !== earlierChecksum) {
       throw new Error(
         `The migration ${name} was edited after it was applied to this database. Restore its file, and write a new migration for the change.`,
       )
@@ -83,16 +83,33 @@ const openHistory = async (client: pg.Client): Promise<void> => {
   await client.query(giveUpUnfinished)
 }
 
+/** Prisma's engine knows no other checksum than that of the script. */
+const forgetEarlierChecksums = async (client: pg.Client, migrations: Migration[]): Promise<void> => {
+  for (const { name, checksum, earlierChecksum } of migrations) {
+    if (earlierChecksum === undefined) continue
+    await client.query('UPDATE _prisma_migrations SET checksum = $1 WHERE migration_name = $2 AND checksum = $3', [
+      ...[checksum, name, earlierChecksum],
+    ])
+  }
+}
+
+const applyOne = async (lock: MigrationLock, migration: Migration): Promise<void> => {
+  const { preparation } = migration
+  if (preparation !== undefined) while ((await lock.run(preparation)).rows[0]?.has_more);
+  await lock.run(`${migration.script}\n;${rememberSql(migration)}`)
+}
+
 const applyMissing = async (client: pg.Client, migrations: Migration[], silence: number): Promise<string[]> => {
   const lock = await takeMigrationLock(client, silence)
   const missing = await findMissing(client, migrations)
   if (missing.length === 0) return []
   await openHistory(client)
   for (const migration of missing) {
-    await lock.run(`${migration.script}\n;${rememberSql(migration)}`).catch((cause: Error) => {
+    await applyOne(lock, migration).catch((cause: Error) => {
       throw new Error(`The migration ${migration.name} failed and left nothing behind: ${cause.message}`, { cause })
     })
   }
+  await forgetEarlierChecksums(client, migrations)
   // Plans for tables that were never analysed are slow ones, until autovacuum comes by.
   await client.query('ANALYZE')
   return missing.map(({ name }) => name)
@@ -142,6 +159,23 @@ export const assertMigrated = async (databaseUrl: string, folder = migrationsFol
 export interface MigrationStatus {
   applied: { name: string; appliedAt: Date }[]
   pending: string[]
+  /** How far the one is that is being prepared; null when none is. */
+  progress: { name: string; done: number; total: number } | null
+}
+
+/** PostgreSQL's code for a table that is not there. */
+const UNDEFINED_TABLE = '42P01'
+
+const readProgress = async (client: pg.Client): Promise<MigrationStatus['progress']> => {
+  try {
+    const { rows } = await client.query<NonNullable<MigrationStatus['progress']>>(
+      'SELECT migration AS name, done::float, greatest(done, total)::float AS total FROM migration_progress',
+    )
+    return rows[0] ?? null
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return null
+    throw error
+  }
 }
 
 /** Tells which migrations the database has, and which of this version it lacks. Changes nothing. Raises as `applyMigrations` does. */
@@ -152,5 +186,6 @@ export const readMigrationStatus = async (databaseUrl: string, folder = migratio
     applied: (await readApplied(client)).flatMap(({ name, finishedAt }) =>
       finishedAt ? [{ name, appliedAt: finishedAt }] : [],
     ),
+    progress: await readProgress(client),
   }))
 }

@@ -1,0 +1,1 @@
+SELECT "tell_earlier_blame"(2000) AS "has_more"

@@ -1,0 +1,56 @@
+/** Databases on which migrations are tried. */
+import type { SchemaEngine } from '@prisma/schema-engine-wasm'
+import pg from 'pg'
+import { listMigrations } from '../../src/platform/database/new-migration.ts'
+import { withSchemaEngine } from '../../src/platform/database/schema-engine.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+
+/** Of Prisma's engine: nothing in the database is somebody else's. */
+export const filters = { externalTables: [], externalEnums: [] }
+
+/** A database of its own, with a connection to look into it. */
+export interface Migrated {
+  url: string
+  client: pg.Client
+  close(): Promise<void>
+}
+
+/** One without a table. */
+export async function openEmptyDatabase(): Promise<Migrated> {
+  const database: TestDatabase = await createTestDatabase()
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('drop schema public, jobs cascade; create schema public')
+  return {
+    url: database.url,
+    client,
+    async close() {
+      await client.end()
+      await database.drop()
+    },
+  }
+}
+
+/** What `prisma migrate deploy` does. */
+export const deploy = async (url: string, migrations?: string) => {
+  const migrationsList = await listMigrations(migrations)
+  const apply = (engine: SchemaEngine) => engine.applyMigrations({ migrationsList, filters })
+  return (await withSchemaEngine(url, apply)).appliedMigrationNames
+}
+
+/** Everything that migrations make, in PostgreSQL's words. */
+export const schemaOf = async ({ client }: Migrated) => {
+  const { rows } = await client.query<{ definition: string }>(
+    `select format('%s.%s %s %s %s', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid)) as definition
+       from pg_attribute join pg_class c on c.oid = attrelid left join pg_attrdef on (adrelid, adnum) = (attrelid, attnum)
+       where relnamespace = 'public'::regnamespace and attnum > 0
+     union all select format('%s %s %s', relname, relpersistence, reloptions) from pg_class where relnamespace = 'public'::regnamespace
+     union all select indexdef from pg_indexes where schemaname = 'public'
+     union all select format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) from pg_constraint where connamespace = 'public'::regnamespace
+     union all select pg_get_functiondef(oid) from pg_proc where pronamespace = 'public'::regnamespace
+     union all select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = tgrelid where relnamespace = 'public'::regnamespace and not tgisinternal
+     union all select format('%s %s %s', enumtypid::regtype, enumsortorder, enumlabel) from pg_enum
+     order by definition`,
+  )
+  return rows.map(({ definition }) => definition)
+}
