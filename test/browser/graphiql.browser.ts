@@ -67,7 +67,7 @@ it('opens on tabs that work from left to right: an account, its session, a file,
   expect(JSON.parse(register!.variables).file).toBe('file:photo.png')
   expect(history!.answer.data.asset.commits.nodes).toHaveLength(2)
   expect(whatWas!.answer.data).toMatchObject({
-    then: { caption: 'Evening at sea', headline: '' },
+    before: { caption: 'Evening at sea', headline: '' },
     asset: { diff: { changes: { headline: ['', 'Sunset'] } } },
   })
   const blame = whatWas!.answer.data.asset.blame.map(({ field, commit }: BlamedField) => [field, commit.message])

@@ -38,7 +38,7 @@ async function isRead(page: Page): Promise<boolean> {
   }, document)
 }
 
-/** Runs what the editor holds, and waits for the whole answer. */
+/** Runs what the editor holds, and waits for the whole answer to be shown. */
 async function answerTo(page: Page): Promise<unknown> {
   // Proposals lie over the button, and may come late; an editor that is left makes none.
   await page.locator('section[aria-label="Result Window"]').click()
@@ -49,11 +49,11 @@ async function answerTo(page: Page): Promise<unknown> {
     page.getByRole('button', { name: /^Execute query/ }).click(),
   ])
   const answer: unknown = await answered.json()
-  const shown = await eventually(
+  await eventually(
     () => textOf(page, 'Result Window').then((text) => text.replaceAll(/\s/g, '')),
     (text) => text === JSON.stringify(answer).replaceAll(/\s/g, ''),
   )
-  return JSON.parse(shown)
+  return answer
 }
 
 async function write(page: Page, label: string, text: string) {

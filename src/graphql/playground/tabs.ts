@@ -126,7 +126,7 @@ query History($id: ID!) {
 #    be a time, too: "2026-11-22T10:00:00Z".
 
 query WhatWas($id: ID!, $moment: String!) {
-  then: asset(id: $id, asOf: $moment) {
+  before: asset(id: $id, asOf: $moment) {
     caption
     headline
   }
