@@ -64,18 +64,18 @@ export class Copy {
     if (path.endsWith('.ts')) stripTypeScriptTypes(changed)
     writeFileSync(path, changed)
     try {
-      return await this.run(mutant.tests, patienceMs, isOfServer(mutant) ? {} : undefined)
+      return await this.run(mutant.tests, patienceMs, { hasOwnServer: isOfServer(mutant) })
     } finally {
       writeFileSync(path, original)
     }
   }
 
-  /** Runs test files, named below `test/`; those of processes after the others, unless one of these has failed. */
-  async run(
-    tests: string[],
-    patienceMs: number,
-    env = { TEST_POSTGRES_DIR: this.#postgresDir } as object,
-  ): Promise<Run> {
+  /**
+   * Runs test files, named below `test/`; those of processes after the others, unless one of these has failed. `hasOwnServer`: they
+   * start a server of PostgreSQL themselves.
+   */
+  async run(tests: string[], patienceMs: number, { hasOwnServer = false } = {}): Promise<Run> {
+    const env = hasOwnServer ? {} : { TEST_POSTGRES_DIR: this.#postgresDir }
     const files = tests.map((test) => join('test', test))
     const others = files.filter((file) => !isOfProcesses(file))
     const processes = files.filter(isOfProcesses)
