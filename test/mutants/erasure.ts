@@ -3,11 +3,17 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 const TESTS = ['domain/erasure.test.ts', 'rest/account-deletion.test.ts']
 
 /** A field that is left standing when its asset or account goes. */
-const left = (field: string, find: string, replace: string): [string, string, string, string] => [
+const left = (
+  field: string,
+  find: string,
+  replace: string,
+  tests = TESTS,
+): [string, string, string, string, string[]] => [
   `erasure.${field}`,
   `The ${field.replaceAll('-', ' ')} goes with what it belongs to.`,
   find,
   replace,
+  tests,
 ]
 
 export const erasure: Mutant[] = [
@@ -28,29 +34,28 @@ export const erasure: Mutant[] = [
       `set tree = '', message = '', changes = '{}' from deleted_assets`,
       `set tree = '', message = '' from deleted_assets`,
     ),
+    left(
+      'file-with-content-credentials',
+      `c2pa_cid = null, c2pa_version = null`,
+      `c2pa_cid = assets.c2pa_cid, c2pa_version = assets.c2pa_version`,
+      ['contract/columns.test.ts'],
+    ),
   ]),
-  ...mutantsOf(
-    'src/domain/asset/asset-statements.ts',
-    ['contract/columns.test.ts'],
-    [left('file-with-content-credentials', `\n       c2pa_cid = null, c2pa_version = null`, ` thumbnail_cid = null`)],
-  ),
   ...mutantsOf('src/domain/asset/metadata.ts', TESTS, [
     left('first-field', `  ...allEntries.map(([, field]) => `, `  ...allEntries.slice(1).map(([, field]) => `),
     left('registration-fields', `  ...allEntries.map(([, field]) => `, `  ...entries.map(([, field]) => `),
     left('custom-fields', `\n  \`custom = '{}'\`,`, ``),
   ]),
   ...mutantsOf('src/domain/account/deletion-statements.ts', TESTS, [
-    left(
-      'username',
-      `username = $username, email = $email, password_hash`,
-      `email = $email, display_name = username || $username, password_hash`,
-    ),
-    left('email', `email = $email, password_hash = ''`, `description = $email, password_hash = ''`),
+    left('username', `username = $username,`, `username = coalesce(users.username, $username),`),
+    left('email', `email = $email,`, `email = coalesce(users.email, $email),`),
     left('display-name', `display_name = 'Deleted account',\n`, `\n`),
     left('default-tag', `default_tag = '', referral_code = ''`, `referral_code = ''`),
     left('referral-code', `referral_code = '', language`, `language`),
     left('password', `password_hash = '', display_name`, `display_name`),
-    left('refund-reasons', `update refunds r set reason = ''`, `update refunds r set reason = r.reason`),
+    left('refund-reasons', `update refunds r set reason = ''`, `update refunds r set reason = r.reason`, [
+      'rest/refunds.test.ts',
+    ]),
     left(
       'custodial-key',
       `deleted_keys as (delete from user_keys using erased_user where user_id = erased_user.id)`,
