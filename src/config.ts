@@ -158,6 +158,10 @@ const variables = {
   },
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
   IPFS_API_URL: { schema: webUrl.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
+  GARBAGE_GRACE_MINUTES: {
+    schema: whole(1, 10_080).prefault('60'),
+    doc: 'Minutes that blocks lie in the file store without an asset that needs them before they are removed. It is looked for them as often, and every hour at least. The clocks of all who write there must agree far better than that.',
+  },
   KEY_ENCRYPTION_KEY: {
     schema: z
       .string()
@@ -519,7 +523,7 @@ export function readConfig(
       tokenAddress: values.CHAIN_TOKEN_ADDRESS,
       embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,
     },
-    files: { ipfsApiUrl: values.IPFS_API_URL },
+    files: { ipfsApiUrl: values.IPFS_API_URL, garbageGraceSeconds: values.GARBAGE_GRACE_MINUTES * 60 },
     contentCredentials: {
       certificates: values.C2PA_CERTIFICATES && resolve(values.C2PA_CERTIFICATES),
       key: values.C2PA_PRIVATE_KEY,

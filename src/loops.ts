@@ -67,7 +67,11 @@ interface Chore {
 
 const HOUR_MS = 3_600_000
 
-function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: LoopParts): Chore[] {
+function choresOf({
+  installation: { config },
+  layer: { services, maintenance },
+  chain: { gasQuote },
+}: LoopParts): Chore[] {
   const { orders, grants, sessions, thumbnails, deletions } = services
   // What a backup brought back is found once in a process: backups are restored while none runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
@@ -75,7 +79,7 @@ function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: Loo
     await deletions.forgetAgain(cancel)
     return done
   }
-  const tidying = [deletions.sweep, orders.sweepArguments, maintenance.sweep, maintenance.collectGarbage]
+  const tidying = [deletions.sweep, orders.sweepArguments, maintenance.sweep]
   return [
     {
       role: 'jobs',
@@ -116,6 +120,12 @@ function choresOf({ layer: { services, maintenance }, chain: { gasQuote } }: Loo
         failure: 'Tidying up failed; it is tried again in an hour',
       }),
     ),
+    {
+      role: 'jobs',
+      every: Math.min(config.files.garbageGraceSeconds * 1_000, HOUR_MS),
+      work: maintenance.collectGarbage,
+      failure: 'Blocks that nobody needs could not be removed; it is tried again, in an hour at the latest',
+    },
     // What requests of this process are charged, and whose they were, this process alone knows.
     {
       role: 'http',

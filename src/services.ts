@@ -167,6 +167,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
     version: manifest.version,
     registryAddress: config.chain.registryAddress,
+    graceSeconds: config.files.garbageGraceSeconds,
     config: config.limits,
   })
   const store = createStoreServices({
@@ -191,6 +192,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   const maintenance = createMaintenance({
     ...{ database, contentStore, idempotency, limits, uploads, blocks, log },
     documents: Object.values(nids),
+    graceSeconds: config.files.garbageGraceSeconds,
   })
 
   return {

@@ -15,9 +15,6 @@ import { createSweeper } from './sweep/sweeper.ts'
 /** Deleted assets of a page: each may have a long history. */
 const ASSETS_AT_ONCE = 50
 
-/** Seconds that a block may lie unpinned: longer than any upload takes from its first block to its pin. */
-const GRACE_SECONDS = 3_600
-
 /** What is tidied every hour. Nobody waits for it, and what it leaves is found the next time. */
 export function createMaintenance({
   database,
@@ -27,6 +24,7 @@ export function createMaintenance({
   uploads,
   blocks,
   documents,
+  graceSeconds,
   log,
 }: {
   database: Database
@@ -37,6 +35,8 @@ export function createMaintenance({
   blocks: Pick<BlockService, 'tidy'>
   /** Nids that are kept though no asset pins them. */
   documents: string[]
+  /** Seconds that a block may lie unpinned. */
+  graceSeconds: number
   log: Pick<Log, 'error'>
 }) {
   const sweeper = createSweeper({ database, log })
@@ -90,7 +90,7 @@ export function createMaintenance({
      */
     collectGarbage: (cancel?: AbortSignal): Promise<number> =>
       sweeper.runRound('collect-garbage', true, (onError) =>
-        contentStore.collectGarbage(pinned(), GRACE_SECONDS, {
+        contentStore.collectGarbage(pinned(), graceSeconds, {
           cancel,
           onError,
           isPinned: async (cid) =>

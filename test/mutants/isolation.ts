@@ -163,6 +163,30 @@ export const isolation: Mutant[] = [
       `if (error instanceof RpcError) return []\n      throw error\n    })`,
     ],
   ]),
+  ...mutantsOf(
+    'src/domain/asset/keep.ts',
+    ['rest/short-grace.test.ts'],
+    [
+      [
+        'isolation.renewed',
+        'What stood still on its way is stored once more after it is pinned.',
+        `if (seconds >= graceSeconds / 2)`,
+        `if (seconds < 0)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/maintenance.ts',
+    ['rest/short-grace.test.ts'],
+    [
+      [
+        'isolation.own-grace',
+        'Garbage lies for as long as the operator wants.',
+        `contentStore.collectGarbage(pinned(), graceSeconds, {`,
+        `contentStore.collectGarbage(pinned(), 3_600, {`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/files/content-store.ts', FILES, [
     [
       'isolation.unread-block',

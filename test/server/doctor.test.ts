@@ -127,6 +127,13 @@ describe('annal doctor', () => {
     expect((await doctor(alone, 'embedded')).of('embedded').map(({ state }) => state)).toEqual(['warning', 'wrong'])
   })
 
+  it('warns of a grace in which hardly a file comes onto the disk', async () => {
+    expect((await doctor({}, 'garbage')).states).toEqual({ garbage: 'right' })
+    expect((await doctor({ GARBAGE_GRACE_MINUTES: '10' }, 'garbage')).states).toEqual({ garbage: 'right' })
+    const short = await doctor({ GARBAGE_GRACE_MINUTES: '9' }, 'garbage')
+    expect(short.of('garbage')).toMatchObject([{ state: 'warning', finding: expect.stringContaining('is 9') }])
+  })
+
   it('finds relay accounts that cannot pay, another chain, and a registry that is not there', async () => {
     const { address, privateKey } = Wallet.createRandom()
     const { states, of } = await doctor(

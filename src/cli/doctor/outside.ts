@@ -21,6 +21,18 @@ export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
   return [wrong(`Files cannot be written in ${folder}.`, 'Look at its owner and permissions, and at the disk.')]
 }
 
+/** Minutes in which any file that is taken here comes onto a slow disk. */
+const AMPLE_MINUTES = 10
+
+/** How long blocks lie before they count as garbage. */
+export async function checkGarbage({ config }: Parts): Promise<Diagnosis[]> {
+  const { files } = await config()
+  const minutes = files.garbageGraceSeconds / 60
+  if (minutes >= AMPLE_MINUTES) return [right(`Blocks that nobody needs are removed after ${minutes} minutes.`)]
+  const finding = `GARBAGE_GRACE_MINUTES is ${minutes}: a file that takes half of that to be registered is stored twice, and a process that stands still for so long and then ends may lose it.`
+  return [warning(finding, `Set ${AMPLE_MINUTES} or more, unless the disk is too small for what is sent in that time.`)]
+}
+
 /** Whether the mail server takes us, and whom mails are from. */
 export async function checkMail({ config }: Parts): Promise<Diagnosis[]> {
   const { mail, dir } = await config()

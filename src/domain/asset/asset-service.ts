@@ -35,6 +35,7 @@ import { createAssetQuotes } from './asset-quotes.ts'
 import { type AssetQuery, type AssetToUpdate, merge, updateSelection } from './asset-selection.ts'
 import { deleteAsset, findOwner, insertAsset } from './asset-statements.ts'
 import { compare, mergeCustom, writeTree } from './asset-tree.ts'
+import type { Keep } from './keep.ts'
 import { type Metadata, nothing, parametersOf } from './metadata.ts'
 import type { IncomingFile, Uploads } from './uploads.ts'
 import type { VersionService } from './version-service.ts'
@@ -52,6 +53,7 @@ interface Dependencies {
   limits: Limits
   uploads: Pick<Uploads, 'assertRoom'>
   versions: Pick<VersionService, 'at'>
+  keep: Keep
   /** `verifiesAddresses`: whether only verified addresses count. */
   config: { uploadsPerHour: number; verifiesAddresses: boolean }
 }
@@ -87,6 +89,7 @@ export function createAssetService(deps: Dependencies) {
     limits,
     uploads,
     versions,
+    keep,
     config,
   } = deps
   const registrations = { name: 'upload', count: config.uploadsPerHour, seconds: 3600 }
@@ -257,13 +260,17 @@ export function createAssetService(deps: Dependencies) {
       await limits.take(registrations, actor.id)
       const file = await upload()
       if (isRetry) return registerOnce(actor, file, await contentStore.identifyFile(file.open()), input, context)
-      const imported = await contentStore.importFile(file.open())
-      try {
-        return await registerOnce(actor, file, imported, input, context)
-      } catch (error) {
-        if (error instanceof DomainError && !mayBeNeeded(error)) await imported.discard()
-        throw error
-      }
+      return keep(
+        () => contentStore.importFile(file.open()),
+        async (imported) => {
+          try {
+            return await registerOnce(actor, file, imported, input, context)
+          } catch (error) {
+            if (error instanceof DomainError && !mayBeNeeded(error)) await imported.discard()
+            throw error
+          }
+        },
+      )
     },
 
     /**

@@ -21,6 +21,7 @@ import { createBlockService } from './block-service.ts'
 import { createContentCredentialsService } from './content-credentials-service.ts'
 import { createForeignCommitService } from './foreign-commit-service.ts'
 import { createHistoryService } from './history-service.ts'
+import { createKeep } from './keep.ts'
 import { createLinkService } from './link-service.ts'
 import { createManifestReader } from './manifest-reader.ts'
 import { createThumbnailService } from './thumbnail-service.ts'
@@ -51,6 +52,8 @@ interface Dependencies {
   meter: Meter
   /** Whether only verified addresses count. */
   verifiesAddresses: boolean
+  /** Seconds that blocks may lie unpinned. */
+  graceSeconds: number
   /** Of this program. */
   version: string
   /** Where the registry is, if it is configured. */
@@ -62,7 +65,8 @@ interface Dependencies {
 export type AssetServices = ReturnType<typeof createAssetServices>['services']
 
 /** Makes the services of assets, and what carries out their jobs. Uploads that are under way are counted in this process. */
-export function createAssetServices(deps: Dependencies) {
+export function createAssetServices(given: Dependencies) {
+  const deps = { ...given, keep: createKeep(given) }
   const { uploadFolder, verifiesAddresses, meter, config } = deps
   const uploads = createUploads({ folder: uploadFolder, megabytesPerUser: config.unpaidMegabytes, meter })
   const versions = createVersionService(deps)

@@ -10,6 +10,7 @@ import { owns, visibleAssets } from '../policy.ts'
 import type { ContentCredentials, ContentStore, Database } from '../ports.ts'
 import { findManifestFacts, keepSigned } from './content-credentials-statements.ts'
 import { FORMAT_BYTES, FORMAT_NAMES, formatOf } from './file-format.ts'
+import type { Keep } from './keep.ts'
 import { type ManifestFacts, manifestOf } from './manifest.ts'
 
 /** A larger file is read by nobody's process in reasonable time and memory. */
@@ -32,6 +33,7 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   contentCredentials: ContentCredentials
+  keep: Keep
   /** Of this program. */
   version: string
   /** Where the registry is, if it is configured. */
@@ -50,7 +52,7 @@ const noFormat = () =>
 
 /** Files with Content Credentials. */
 export function createContentCredentialsService(deps: Dependencies) {
-  const { database, contentStore, contentCredentials, version: program, registryAddress } = deps
+  const { database, contentStore, contentCredentials, keep, version: program, registryAddress } = deps
   const underWay = new Map<string, Promise<string>>()
   const refusals = new Map<string, { error: DomainError; until: number }>()
 
@@ -62,11 +64,15 @@ export function createContentCredentialsService(deps: Dependencies) {
 
   async function make(id: string, version: string, format: string, facts: ManifestFacts): Promise<string> {
     const request = { format, ...manifestOf(facts, program) }
-    const imported = await contentStore.importFile(contentCredentials.write(contentStore.read(facts.nid), request))
-    const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
-    if (kept) return imported.cid
-    await imported.discard()
-    throw notFound('Asset')
+    return keep(
+      () => contentStore.importFile(contentCredentials.write(contentStore.read(facts.nid), request)),
+      async (imported) => {
+        const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
+        if (kept) return imported.cid
+        await imported.discard()
+        throw notFound('Asset')
+      },
+    )
   }
 
   /** The same for all who ask at once. What cannot be dealt with is remembered for a while. */

@@ -8,6 +8,7 @@ import { arrayOf, int, statement, text, uuid } from '../sql.ts'
 import { isAwakeSql, sweepPage } from '../sweep/sweep.ts'
 import { createSweeper } from '../sweep/sweeper.ts'
 import { thumbnailJobsSql } from './file-jobs-sql.ts'
+import type { Keep } from './keep.ts'
 import { beginsAsPicture, SIGNATURE_BYTES } from './picture-signature.ts'
 
 /** Pixels, of the longer side. */
@@ -57,11 +58,12 @@ interface Dependencies {
   database: Database
   contentStore: ContentStore
   pictures: PictureMaker
+  keep: Keep
   log: Pick<Log, 'error'>
 }
 
 /** Thumbnails: made by jobs that registrations enqueue, and asked for by a sweep for assets from before there were any. */
-export function createThumbnailService({ database, contentStore, pictures, log }: Dependencies) {
+export function createThumbnailService({ database, contentStore, pictures, keep, log }: Dependencies) {
   const sweeper = createSweeper({ database, log })
   return {
     /** Carries out a job of the queue `thumbnail`; of what is no picture nothing is made. Raises UNAVAILABLE. */
@@ -74,8 +76,10 @@ export function createThumbnailService({ database, contentStore, pictures, log }
       if (!beginsAsPicture(Buffer.concat(head))) return
       const [thumbnail] = (await pictures.make(contentStore.read(asset.nid), [SIDE])) ?? []
       if (!thumbnail) return
-      const cid = await contentStore.putDocument(thumbnail)
-      await database.query(keepThumbnail, { asset: assetId, cid })
+      await keep(
+        () => contentStore.putDocument(thumbnail),
+        (cid) => database.query(keepThumbnail, { asset: assetId, cid }),
+      )
     },
 
     /** Asks for thumbnails of assets that are older than they; to be called now and then. */

@@ -1,0 +1,82 @@
+/** Files are imported while other processes collect garbage with hardly any grace, are killed in the middle, and stand still. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createKeep } from '../../src/domain/asset/keep.ts'
+import { createContentStore } from '../../src/files/content-store.ts'
+import { eventually } from '../support/eventually.ts'
+
+const GRACE_SECONDS = 1
+const FILES = 60
+
+async function* bytes(name: string) {
+  // The first block is the same in all of them.
+  yield Buffer.alloc(262_144)
+  yield Buffer.from(name.repeat(20_000))
+}
+
+it('no file that is needed, or on its way, ever loses a block, and what nobody needs goes', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'annal-grace-'))
+  const [blocks, pins] = [join(dir, 'blocks'), join(dir, 'pins')]
+  await mkdir(pins)
+  const store = createContentStore({ dir: blocks })
+  const failures: unknown[] = []
+  const keep = createKeep({ graceSeconds: GRACE_SECONDS, log: { error: (fields) => void failures.push(fields) } })
+  const start = () => {
+    const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'collector.ts')]
+    const child = spawn(process.execPath, [...args, blocks, pins, String(GRACE_SECONDS)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    return { child, ready: once(child.stdout, 'data') }
+  }
+  const collectors = [start(), start()]
+  const kill = async (at: number) => {
+    const { child } = collectors[at]!
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  try {
+    await Promise.all(collectors.map(({ ready }) => ready))
+    const kept: string[] = []
+    const orphans: string[] = []
+    for (let number = 0; number < FILES; number += 1) {
+      kept.push(
+        await keep(
+          () => store.importFile(bytes(`kept ${number} `)),
+          async ({ cid }) => {
+            await writeFile(join(pins, cid), '')
+            return cid
+          },
+        ),
+      )
+      orphans.push((await store.importFile(bytes(`orphan ${number} `))).cid)
+      if (number % 10 === 3) {
+        await kill(0)
+        collectors[0] = start()
+        await collectors[0].ready
+      }
+      if (number % 10 === 5) collectors[1]!.child.kill('SIGSTOP')
+      if (number % 10 === 9) collectors[1]!.child.kill('SIGCONT')
+    }
+    const whole = (cids: string[]) => Promise.all(cids.map((cid) => store.isWhole(cid)))
+    await eventually(
+      () => whole(orphans),
+      (each) => !each.includes(true),
+    )
+    await Promise.all([kill(0), kill(1)])
+    // Puts back what the killed ones left aside, as every collection does first.
+    async function* needed() {
+      yield* kept
+    }
+    await store.collectGarbage(needed(), GRACE_SECONDS)
+    expect((await whole(kept)).filter((is) => !is)).toEqual([])
+    expect(failures).toEqual([])
+  } finally {
+    for (const { child } of collectors) child.kill('SIGKILL')
+    await rm(dir, { recursive: true, force: true })
+  }
+})
