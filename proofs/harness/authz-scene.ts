@@ -48,6 +48,8 @@ export interface Person {
   paidOrderId: string
   /** Not the one that `token` belongs to. */
   sessionId: string
+  /** Of a link to the page of the private asset. */
+  linkId: string
   auditId: string
   /** The first one of the feed. */
   eventId: string
@@ -244,6 +246,11 @@ export async function openScene({
     await ask({ method: 'POST', path, token: people.admin.token, json: { amount: '0.1', reason } })
   }
 
+  async function link({ name, nid, token }: Person & { name: Name }): Promise<void> {
+    const json = { label: plant(name, 'label of a link') }
+    await ask({ method: 'POST', path: `/api/v3/assets/${nid}/links/`, token, json })
+  }
+
   async function withdraw({ uuid, token, password }: Person & { name: Name }): Promise<void> {
     await sql(fundSql, [uuid])
     const json = { amount: '1', to: `0x${'e2'.repeat(20)}`, current_password: password }
@@ -255,6 +262,7 @@ export async function openScene({
     await openPages(person)
     person.nid = await register(person, false)
     person.publicNid = await register(person, true)
+    await link(person)
     person.paidOrderId = await order(person, sellersApp)
     await pay(person, person.paidOrderId)
     await refund(person)
@@ -350,6 +358,8 @@ export async function openScene({
     const commits = 'commits x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid and not a.public_access'
     person.commitId = claim('private commit', await ids('commit', commits))[0]!
     claim('private asset', [person.nid])
+    const links = 'asset_links x join assets a on a.id = x.asset_id where a.owner_id = $1::uuid'
+    person.linkId = claim('link', await ids('link', links))[0]!
     const trees = await sql<{ cid: string; hash: string; tag: string }>(
       'select c.tree_cid as cid, a.sha256 as hash, a.tag from commits c join assets a on a.id = c.asset_id where a.nid = $1 order by c.sequence',
       [person.nid],

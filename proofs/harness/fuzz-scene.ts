@@ -96,6 +96,8 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     )
     await id('eventId', 'event', 'select id::text as id from events where owner_id = $1::uuid order by id limit 1')
     await id('sessionId', 'session', 'select id::text as id from access_tokens where user_id = $1::uuid limit 1')
+    const link = await made({ method: 'POST', path: `/api/v3/assets/${asset.id}/links/`, ...json({}) })
+    names.set('owner.linkId', link.id)
     await id('auditId', 'audit', 'select id::text as id from audit_entries where user_id = $1::uuid limit 1')
     await id(
       'deliveryId',

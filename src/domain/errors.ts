@@ -137,6 +137,10 @@ export const notAuthenticated = () =>
 export const authenticationFailed = () =>
   new DomainError('AUTHENTICATION_FAILED', 'Incorrect authentication credentials.')
 
+/** Raised for somebody who may see an asset, and wants what its owner alone may. */
+export const notTheirAsset = () =>
+  new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
+
 /** Raised for what is missing and for what the actor may not see: the two must not differ. */
 export const notFound = (what: string) => new DomainError('NOT_FOUND', `${what} not found.`)
 

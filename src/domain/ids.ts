@@ -19,6 +19,7 @@ const idPrefixes = [
   'refund',
   'withdrawal',
   'deposit',
+  'link',
 ] as const
 /** What an identifier is of. */
 export type IdPrefix = (typeof idPrefixes)[number]

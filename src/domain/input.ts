@@ -34,6 +34,9 @@ export const text = (max: number) =>
       textProblem(value) ?? (length(value) > max ? `Ensure this field has no more than ${max} characters.` : undefined),
   )
 
+/** What somebody calls a thing of theirs, at most `max` characters. What cannot be seen is left out. */
+export const label = (max: number) => text(max).transform((value) => value.replaceAll(/\p{C}/gu, '').trim())
+
 const told = (value: unknown) => {
   const problem = findProblem(value)
   return problem && tellProblem(problem)

@@ -4,7 +4,7 @@
  */
 import type { Asset, Prisma } from '../platform/prisma/client.ts'
 import { type Actor, assertUser, type UserActor } from './actor.ts'
-import { DomainError, notAuthenticated, notFound } from './errors.ts'
+import { DomainError, notAuthenticated, notFound, notTheirAsset } from './errors.ts'
 
 /** Something that somebody may do or not, whatever it is done to. */
 export type Action =
@@ -100,7 +100,7 @@ export function assertMayOnAsset(
   assertMay(actor, action)
   if (!asset || !canSeeAsset(actor, asset)) throw notFound('Asset')
   if (action !== 'asset:read' && !owns(actor, asset)) {
-    throw new DomainError('ASSET_WRITE_PERMISSION_DENIED', 'You do not have permission to change this asset.')
+    throw notTheirAsset()
   }
 }
 

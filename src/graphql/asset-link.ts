@@ -1,8 +1,17 @@
-import { type AssetLink, MOST_LINK_DAYS } from '../domain/asset/link-service.ts'
+import { resolveCursorConnection } from '@pothos/plugin-relay'
+import { type AssetLink, LINK_LABEL_LENGTH, MOST_LINK_DAYS } from '../domain/asset/link-service.ts'
+import { FORGOTTEN_AFTER_DAYS } from '../domain/asset/link-statements.ts'
+import { toId } from '../domain/ids.ts'
+import { owns } from '../domain/policy.ts'
 import { AssetType } from './asset.ts'
 import { builder } from './builder.ts'
+import { Node } from './node.ts'
+import { offsetArg } from './offset.ts'
 import { omitNullish } from './omit-nullish.ts'
-import { urlSize } from './sizes.ts'
+import { characters, pageOf, urlSize } from './sizes.ts'
+import { totalCountDescription } from './total-count.ts'
+
+const pages = pageOf(200)
 
 builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
   t.string({
@@ -13,15 +22,73 @@ builder.prismaObjectField(AssetType, 'pageUrl', (t) =>
 )
 
 const AssetLinkType = builder.objectRef<AssetLink>('AssetLink').implement({
-  description: 'A link by which strangers read the page of an asset.',
+  description: 'A link by which strangers read the page of an asset. It is shown to the owner of the asset alone.',
+  interfaces: [Node],
   fields: (t) => ({
+    id: t.id({ description: 'Identifier, as in `link_01h2x…`.', resolve: ({ id }) => toId('link', id) }),
+    label: t.exposeString('label', {
+      ...characters(LINK_LABEL_LENGTH),
+      description: 'What you know it by; may be empty.',
+    }),
     url: t.exposeString('url', {
       ...urlSize,
       description: 'Whoever has it reads the page, also of a private asset: treat it as a secret.',
     }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends.' }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When you ended it; null when you did not.',
+    }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The hour in which it was last used, as its beginning; null when it never was.',
+    }),
   }),
 })
+
+const AssetLinkConnection = builder.connectionObject(
+  {
+    type: AssetLinkType,
+    name: 'AssetLinkConnection',
+    description: 'A page of links to the page of an asset.',
+    fields: (t) => ({
+      totalCount: t.int({
+        description: totalCountDescription,
+        resolve: (connection, _args, { services }) => services.assetLinks.count(assetOf(connection)),
+      }),
+    }),
+  },
+  { name: 'AssetLinkEdge', description: 'A link with its cursor.' },
+)
+
+/** The connection knows whose it is. */
+const assetOf = (connection: object) => (connection as { asset: string }).asset
+
+builder.prismaObjectField(AssetType, 'links', (t) =>
+  t.connection(
+    {
+      type: AssetLinkType,
+      nullable: true,
+      ...pages,
+      description: `The links to its page, newest first; those that ended are forgotten ${FORGOTTEN_AFTER_DAYS} days later, when another one is made. Null for everybody but its owner. Raises VALIDATION_FAILED.`,
+      args: { offset: offsetArg(t) },
+      resolve: async (asset, { offset, ...args }, { actor, services }) =>
+        owns(actor, asset)
+          ? {
+              ...(await resolveCursorConnection<Promise<AssetLink[]>>(
+                { args, ...pages, toCursor: ({ id }) => toId('link', id) },
+                (page) => services.assetLinks.list(asset.id, { ...page, offset: Math.max(offset ?? 0, 0) }),
+              )),
+              asset: asset.id,
+            }
+          : null,
+    },
+    AssetLinkConnection,
+  ),
+)
 
 const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
   description: 'The asset, and how long the link is to be good.',
@@ -31,12 +98,25 @@ const CreateAssetLinkInput = builder.inputType('CreateAssetLinkInput', {
       type: 'DateTime',
       description: `When it ends, at most ${MOST_LINK_DAYS} days from now; in seven days when left out.`,
     }),
+    label: t.string({
+      description: `What you know it by, such as whom it is for, at most ${LINK_LABEL_LENGTH} characters. Nobody else sees it.`,
+    }),
   }),
 })
 
 const CreateAssetLinkPayload = builder.objectRef<{ link: AssetLink }>('CreateAssetLinkPayload').implement({
   description: 'The new link.',
-  fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'It is shown this once.' }) }),
+  fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'The link.' }) }),
+})
+
+const RevokeAssetLinkInput = builder.inputType('RevokeAssetLinkInput', {
+  description: 'The link to end.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Identifier of the link.' }) }),
+})
+
+const RevokeAssetLinkPayload = builder.objectRef<{ link: AssetLink }>('RevokeAssetLinkPayload').implement({
+  description: 'The link that has ended.',
+  fields: (t) => ({ link: t.expose('link', { type: AssetLinkType, description: 'The link.' }) }),
 })
 
 const RevokeAssetLinksInput = builder.inputType('RevokeAssetLinksInput', {
@@ -60,13 +140,23 @@ builder.mutationFields((t) => ({
       link: await services.assetLinks.create(actor, { nid: id, ...omitNullish(input) }, idempotency),
     }),
   }),
+  revokeAssetLink: t.field({
+    type: RevokeAssetLinkPayload,
+    description:
+      'Ends one link to the page of your asset: the next request with it is refused. One that has ended stays as it is. Raises NOT_AUTHENTICATED, ' +
+      'NOT_FOUND.',
+    args: { input: t.arg({ type: RevokeAssetLinkInput, required: true, description: 'The link.' }) },
+    resolve: async (_root, { input }, { actor, services, idempotency }) => ({
+      link: await services.assetLinks.revoke(actor, input.id, idempotency),
+    }),
+  }),
   revokeAssetLinks: t.field({
     type: RevokeAssetLinksPayload,
     description:
       'Ends all links to the page of your asset that were made until now. Raises NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED.',
     args: { input: t.arg({ type: RevokeAssetLinksInput, required: true, description: 'The asset.' }) },
     resolve: async (_root, { input }, { actor, services, idempotency }) => ({
-      id: await services.assetLinks.revoke(actor, input.id, idempotency),
+      id: await services.assetLinks.revokeAll(actor, input.id, idempotency),
     }),
   }),
 }))

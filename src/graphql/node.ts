@@ -23,6 +23,7 @@ const kinds: Record<IdPrefix, Kind> = {
   event: { type: 'Event', find: ({ uuid }, { actor, services }) => services.events.find(actor, uuid) },
   grant: { type: 'PointGrant', find: ({ uuid }, { actor, services }) => services.grants.find(actor, uuid) },
   key: { type: 'ApiKey', find: ({ id }, { actor, services }) => services.apiKeys.find(actor, id) },
+  link: { type: 'AssetLink', find: ({ uuid }, { actor, services }) => services.assetLinks.find(actor, uuid) },
   order: { type: 'Order', find: ({ uuid }, { actor, services }) => services.orders.find(actor, uuid) },
   refund: { type: 'Refund', find: ({ uuid }, { actor, services }) => services.refunds.find(actor, uuid) },
   session: { type: 'Session', find: ({ id }, { actor, services }) => services.sessions.find(actor, id) },

@@ -16,7 +16,8 @@ export const proofDescription: DirectDescription = {
   access: 'everybody',
   params: nidParam,
   query: z.object({
-    expires: z.string().optional().describe('Part of a link to the page of the asset.'),
+    link: z.string().optional().describe('Part of a link to the page of the asset.'),
+    expires: z.string().optional().describe('Part of such a link from before links were listed.'),
     signature: z.string().optional().describe('Part of a link to the page of the asset.'),
   }),
   errors: ['CONFLICT'],

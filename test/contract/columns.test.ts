@@ -26,6 +26,7 @@ const personal = Object.entries(columns).flatMap(([table, names]) =>
 
 /** Where the export has what stands in a table. */
 const lists: Record<string, string> = {
+  asset_links: 'assetLinks',
   ...{
     users: 'account',
     wallets: 'wallet',
@@ -91,6 +92,7 @@ async function live(name: string, { language, format }: { language: string; form
   )
   await app.jobs.thumbnail({ assetId: asset!.id })
   expect((await rest('GET', `assets/${asset!.nid}/c2pa/`)).status).toBe(200)
+  expectOk(await rest('POST', `assets/${asset!.nid}/links/`, { json: { label: `${name} friend` } }))
   await app.sql('update assets set content_credentials = $2::jsonb where id = $1::uuid', [
     asset!.id,
     JSON.stringify({ creators: [`${name} in the file`] }),

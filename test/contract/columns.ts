@@ -42,6 +42,7 @@ export const columns: Record<string, Names> = {
   ),
   admin_sessions: table(row('id user_id'), each(secret, 'hash password_digest'), moment('created_at last_used_at')),
   api_keys: table(row('id'), ours('name prefix hash'), moment('created_at revoked_at')),
+  asset_links: table(row('id asset_id'), each(yours, 'label'), moment('created_at expires_at revoked_at last_used_at')),
   assets: table(
     row('id owner_id creator_id head_commit_id'),
     each(yours, 'file_name custom'),

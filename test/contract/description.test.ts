@@ -63,6 +63,7 @@ describe('a link', () => {
       'getAssetHistory',
       'getAssetTree',
       'getContentCredentials',
+      'listAssetLinks',
       'listForeignCommits',
       'revertAsset',
       'revokeAssetLinks',

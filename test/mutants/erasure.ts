@@ -40,6 +40,12 @@ export const erasure: Mutant[] = [
       `c2pa_cid = assets.c2pa_cid, c2pa_version = assets.c2pa_version`,
       ['contract/columns.test.ts'],
     ),
+    left(
+      'labels-of-links',
+      `(delete from asset_links l using deleted_assets where l.asset_id = deleted_assets.id)`,
+      `(select from deleted_assets)`,
+      ['contract/columns.test.ts'],
+    ),
   ]),
   ...mutantsOf('src/domain/asset/metadata.ts', TESTS, [
     left('first-field', `  ...allEntries.map(([, field]) => `, `  ...allEntries.slice(1).map(([, field]) => `),

@@ -25,21 +25,27 @@ export const permission: Mutant[] = [
     [
       [
         'permission.link-generation',
-        'A link that was ended opens nothing.',
-        `[id, ownerId, generation, expires]`,
-        `[id, ownerId, expires]`,
+        'A link without a row that was ended opens nothing.',
+        `sign(id, ownerId, generation, expires)`,
+        `sign(id, ownerId, 0, expires)`,
       ],
       [
         'permission.link-asset',
         'A link opens the asset that it was made for.',
-        `[id, ownerId, generation, expires]`,
-        `[ownerId, generation, expires]`,
+        `sign('link', link, assetId, ownerId)`,
+        `sign('link', ownerId)`,
       ],
       [
         'permission.link-signature',
         'A link is known by its signature.',
         `one.length === other.length && timingSafeEqual(one, other)`,
         `one.length > 0`,
+      ],
+      [
+        'permission.link-retry',
+        'A retry gives no link that was ended.',
+        `if (!link || link.revokedAt) throw`,
+        `if (!link) throw`,
       ],
       ['permission.link-locked', 'The links of a locked account open nothing.', `!facts?.isOpen ||`, `!facts ||`],
     ],
@@ -53,6 +59,60 @@ export const permission: Mutant[] = [
         'A proof has no tree of another asset, whatever a stranger commits.',
         `where = { nid, deletedAt: null,`,
         `where = { deletedAt: null,`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/asset/link-statements.ts',
+    ['pages/asset-page.test.ts'],
+    [
+      [
+        'permission.link-revoked',
+        'A link that was ended opens nothing.',
+        ` and l.revoked_at is null\n     and l.expires_at`,
+        `\n     and l.expires_at`,
+      ],
+      [
+        'permission.link-of-locked',
+        'A link of a locked account opens nothing.',
+        ` and u.locked_at is null and l.revoked_at`,
+        ` and l.revoked_at`,
+      ],
+      [
+        'permission.link-of-another',
+        'A link opens the page of its asset and no other.',
+        `where l.id = $link and a.nid = $nid and a.deleted_at`,
+        `where l.id = $link and $nid <> '' and a.deleted_at`,
+      ],
+      [
+        'permission.link-ended-by-stranger',
+        'Only its owner ends a link.',
+        `a.id = l.asset_id and a.owner_id = $user and`,
+        `a.id = l.asset_id and $user is not null and`,
+      ],
+      [
+        'permission.link-read-by-stranger',
+        'Only its owner reads a link.',
+        `where l.id = $link and a.owner_id = $user and`,
+        `where l.id = $link and $user is not null and`,
+      ],
+      [
+        'permission.link-hour',
+        'Of the last use of a link the hour is kept, and no more.',
+        `set last_used_at = date_trunc('hour', now(), 'UTC') where`,
+        `set last_used_at = now() where`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/graphql/asset-link.ts',
+    ['pages/asset-page.test.ts'],
+    [
+      [
+        'permission.links-of-others',
+        'Nobody but its owner lists the links to an asset.',
+        `owns(actor, asset)\n`,
+        `asset.id\n`,
       ],
     ],
   ),

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { CarBlockIterator } from '@ipld/car/iterator'
 import { Wallet } from 'ethers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
@@ -255,24 +256,132 @@ describe('an asset that is not public', () => {
     }
   })
 
-  it('is not read by a link to another asset, of another moment, or with another end', async () => {
+  it('is not read by a link to another asset, with another name, or with a signature of something else', async () => {
     const [{ id }, { id: other }] = [await owner.register(), await owner.register()]
-    const { body } = await owner.rest('POST', `assets/${id}/links/`, { json: {} })
-    const { pathname, searchParams } = new URL(body.url)
-    const [expires, signature] = [searchParams.get('expires')!, searchParams.get('signature')!]
-    const later = String(Number(expires) + 1)
+    const newLink = async () => (await owner.rest('POST', `assets/${id}/links/`, { json: {} })).body
+    const [link, another] = [await newLink(), await newLink()]
+    const { pathname, searchParams } = new URL(link.url)
+    const signature = searchParams.get('signature')!
     for (const address of [
       pathname,
-      `/assets/${other}?expires=${expires}&signature=${signature}`,
-      `${pathname}?expires=${later}&signature=${signature}`,
-      `${pathname}?expires=${expires}&signature=${signature.slice(0, -1)}`,
-      `${pathname}?expires=&signature=${signature}`,
-      `${pathname}?expires=1e400&signature=${signature}`,
-      `/api/v3/assets/${other}/proof?expires=${expires}&signature=${signature}`,
+      `/assets/${other}?link=${link.id}&signature=${signature}`,
+      `${pathname}?link=${another.id}&signature=${signature}`,
+      `${pathname}?link=${link.id}&signature=${signature.slice(0, -1)}`,
+      `${pathname}?link=${link.id}`,
+      `${pathname}?link=&signature=${signature}`,
+      `${pathname}?link=${link.id.replace('link', 'session')}&signature=${signature}`,
+      `/api/v3/assets/${other}/proof?link=${link.id}&signature=${signature}`,
     ]) {
       expect((await app.rest('GET', address)).status, address).toBe(404)
     }
-    expect((await app.rest('GET', addressIn(body.url))).status).toBe(200)
+    expect((await app.rest('GET', addressIn(link.url))).status).toBe(200)
+  })
+
+  it('is read by a link from before links were listed until that ends, and by nothing like it', async () => {
+    const { id, uuid } = await owner.register()
+    const { id: other } = await owner.register()
+    const [{ owner_id } = { owner_id: '' }] = await app.sql<{ owner_id: string }>(
+      'select owner_id::text from assets where nid = $1',
+      [id],
+    )
+    const linkUntil = (expires: number, generation = 0) => {
+      const signed = [uuid, owner_id, generation, expires].join('\n')
+      const hmac = createHmac('sha256', app.installation.vault.derive('asset-links')).update(signed)
+      return { expires, signature: hmac.digest('base64url') }
+    }
+    const now = Math.floor(Date.now() / 1_000)
+    const statusOf = async (nid: string, { expires, signature }: { expires: unknown; signature: string }) =>
+      (await app.rest('GET', `/assets/${nid}?expires=${expires}&signature=${signature}`)).status
+    const good = linkUntil(now + 600)
+    expect(await statusOf(id, good)).toBe(200)
+    for (const wrong of [
+      { ...good, expires: good.expires + 1 },
+      { ...good, expires: '' },
+      { ...good, expires: '1e400' },
+      { ...good, signature: good.signature.slice(0, -1) },
+      linkUntil(now - 1),
+      linkUntil(now + 600, 1),
+    ]) {
+      expect(await statusOf(id, wrong), JSON.stringify(wrong)).toBe(404)
+    }
+    expect(await statusOf(other, good)).toBe(404)
+    await app.sql('update users set locked_at = now() where id = $1::uuid', [owner.id])
+    expect(await statusOf(id, good)).toBe(404)
+    await app.sql('update users set locked_at = null where id = $1::uuid', [owner.id])
+    expectOk(await owner.rest('DELETE', `assets/${id}/links/`))
+    expect([await statusOf(id, good), await statusOf(id, linkUntil(now + 600, 1))]).toEqual([404, 200])
+  })
+
+  it('has links that its owner lists, with the hour of their last use, and ends one by one by either interface', async () => {
+    const { id } = await owner.register()
+    const make = async (label: string) =>
+      (await owner.rest('POST', `assets/${id}/links/`, { json: { label } })).body as Record<'id' | 'url', string>
+    const [museum, friend, unused] = [await make(' The museum\u0007 '), await make('A friend'), await make('')]
+    const opens = async ({ url }: { url: string }) => (await app.rest('GET', addressIn(url))).status === 200
+    const listed = async () => expectOk(await owner.rest('GET', `assets/${id}/links/`))
+    expect(await Promise.all([museum, friend].map(opens))).toEqual([true, true])
+    const first = await listed()
+    expect(first).toMatchObject({
+      count: 3,
+      results: [
+        { ...unused, label: '', revoked_at: null, last_used_at: null },
+        { id: friend.id, label: 'A friend', last_used_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:00:00/) },
+        { id: museum.id, url: museum.url, label: 'The museum' },
+      ],
+    })
+    await app.sql(`update asset_links set last_used_at = last_used_at - interval '5 hours' where label = 'A friend'`)
+    expect(await opens(friend)).toBe(true)
+    expect((await listed()).results[1].last_used_at >= first.results[1].last_used_at).toBe(true)
+
+    expect((await owner.rest('DELETE', `asset-links/${museum.id}/`)).status).toBe(204)
+    const end = `mutation { revokeAssetLink(input: { id: "${friend.id}" }) { link { id revokedAt } } }`
+    const { revokeAssetLink } = expectOk(await owner.graphql(end))
+    expect(expectOk(await owner.graphql(end)).revokeAssetLink).toEqual(revokeAssetLink)
+    expect(await Promise.all([museum, friend, unused].map(opens))).toEqual([false, false, true])
+    const query = `{ asset(id: "${id}") { links(first: 2) { totalCount pageInfo { endCursor } nodes { id revokedAt } } } node(id: "${friend.id}") { id } }`
+    const { asset, node } = expectOk(await owner.graphql(query))
+    expect(node).toEqual({ id: friend.id })
+    expect(asset.links).toEqual({
+      totalCount: 3,
+      pageInfo: { endCursor: friend.id },
+      nodes: [{ id: unused.id, revokedAt: null }, revokeAssetLink.link],
+    })
+    const rest = `{ asset(id: "${id}") { links(after: "${friend.id}") { nodes { id } } } }`
+    expect(expectOk(await owner.graphql(rest)).asset.links.nodes).toEqual([{ id: museum.id }])
+    const wrong = `{ asset(id: "${id}") { links(after: "${id}") { nodes { id } } } }`
+    expectError(await owner.graphql(wrong), 'VALIDATION_FAILED')
+  })
+
+  it('has links that nobody but its owner lists or ends, also when it is public', async () => {
+    const { body: link } = await owner.rest('POST', `assets/${nid}/links/`, { json: {} })
+    const stranger = await app.newUser()
+    const query = `{ asset(id: "${nid}") { links { nodes { url } } } node(id: "${link.id}") { id } }`
+    for (const asking of [stranger, app]) {
+      expect(expectOk(await asking.graphql(query))).toEqual({ asset: { links: null }, node: null })
+    }
+    expectError(await stranger.rest('GET', `assets/${nid}/links/`), 'ASSET_WRITE_PERMISSION_DENIED')
+    expectError(await app.rest('GET', `assets/${nid}/links/`), 'NOT_AUTHENTICATED')
+    expectError(await stranger.rest('DELETE', `asset-links/${link.id}/`), 'NOT_FOUND')
+    expectError(await owner.rest('DELETE', `asset-links/${nid}/`), 'NOT_FOUND')
+    expect((await owner.rest('GET', `assets/${nid}/links/`)).body.results).toMatchObject([{ revoked_at: null }])
+  })
+
+  it('has two hundred links at most, those that ended within a month among them', async () => {
+    const { id, uuid } = await owner.register()
+    await app.sql(
+      `insert into asset_links (asset_id, expires_at, revoked_at)
+       select $1::uuid, now() + interval '1 day', case when n > 1 then now() - interval '29 days' end from generate_series(1, 200) n`,
+      [uuid],
+    )
+    const refused = expectError(await owner.rest('POST', `assets/${id}/links/`, { json: {} }), 'VALIDATION_FAILED')
+    expect(refused.body.error.message).toContain('at most 200 links')
+    await app.sql(`update asset_links set revoked_at = revoked_at - interval '2 days' where asset_id = $1::uuid`, [
+      uuid,
+    ])
+    expectOk(await owner.rest('POST', `assets/${id}/links/`, { json: {} }))
+    expect((await owner.rest('GET', `assets/${id}/links/`)).body.count).toBe(2)
+    expectOk(await owner.rest('DELETE', `assets/${id}/`))
+    expect(await app.sql('select 1 from asset_links where asset_id = $1::uuid', [uuid])).toEqual([])
   })
 
   it('has no tree of another asset in the proof that is read by its link, whatever somebody commits to it on the chain', async () => {
@@ -349,6 +458,9 @@ describe('an asset that is not public', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true')
     expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))
     expectError(await make('one link'), 'IDEMPOTENCY_KEY_REUSED')
+    const { body: single } = await make('single')
+    expectOk(await owner.rest('DELETE', `asset-links/${single.id}/`))
+    expectError(await make('single'), 'IDEMPOTENCY_KEY_REUSED')
     const other = addressIn((await make('another')).body.url)
     expectOk(await owner.rest('DELETE', `assets/${id}/links/`, { key: 'end them' }))
     expect((await app.rest('GET', other)).status).toBe(200)

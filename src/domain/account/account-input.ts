@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checked, length, text } from '../input.ts'
+import { checked, label, length, text } from '../input.ts'
 import { textProblem } from '../json-input.ts'
 import { normalizeEmail } from './email-address.ts'
 import { composed, looksLikeEmail, usernameProblem } from './username.ts'
@@ -53,9 +53,7 @@ export const signUpInput = z
 export const signInInput = z.strictObject({
   email: text(254).transform(normalizeEmail),
   password: text(256),
-  name: text(100)
-    .transform((value) => value.replaceAll(/\p{C}/gu, '').trim())
-    .optional(),
+  name: label(100).optional(),
 })
 
 /** A sign-up as a caller gives it; language and referral code may be left out. */

@@ -224,6 +224,24 @@ export const readSessions = listById(
   'from access_tokens where user_id = $user',
 )
 
+/** Links to the pages of the user's assets, without the signatures that make them good. */
+export const readAssetLinks = listById(
+  'asset_links',
+  {
+    id: uuid,
+    nid: text,
+    label: text,
+    createdAt: timestamp,
+    expiresAt: timestamp,
+    revokedAt: orNull(timestamp),
+    lastUsedAt: orNull(timestamp),
+  },
+  'id, nid, label, "createdAt", "expiresAt", "revokedAt", "lastUsedAt"',
+  `from (select l.id, a.nid, l.label, l.created_at as "createdAt", l.expires_at as "expiresAt", l.revoked_at as "revokedAt",
+       l.last_used_at as "lastUsedAt"
+     from asset_links l join assets a on a.id = l.asset_id where a.owner_id = $user) as links where true`,
+)
+
 /** The trail of the account. */
 export const readAuditEntries = listById(
   'audit',

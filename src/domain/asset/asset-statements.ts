@@ -147,7 +147,8 @@ export const emptyAssetsSql = (condition: string) => `
      delete from pins using deleted_assets, lateral (
        select cid from pins where asset_id = deleted_assets.id order by kind = 'TREE' limit ${PINS_AT_ONCE}
      ) as pinned where pins.asset_id = deleted_assets.id and pins.cid = pinned.cid
-   )`
+   ),
+   deleted_links as (delete from asset_links l using deleted_assets where l.asset_id = deleted_assets.id)`
 
 /** Takes one asset out of the service. */
 export const deleteAsset = statement(

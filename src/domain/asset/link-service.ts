@@ -1,19 +1,35 @@
-/** Links by which strangers read a private asset's page. Contract: `createAssetLink`, `POST /api/v3/assets/{nid}/links/`. */
+/** Links by which strangers read a private asset's page. Contract: `createAssetLink`, `Asset.links`, `/api/v3/assets/{nid}/links/`. */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Actor } from '../actor.ts'
 import { notFound, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext, outlived } from '../idempotency.ts'
-import { isNid } from '../ids.ts'
-import { parse } from '../input.ts'
+import { fromId, isNid, toId } from '../ids.ts'
+import { label, parse } from '../input.ts'
 import { assertMayOnAsset, assertUserMay } from '../policy.ts'
 import type { Database } from '../ports.ts'
-import { findLinkFacts, type LinkFacts, revokeLinks } from './link-statements.ts'
+import type { StatementPage } from '../wallet/statement-service.ts'
+import {
+  countLinks,
+  createLink,
+  FORGOTTEN_AFTER_DAYS,
+  findGoodLink,
+  findLinkFacts,
+  type LinkFacts,
+  type LinkRow,
+  MOST_LINKS,
+  noteLinkUse,
+  readLink,
+  readLinks,
+  readLinksUp,
+  revokeLink,
+  revokeLinks,
+} from './link-statements.ts'
 
-/** Whoever has the address reads the page until then. */
-export interface AssetLink {
+/** A link to an asset's page, as the asset's owner sees it. */
+export interface AssetLink extends Omit<LinkRow, 'assetId' | 'ownerId' | 'nid'> {
+  /** Whoever has it reads the page while the link is good. */
   url: string
-  expiresAt: Date
 }
 
 interface Dependencies {
@@ -28,49 +44,110 @@ const DAY_SECONDS = 86_400
 const DEFAULT_DAYS = 7
 /** How far ahead a link may end. */
 export const MOST_LINK_DAYS = 366
+/** Characters. */
+export const LINK_LABEL_LENGTH = 100
 
 const linkInput = z.strictObject({
   expiresAt: z.date({ error: 'Expected a moment such as 2026-11-21T09:30:00Z.' }).optional(),
+  label: label(LINK_LABEL_LENGTH).default(''),
 })
 
 const secondsOf = (moment: Date) => Math.floor(moment.getTime() / 1_000)
 
-/** Seconds since 1970. Raises VALIDATION_FAILED for an end that is not ahead, or too far. */
-function expiryOf(now: Date, wanted: Date | undefined): number {
+/** A whole second. Raises VALIDATION_FAILED for an end that is not ahead, or too far. */
+function expiryOf(now: Date, wanted: Date | undefined): Date {
   const from = secondsOf(now)
-  if (!wanted) return from + DEFAULT_DAYS * DAY_SECONDS
-  const expires = secondsOf(wanted)
-  if (expires > from && expires <= from + MOST_LINK_DAYS * DAY_SECONDS) return expires
+  const expires = wanted ? secondsOf(wanted) : from + DEFAULT_DAYS * DAY_SECONDS
+  if (expires > from && expires <= from + MOST_LINK_DAYS * DAY_SECONDS) return new Date(expires * 1_000)
   throw validationFailed({ expiresAt: [`Ensure this moment is within the next ${MOST_LINK_DAYS} days.`] })
 }
 
+/** Raises VALIDATION_FAILED for a cursor that no page gave out. */
+function uuidOf(name: 'after' | 'before', cursor: string | undefined): string | null {
+  if (cursor === undefined) return null
+  const found = fromId(cursor, 'link')
+  if (!found) throw validationFailed({ [name]: ['Not a cursor of this connection.'] })
+  return found.uuid
+}
+
 /**
- * Makes links, knows them again and ends them. A link is signed and nowhere stored: it is bound to the registration, its owner, the
- * moment at which it ends, and the generation that counts for the asset; a new generation ends all earlier links.
+ * Makes links, lists them, knows them again and ends them. A link is known by its identifier, and good by a signature over that, the
+ * registration and its owner, which is kept nowhere. Links from before they had rows carry their end instead of an identifier, and are
+ * signed with the generation that counts for the asset; the last of them ends 366 days after the release that brought rows.
  */
 export function createLinkService({ database, idempotency, key, publicUrl }: Dependencies) {
   const secret = createSecretKey(key)
-  const signatureOf = ({ id, ownerId, generation }: LinkFacts, expires: number) =>
-    createHmac('sha256', secret).update([id, ownerId, generation, expires].join('\n')).digest('base64url')
-
-  async function find(nid: string): Promise<LinkFacts | undefined> {
-    if (!isNid(nid)) return undefined
-    const [facts] = await database.query(findLinkFacts, { nid })
-    return facts
+  const sign = (...parts: (string | number)[]) =>
+    createHmac('sha256', secret).update(parts.join('\n')).digest('base64url')
+  const isSignedBy = (given: string, right: string) => {
+    const [one, other] = [Buffer.from(given), Buffer.from(right)]
+    return one.length === other.length && timingSafeEqual(one, other)
   }
+  const signatureOf = (link: string, { assetId, ownerId }: { assetId: string; ownerId: string }) =>
+    sign('link', link, assetId, ownerId)
 
-  /** What links to one's own asset are made from. */
+  /** What is asked of one's own asset. */
   async function findOwn(actor: Actor, nid: string): Promise<LinkFacts> {
-    const facts = await find(nid)
+    const [facts] = isNid(nid) ? await database.query(findLinkFacts, { nid }) : []
     assertMayOnAsset(actor, 'asset:update', facts)
     return facts
   }
 
   const pageOf = (nid: string) => `${publicUrl}/assets/${nid}`
 
+  function show({ assetId, ownerId, nid, ...row }: LinkRow): AssetLink {
+    const query = new URLSearchParams({
+      link: toId('link', row.id),
+      signature: signatureOf(row.id, { assetId, ownerId }),
+    })
+    return { ...row, url: `${pageOf(nid)}?${query}` }
+  }
+
+  async function find(actor: Actor, uuid: string): Promise<AssetLink | null> {
+    if (actor.kind !== 'user') return null
+    const [row] = await database.query(readLink, { link: uuid, user: actor.id })
+    return row ? show(row) : null
+  }
+
+  /** Whether a link with an identifier is good. The hour of its use is noted. */
+  async function isGood(nid: string, id: string, signature: string): Promise<boolean> {
+    const link = fromId(id, 'link')?.uuid
+    const [found] = link === undefined ? [] : await database.query(findGoodLink, { nid, link })
+    if (!found || !isSignedBy(signature, signatureOf(link!, found))) return false
+    if (!found.isNoted) await database.query(noteLinkUse, { link: link! })
+    return true
+  }
+
+  /** Whether a link from before they had identifiers is good. */
+  async function isGoodWithoutRow(nid: string, expires: number, signature: string): Promise<boolean> {
+    if (!Number.isSafeInteger(expires)) return false
+    const [facts] = await database.query(findLinkFacts, { nid })
+    if (!facts?.isOpen || expires <= secondsOf(facts.now)) return false
+    const { id, ownerId, generation } = facts
+    return isSignedBy(signature, sign(id, ownerId, generation, expires))
+  }
+
   return {
     /** Where a person reads about an asset, if they may see it. */
     pageOf,
+
+    /** A link to an asset of the actor by its UUID; null when there is none. */
+    find,
+
+    /** The links to an asset by its UUID, newest first, with those that ended lately. Whether the actor owns it was looked at. Raises VALIDATION_FAILED. */
+    async list(
+      asset: string,
+      { limit, offset = 0, after, before, inverted = false }: StatementPage,
+    ): Promise<AssetLink[]> {
+      const page = { asset, after: uuidOf('after', after), before: uuidOf('before', before), limit, offset }
+      return (await database.query(inverted ? readLinksUp : readLinks, page)).map(show)
+    },
+
+    /** How many of those there are. */
+    async count(asset: string): Promise<number> {
+      const [counted] = await database.query(countLinks, { asset })
+      return counted!.count
+    },
 
     /**
      * A link to the page of one's own asset, good for seven days when nothing else is said. Raises NOT_AUTHENTICATED, NOT_FOUND,
@@ -78,27 +155,44 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
      */
     async create(
       actor: Actor,
-      { nid, ...rawInput }: { nid: string; expiresAt?: Date | undefined },
+      { nid, ...rawInput }: { nid: string; expiresAt?: Date | undefined; label?: string | undefined },
       context: IdempotencyContext,
     ): Promise<AssetLink> {
       assertUserMay(actor, 'asset:update')
       const input = parse(linkInput, rawInput)
       context.isSecret = true
       const made = await idempotency.once(actor, context, 'createAssetLink', { nid, ...input }, async () => {
-        const { generation, now } = await findOwn(actor, nid)
-        const result = `${nid} ${generation} ${expiryOf(now, input.expiresAt)}`
-        await idempotency.remember(context, result)
-        return result
+        const { id: asset, now } = await findOwn(actor, nid)
+        const expiresAt = expiryOf(now, input.expiresAt)
+        const parameters = { asset, label: input.label, expiresAt, ...fingerprintOf(context) }
+        const [created] = await database.query(createLink, parameters)
+        if (!created) throw notFound('Asset')
+        if (created.result !== null) return created.result
+        const kept = `those that ended in the last ${FORGOTTEN_AFTER_DAYS} days among them`
+        throw validationFailed({ id: [`An asset has at most ${MOST_LINKS} links, ${kept}.`] })
       })
-      const [generation, expires] = made.split(' ').slice(1).map(Number) as [number, number]
-      const facts = await findOwn(actor, nid)
-      if (generation !== facts.generation) throw outlived('the links to the asset were ended')
-      const query = new URLSearchParams({ expires: String(expires), signature: signatureOf(facts, expires) })
-      return { url: `${pageOf(nid)}?${query}`, expiresAt: new Date(expires * 1_000) }
+      const link = await find(actor, made.split(' ')[1]!)
+      if (!link || link.revokedAt) throw outlived('the link was ended')
+      return link
+    },
+
+    /** Ends one link to an asset of the actor by its identifier (`link_…`). Raises NOT_AUTHENTICATED, NOT_FOUND. */
+    async revoke(actor: Actor, id: string, context: IdempotencyContext): Promise<AssetLink> {
+      assertUserMay(actor, 'asset:update')
+      const uuid = fromId(id, 'link')?.uuid
+      if (uuid === undefined) throw notFound('Link')
+      await idempotency.once(actor, context, 'revokeAssetLink', { uuid }, async () => {
+        const [revoked] = await database.query(revokeLink, { link: uuid, user: actor.id, ...fingerprintOf(context) })
+        if (!revoked) throw notFound('Link')
+        return revoked.result
+      })
+      const link = await find(actor, uuid)
+      if (!link) throw notFound('Link')
+      return link
     },
 
     /** Ends all links to one's own asset. Raises NOT_AUTHENTICATED, NOT_FOUND, ASSET_WRITE_PERMISSION_DENIED. */
-    async revoke(actor: Actor, nid: string, context: IdempotencyContext): Promise<string> {
+    async revokeAll(actor: Actor, nid: string, context: IdempotencyContext): Promise<string> {
       assertUserMay(actor, 'asset:update')
       return idempotency.once(actor, context, 'revokeAssetLinks', { nid }, async () => {
         const { id: asset } = await findOwn(actor, nid)
@@ -110,13 +204,13 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
 
     /** As whom a request reads an asset: as the system when it came with a link that is good, else as the actor it is. */
     async readerOf(actor: Actor, nid: string, query: URLSearchParams): Promise<Actor> {
-      const given = query.get('signature')
-      const expires = Number(query.get('expires'))
-      if (given === null || !Number.isSafeInteger(expires)) return actor
-      const facts = await find(nid)
-      if (!facts?.isOpen || expires <= secondsOf(facts.now)) return actor
-      const [one, other] = [Buffer.from(given), Buffer.from(signatureOf(facts, expires))]
-      return one.length === other.length && timingSafeEqual(one, other) ? { kind: 'system' } : actor
+      const [link, signature] = [query.get('link'), query.get('signature')]
+      if (signature === null || !isNid(nid)) return actor
+      const isReader =
+        link === null
+          ? await isGoodWithoutRow(nid, Number(query.get('expires')), signature)
+          : await isGood(nid, link, signature)
+      return isReader ? { kind: 'system' } : actor
     },
   }
 }

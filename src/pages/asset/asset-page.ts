@@ -79,8 +79,8 @@ async function byLink(request: PageRequest): Promise<PageRequest> {
 
 /** What makes a link good, to be carried on to what the page leads to. */
 function linkOf(query: URLSearchParams): Record<string, string> {
-  const [expires, signature] = [query.get('expires'), query.get('signature')]
-  return expires === null || signature === null ? {} : { expires, signature }
+  const parts = ['link', 'expires', 'signature'].map((name) => [name, query.get(name)])
+  return Object.fromEntries(parts.filter(([, value]) => value !== null))
 }
 
 const addressOf = (path: string, query: Record<string, string>) => {

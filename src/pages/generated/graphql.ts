@@ -398,6 +398,7 @@ export type AdminAccountQueryVariables = Exact<{
 export type AdminAccountQuery = { node:
     | { __typename: 'ApiKey' }
     | { __typename: 'Asset' }
+    | { __typename: 'AssetLink' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'Commit' }
     | { __typename: 'Deposit' }

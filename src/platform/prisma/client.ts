@@ -94,6 +94,11 @@ export type ApiKey = Prisma.ApiKeyModel
  */
 export type Asset = Prisma.AssetModel
 /**
+ * Model AssetLink
+ * A link by which strangers read the page of an asset. What makes it good is a signature, which stands nowhere. Gone with the asset.
+ */
+export type AssetLink = Prisma.AssetLinkModel
+/**
  * Model Commit
  * One accepted change of an asset. Never updated or deleted (trigger), except that a deletion erases what it told.
  */

@@ -23,7 +23,10 @@ type Documents = {
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": typeof types.RestApiKeysDocument,
     "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeApiKeyDocument,
-    "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  ": typeof types.RestCreateAssetLinkDocument,
+    "\n  fragment AssetLinkRecord on AssetLink {\n    id\n    label\n    url\n    createdAt\n    expiresAt\n    revokedAt\n    lastUsedAt\n  }\n": typeof types.AssetLinkRecordFragmentDoc,
+    "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          ...AssetLinkRecord\n        }\n      }\n    }\n  ": typeof types.RestCreateAssetLinkDocument,
+    "\n    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        links(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            ...AssetLinkRecord\n          }\n        }\n      }\n    }\n  ": typeof types.RestAssetLinksDocument,
+    "\n    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {\n      revokeAssetLink(input: $input) {\n        link {\n          id\n        }\n      }\n    }\n  ": typeof types.RestRevokeAssetLinkDocument,
     "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  ": typeof types.RestRevokeAssetLinksDocument,
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": typeof types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": typeof types.RestDownloadDocument,
@@ -105,7 +108,10 @@ const documents: Documents = {
     "\n    mutation RestIssueApiKey($input: IssueApiKeyInput!) {\n      issueApiKey(input: $input) {\n        key\n        apiKey {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestIssueApiKeyDocument,
     "\n    query RestApiKeys($limit: Int!, $offset: Int!) {\n      apiKeys(first: $limit, offset: $offset) {\n        totalCount\n        nodes {\n          ...ApiKeyRecord\n        }\n      }\n    }\n  ": types.RestApiKeysDocument,
     "\n    mutation RestRevokeApiKey($input: RevokeApiKeyInput!) {\n      revokeApiKey(input: $input) {\n        apiKey {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeApiKeyDocument,
-    "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  ": types.RestCreateAssetLinkDocument,
+    "\n  fragment AssetLinkRecord on AssetLink {\n    id\n    label\n    url\n    createdAt\n    expiresAt\n    revokedAt\n    lastUsedAt\n  }\n": types.AssetLinkRecordFragmentDoc,
+    "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          ...AssetLinkRecord\n        }\n      }\n    }\n  ": types.RestCreateAssetLinkDocument,
+    "\n    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        links(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            ...AssetLinkRecord\n          }\n        }\n      }\n    }\n  ": types.RestAssetLinksDocument,
+    "\n    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {\n      revokeAssetLink(input: $input) {\n        link {\n          id\n        }\n      }\n    }\n  ": types.RestRevokeAssetLinkDocument,
     "\n    mutation RestRevokeAssetLinks($input: RevokeAssetLinksInput!) {\n      revokeAssetLinks(input: $input) {\n        id\n      }\n    }\n  ": types.RestRevokeAssetLinksDocument,
     "\n    query RestMergeTrees($trees: [AssetTreeInput!]!) {\n      mergedAssetTree(trees: $trees) {\n        mergedAssetTree\n        assetTrees\n      }\n    }\n  ": types.RestMergeTreesDocument,
     "\n    query RestDownload($id: ID!) {\n      asset(id: $id) {\n        assetFileUrl\n        thumbnailUrl\n      }\n    }\n  ": types.RestDownloadDocument,
@@ -231,7 +237,19 @@ export function graphql(source: "\n    mutation RestRevokeApiKey($input: RevokeA
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          url\n          expiresAt\n        }\n      }\n    }\n  "];
+export function graphql(source: "\n  fragment AssetLinkRecord on AssetLink {\n    id\n    label\n    url\n    createdAt\n    expiresAt\n    revokedAt\n    lastUsedAt\n  }\n"): (typeof documents)["\n  fragment AssetLinkRecord on AssetLink {\n    id\n    label\n    url\n    createdAt\n    expiresAt\n    revokedAt\n    lastUsedAt\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          ...AssetLinkRecord\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {\n      createAssetLink(input: $input) {\n        link {\n          ...AssetLinkRecord\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        links(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            ...AssetLinkRecord\n          }\n        }\n      }\n    }\n  "): (typeof documents)["\n    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {\n      asset(id: $id) {\n        links(first: $limit, offset: $offset) {\n          totalCount\n          nodes {\n            ...AssetLinkRecord\n          }\n        }\n      }\n    }\n  "];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {\n      revokeAssetLink(input: $input) {\n        link {\n          id\n        }\n      }\n    }\n  "): (typeof documents)["\n    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {\n      revokeAssetLink(input: $input) {\n        link {\n          id\n        }\n      }\n    }\n  "];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

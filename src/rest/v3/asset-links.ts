@@ -1,10 +1,46 @@
 /** Links by which strangers read the page of a private asset. */
 import { z } from 'zod'
+import { notTheirAsset } from '../../domain/errors.ts'
 import { defineRoute } from '../define-route.ts'
+import type { AssetLinkRecordFragment } from '../generated/graphql.ts'
 import { graphql } from '../generated/index.ts'
 import { momentFrom } from '../given-moment.ts'
+import { pageQuery, pageRecord } from '../page-record.ts'
+import { pageOf, presentPage } from '../pagination.ts'
 import { moment, nothing, same, url } from '../values.ts'
-import { nidParam } from './params.ts'
+import { assetLinkParam, nidParam } from './params.ts'
+
+const MOST_ON_A_PAGE = 200
+
+const linkRecord = z
+  .object({
+    id: same('AssetLink.id', z.string()),
+    label: same('AssetLink.label', z.string()),
+    url: same('AssetLink.url', url),
+    created_at: same('AssetLink.createdAt', moment),
+    expires_at: same('AssetLink.expiresAt', moment),
+    revoked_at: same('AssetLink.revokedAt', moment.nullable()),
+    last_used_at: same('AssetLink.lastUsedAt', moment.nullable()),
+  })
+  .meta({ id: 'AssetLink', description: 'A link to the page of an asset.' })
+
+/** What is read of a link. */
+export const AssetLinkRecord = graphql(/* GraphQL */ `
+  fragment AssetLinkRecord on AssetLink {
+    id
+    label
+    url
+    createdAt
+    expiresAt
+    revokedAt
+    lastUsedAt
+  }
+`)
+
+const presentLink = ({ id, label, ...link }: AssetLinkRecordFragment): z.output<typeof linkRecord> => ({
+  ...{ id, label, url: link.url, created_at: link.createdAt, expires_at: link.expiresAt },
+  ...{ revoked_at: link.revokedAt, last_used_at: link.lastUsedAt },
+})
 
 const create = defineRoute({
   method: 'POST',
@@ -17,28 +53,91 @@ const create = defineRoute({
   params: nidParam,
   errors: ['ASSET_WRITE_PERMISSION_DENIED'],
   body: z
-    .object({ expires_at: same('CreateAssetLinkInput.expiresAt', z.iso.datetime({ offset: true })).optional() })
-    .meta({ id: 'CreateAssetLink', description: 'Until when it is to be good.' }),
+    .object({
+      expires_at: same('CreateAssetLinkInput.expiresAt', z.iso.datetime({ offset: true })).optional(),
+      label: same('CreateAssetLinkInput.label', z.string()).optional(),
+    })
+    .meta({ id: 'CreateAssetLink', description: 'Until when it is to be good, and what it is called.' }),
   action: 'asset:update',
   operation: graphql(/* GraphQL */ `
     mutation RestCreateAssetLink($input: CreateAssetLinkInput!) {
       createAssetLink(input: $input) {
         link {
-          url
-          expiresAt
+          ...AssetLinkRecord
         }
       }
     }
   `),
-  variables: (request) => ({ input: { id: request.params.nid!, expiresAt: momentFrom(request, 'expires_at') } }),
+  variables: (request) => ({
+    input: {
+      id: request.params.nid!,
+      label: request.body.text('label'),
+      expiresAt: momentFrom(request, 'expires_at'),
+    },
+  }),
   status: 201,
-  answer: z
-    .object({ url: same('AssetLink.url', url), expires_at: same('AssetLink.expiresAt', moment) })
-    .meta({ id: 'AssetLink', description: 'A link to the page of an asset.' }),
-  present: ({ createAssetLink: { link } }) => ({ url: link.url, expires_at: link.expiresAt }),
+  answer: linkRecord,
+  present: ({ createAssetLink: { link } }) => presentLink(link),
 })
 
+const list = defineRoute({
+  method: 'GET',
+  path: 'assets/:nid/links',
+  operationId: 'listAssetLinks',
+  tag: 'Assets',
+  summary: 'List the links to the page of an asset of one’s own',
+  description: 'Newest first, with those that ended lately. Each is a secret.',
+  params: nidParam,
+  query: pageQuery({}, MOST_ON_A_PAGE),
+  errors: ['NOT_FOUND', 'ASSET_WRITE_PERMISSION_DENIED'],
+  action: 'asset:update',
+  operation: graphql(/* GraphQL */ `
+    query RestAssetLinks($id: ID!, $limit: Int!, $offset: Int!) {
+      asset(id: $id) {
+        links(first: $limit, offset: $offset) {
+          totalCount
+          nodes {
+            ...AssetLinkRecord
+          }
+        }
+      }
+    }
+  `),
+  variables: (request) => ({ id: request.params.nid!, ...pageOf(request, MOST_ON_A_PAGE) }),
+  answer: pageRecord('AssetLinks', linkRecord),
+  present: ({ asset }, request) => {
+    // In GraphQL there are none for others than the owner.
+    if (asset!.links === null) throw notTheirAsset()
+    const { totalCount, nodes } = asset!.links
+    return presentPage(request, totalCount, nodes.map(presentLink), MOST_ON_A_PAGE)
+  },
+})
+
+/** A path of its own: `DELETE assets/{nid}/links/` is what a caller sends whose identifier got lost. */
 const revoke = defineRoute({
+  method: 'DELETE',
+  path: 'asset-links/:id',
+  operationId: 'revokeAssetLink',
+  tag: 'Assets',
+  summary: 'End one link to the page of an asset',
+  params: assetLinkParam,
+  action: 'asset:update',
+  operation: graphql(/* GraphQL */ `
+    mutation RestRevokeAssetLink($input: RevokeAssetLinkInput!) {
+      revokeAssetLink(input: $input) {
+        link {
+          id
+        }
+      }
+    }
+  `),
+  variables: ({ params }) => ({ input: { id: params.id! } }),
+  status: 204,
+  answer: nothing,
+  present: () => undefined,
+})
+
+const revokeAll = defineRoute({
   method: 'DELETE',
   path: 'assets/:nid/links',
   operationId: 'revokeAssetLinks',
@@ -61,4 +160,4 @@ const revoke = defineRoute({
 })
 
 /** Links to assets. */
-export const assetLinkRoutes = [create, revoke]
+export const assetLinkRoutes = [create, list, revoke, revokeAll]

@@ -16,6 +16,8 @@ export const networkAppParam = idOf('network app', 'app')
 export const apiKeyParam = idOf('API key', 'key')
 /** A session. */
 export const sessionParam = idOf('session', 'session')
+/** A link to the page of an asset. */
+export const assetLinkParam = idOf('link', 'link')
 /** An account: by identifier, e-mail address or username. */
 export const userParam = z.object({ id: z.string().describe('Identifier, e-mail address or username of the user.') })
 /** A webhook delivery. */

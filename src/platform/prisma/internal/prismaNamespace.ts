@@ -407,6 +407,7 @@ export const ModelName = {
   AuditEntry: 'AuditEntry',
   ApiKey: 'ApiKey',
   Asset: 'Asset',
+  AssetLink: 'AssetLink',
   Commit: 'Commit',
   CommitRelay: 'CommitRelay',
   ChainTransaction: 'ChainTransaction',
@@ -453,7 +454,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "setback" | "setting"
+    modelProps: "user" | "picture" | "wallet" | "userKey" | "accessToken" | "adminSession" | "oneTimeToken" | "auditEntry" | "apiKey" | "asset" | "assetLink" | "commit" | "commitRelay" | "chainTransaction" | "chainTransactionMember" | "transfer" | "entry" | "networkApp" | "order" | "refund" | "event" | "webhookDelivery" | "webhookAttempt" | "deposit" | "coinMove" | "withdrawal" | "watchedAsset" | "foreignCommit" | "coinTransaction" | "spending" | "balanceMark" | "pointGrant" | "grantUse" | "idempotencyKey" | "pin" | "assetBlock" | "limit" | "lease" | "process" | "heldPlace" | "setback" | "setting"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1194,6 +1195,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AssetCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AssetCountAggregateOutputType> | number
+        }
+      }
+    }
+    AssetLink: {
+      payload: Prisma.$AssetLinkPayload<ExtArgs>
+      fields: Prisma.AssetLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AssetLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AssetLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.AssetLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AssetLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>
+        }
+        findMany: {
+          args: Prisma.AssetLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>[]
+        }
+        create: {
+          args: Prisma.AssetLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>
+        }
+        createMany: {
+          args: Prisma.AssetLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AssetLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.AssetLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>
+        }
+        update: {
+          args: Prisma.AssetLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.AssetLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AssetLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AssetLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.AssetLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.AssetLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAssetLink>
+        }
+        groupBy: {
+          args: Prisma.AssetLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AssetLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetLinkCountAggregateOutputType> | number
         }
       }
     }
@@ -3692,6 +3767,19 @@ export const AssetScalarFieldEnum = {
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
 
 
+export const AssetLinkScalarFieldEnum = {
+  id: 'id',
+  assetId: 'assetId',
+  label: 'label',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type AssetLinkScalarFieldEnum = (typeof AssetLinkScalarFieldEnum)[keyof typeof AssetLinkScalarFieldEnum]
+
+
 export const CommitScalarFieldEnum = {
   id: 'id',
   assetId: 'assetId',
@@ -4670,6 +4758,7 @@ export type GlobalOmitConfig = {
   auditEntry?: Prisma.AuditEntryOmit
   apiKey?: Prisma.ApiKeyOmit
   asset?: Prisma.AssetOmit
+  assetLink?: Prisma.AssetLinkOmit
   commit?: Prisma.CommitOmit
   commitRelay?: Prisma.CommitRelayOmit
   chainTransaction?: Prisma.ChainTransactionOmit

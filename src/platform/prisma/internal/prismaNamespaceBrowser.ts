@@ -61,6 +61,7 @@ export const ModelName = {
   AuditEntry: 'AuditEntry',
   ApiKey: 'ApiKey',
   Asset: 'Asset',
+  AssetLink: 'AssetLink',
   Commit: 'Commit',
   CommitRelay: 'CommitRelay',
   ChainTransaction: 'ChainTransaction',
@@ -270,6 +271,19 @@ export const AssetScalarFieldEnum = {
 } as const
 
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
+
+
+export const AssetLinkScalarFieldEnum = {
+  id: 'id',
+  assetId: 'assetId',
+  label: 'label',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type AssetLinkScalarFieldEnum = (typeof AssetLinkScalarFieldEnum)[keyof typeof AssetLinkScalarFieldEnum]
 
 
 export const CommitScalarFieldEnum = {

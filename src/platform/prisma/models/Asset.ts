@@ -417,6 +417,7 @@ export type AssetWhereInput = {
   commits?: Prisma.CommitListRelationFilter
   pins?: Prisma.PinListRelationFilter
   blocks?: Prisma.AssetBlockListRelationFilter
+  links?: Prisma.AssetLinkListRelationFilter
 }
 
 export type AssetOrderByWithRelationInput = {
@@ -454,6 +455,7 @@ export type AssetOrderByWithRelationInput = {
   commits?: Prisma.CommitOrderByRelationAggregateInput
   pins?: Prisma.PinOrderByRelationAggregateInput
   blocks?: Prisma.AssetBlockOrderByRelationAggregateInput
+  links?: Prisma.AssetLinkOrderByRelationAggregateInput
 }
 
 export type AssetWhereUniqueInput = Prisma.AtLeast<{
@@ -494,6 +496,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   commits?: Prisma.CommitListRelationFilter
   pins?: Prisma.PinListRelationFilter
   blocks?: Prisma.AssetBlockListRelationFilter
+  links?: Prisma.AssetLinkListRelationFilter
 }, "id">
 
 export type AssetOrderByWithAggregationInput = {
@@ -601,6 +604,7 @@ export type AssetCreateInput = {
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateInput = {
@@ -636,6 +640,7 @@ export type AssetUncheckedCreateInput = {
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUpdateInput = {
@@ -671,6 +676,7 @@ export type AssetUpdateInput = {
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateInput = {
@@ -706,6 +712,7 @@ export type AssetUncheckedUpdateInput = {
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetCreateManyInput = {
@@ -1015,6 +1022,20 @@ export type BigIntFieldUpdateOperationsInput = {
   divide?: bigint | number
 }
 
+export type AssetCreateNestedOneWithoutLinksInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutLinksInput, Prisma.AssetUncheckedCreateWithoutLinksInput>
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutLinksInput
+  connect?: Prisma.AssetWhereUniqueInput
+}
+
+export type AssetUpdateOneRequiredWithoutLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutLinksInput, Prisma.AssetUncheckedCreateWithoutLinksInput>
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutLinksInput
+  upsert?: Prisma.AssetUpsertWithoutLinksInput
+  connect?: Prisma.AssetWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutLinksInput, Prisma.AssetUpdateWithoutLinksInput>, Prisma.AssetUncheckedUpdateWithoutLinksInput>
+}
+
 export type AssetCreateNestedOneWithoutCommitsInput = {
   create?: Prisma.XOR<Prisma.AssetCreateWithoutCommitsInput, Prisma.AssetUncheckedCreateWithoutCommitsInput>
   connectOrCreate?: Prisma.AssetCreateOrConnectWithoutCommitsInput
@@ -1089,6 +1110,7 @@ export type AssetCreateWithoutOwnerInput = {
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutOwnerInput = {
@@ -1123,6 +1145,7 @@ export type AssetUncheckedCreateWithoutOwnerInput = {
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutOwnerInput = {
@@ -1167,6 +1190,7 @@ export type AssetCreateWithoutCreatorInput = {
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutCreatorInput = {
@@ -1201,6 +1225,7 @@ export type AssetUncheckedCreateWithoutCreatorInput = {
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutCreatorInput = {
@@ -1280,6 +1305,162 @@ export type AssetUpdateManyWithWhereWithoutCreatorInput = {
   data: Prisma.XOR<Prisma.AssetUpdateManyMutationInput, Prisma.AssetUncheckedUpdateManyWithoutCreatorInput>
 }
 
+export type AssetCreateWithoutLinksInput = {
+  id?: string
+  nid: string
+  fileName: string
+  mimeType: string
+  fileSize: bigint | number
+  sha256: string
+  caption?: string
+  headline?: string
+  altText?: string
+  tag?: string
+  publicAccess?: boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: string | null
+  signedMetadata?: string | null
+  signature?: string | null
+  thumbnailCid?: string | null
+  thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: string | null
+  c2paVersion?: string | null
+  headSequence?: number
+  headCommitId: string
+  erasedTo?: number
+  linkGeneration?: number
+  uploadedAt?: Date | string
+  updatedAt?: Date | string
+  deletedAt?: Date | string | null
+  owner: Prisma.UserCreateNestedOneWithoutOwnedAssetsInput
+  creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
+  commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
+  pins?: Prisma.PinCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
+}
+
+export type AssetUncheckedCreateWithoutLinksInput = {
+  id?: string
+  nid: string
+  ownerId: string
+  creatorId: string
+  fileName: string
+  mimeType: string
+  fileSize: bigint | number
+  sha256: string
+  caption?: string
+  headline?: string
+  altText?: string
+  tag?: string
+  publicAccess?: boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: string | null
+  signedMetadata?: string | null
+  signature?: string | null
+  thumbnailCid?: string | null
+  thumbnailAsked?: boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: string | null
+  c2paVersion?: string | null
+  headSequence?: number
+  headCommitId: string
+  erasedTo?: number
+  linkGeneration?: number
+  uploadedAt?: Date | string
+  updatedAt?: Date | string
+  deletedAt?: Date | string | null
+  commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
+  pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
+  blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
+}
+
+export type AssetCreateOrConnectWithoutLinksInput = {
+  where: Prisma.AssetWhereUniqueInput
+  create: Prisma.XOR<Prisma.AssetCreateWithoutLinksInput, Prisma.AssetUncheckedCreateWithoutLinksInput>
+}
+
+export type AssetUpsertWithoutLinksInput = {
+  update: Prisma.XOR<Prisma.AssetUpdateWithoutLinksInput, Prisma.AssetUncheckedUpdateWithoutLinksInput>
+  create: Prisma.XOR<Prisma.AssetCreateWithoutLinksInput, Prisma.AssetUncheckedCreateWithoutLinksInput>
+  where?: Prisma.AssetWhereInput
+}
+
+export type AssetUpdateToOneWithWhereWithoutLinksInput = {
+  where?: Prisma.AssetWhereInput
+  data: Prisma.XOR<Prisma.AssetUpdateWithoutLinksInput, Prisma.AssetUncheckedUpdateWithoutLinksInput>
+}
+
+export type AssetUpdateWithoutLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  nid?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  mimeType?: Prisma.StringFieldUpdateOperationsInput | string
+  fileSize?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  caption?: Prisma.StringFieldUpdateOperationsInput | string
+  headline?: Prisma.StringFieldUpdateOperationsInput | string
+  altText?: Prisma.StringFieldUpdateOperationsInput | string
+  tag?: Prisma.StringFieldUpdateOperationsInput | string
+  publicAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signedMetadata?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  headSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
+  erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
+  uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  owner?: Prisma.UserUpdateOneRequiredWithoutOwnedAssetsNestedInput
+  creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
+  commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
+  pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
+}
+
+export type AssetUncheckedUpdateWithoutLinksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  nid?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
+  creatorId?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  mimeType?: Prisma.StringFieldUpdateOperationsInput | string
+  fileSize?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  sha256?: Prisma.StringFieldUpdateOperationsInput | string
+  caption?: Prisma.StringFieldUpdateOperationsInput | string
+  headline?: Prisma.StringFieldUpdateOperationsInput | string
+  altText?: Prisma.StringFieldUpdateOperationsInput | string
+  tag?: Prisma.StringFieldUpdateOperationsInput | string
+  publicAccess?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  custom?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  meta?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signedMetadata?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  signature?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  thumbnailAsked?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  contentCredentials?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  c2paCid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  c2paVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  headSequence?: Prisma.IntFieldUpdateOperationsInput | number
+  headCommitId?: Prisma.StringFieldUpdateOperationsInput | string
+  erasedTo?: Prisma.IntFieldUpdateOperationsInput | number
+  linkGeneration?: Prisma.IntFieldUpdateOperationsInput | number
+  uploadedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
+  pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
+  blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
+}
+
 export type AssetCreateWithoutCommitsInput = {
   id?: string
   nid: string
@@ -1312,6 +1493,7 @@ export type AssetCreateWithoutCommitsInput = {
   creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutCommitsInput = {
@@ -1346,6 +1528,7 @@ export type AssetUncheckedCreateWithoutCommitsInput = {
   deletedAt?: Date | string | null
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutCommitsInput = {
@@ -1396,6 +1579,7 @@ export type AssetUpdateWithoutCommitsInput = {
   creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutCommitsInput = {
@@ -1430,6 +1614,7 @@ export type AssetUncheckedUpdateWithoutCommitsInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetCreateWithoutPinsInput = {
@@ -1464,6 +1649,7 @@ export type AssetCreateWithoutPinsInput = {
   creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutPinsInput = {
@@ -1498,6 +1684,7 @@ export type AssetUncheckedCreateWithoutPinsInput = {
   deletedAt?: Date | string | null
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   blocks?: Prisma.AssetBlockUncheckedCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutPinsInput = {
@@ -1548,6 +1735,7 @@ export type AssetUpdateWithoutPinsInput = {
   creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutPinsInput = {
@@ -1582,6 +1770,7 @@ export type AssetUncheckedUpdateWithoutPinsInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetCreateWithoutBlocksInput = {
@@ -1616,6 +1805,7 @@ export type AssetCreateWithoutBlocksInput = {
   creator: Prisma.UserCreateNestedOneWithoutCreatedAssetsInput
   commits?: Prisma.CommitCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkCreateNestedManyWithoutAssetInput
 }
 
 export type AssetUncheckedCreateWithoutBlocksInput = {
@@ -1650,6 +1840,7 @@ export type AssetUncheckedCreateWithoutBlocksInput = {
   deletedAt?: Date | string | null
   commits?: Prisma.CommitUncheckedCreateNestedManyWithoutAssetInput
   pins?: Prisma.PinUncheckedCreateNestedManyWithoutAssetInput
+  links?: Prisma.AssetLinkUncheckedCreateNestedManyWithoutAssetInput
 }
 
 export type AssetCreateOrConnectWithoutBlocksInput = {
@@ -1700,6 +1891,7 @@ export type AssetUpdateWithoutBlocksInput = {
   creator?: Prisma.UserUpdateOneRequiredWithoutCreatedAssetsNestedInput
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutBlocksInput = {
@@ -1734,6 +1926,7 @@ export type AssetUncheckedUpdateWithoutBlocksInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetCreateManyOwnerInput = {
@@ -1830,6 +2023,7 @@ export type AssetUpdateWithoutOwnerInput = {
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutOwnerInput = {
@@ -1864,6 +2058,7 @@ export type AssetUncheckedUpdateWithoutOwnerInput = {
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateManyWithoutOwnerInput = {
@@ -1929,6 +2124,7 @@ export type AssetUpdateWithoutCreatorInput = {
   commits?: Prisma.CommitUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateWithoutCreatorInput = {
@@ -1963,6 +2159,7 @@ export type AssetUncheckedUpdateWithoutCreatorInput = {
   commits?: Prisma.CommitUncheckedUpdateManyWithoutAssetNestedInput
   pins?: Prisma.PinUncheckedUpdateManyWithoutAssetNestedInput
   blocks?: Prisma.AssetBlockUncheckedUpdateManyWithoutAssetNestedInput
+  links?: Prisma.AssetLinkUncheckedUpdateManyWithoutAssetNestedInput
 }
 
 export type AssetUncheckedUpdateManyWithoutCreatorInput = {
@@ -2005,12 +2202,14 @@ export type AssetCountOutputType = {
   commits: number
   pins: number
   blocks: number
+  links: number
 }
 
 export type AssetCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   commits?: boolean | AssetCountOutputTypeCountCommitsArgs
   pins?: boolean | AssetCountOutputTypeCountPinsArgs
   blocks?: boolean | AssetCountOutputTypeCountBlocksArgs
+  links?: boolean | AssetCountOutputTypeCountLinksArgs
 }
 
 /**
@@ -2042,6 +2241,13 @@ export type AssetCountOutputTypeCountPinsArgs<ExtArgs extends runtime.Types.Exte
  */
 export type AssetCountOutputTypeCountBlocksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AssetBlockWhereInput
+}
+
+/**
+ * AssetCountOutputType without action
+ */
+export type AssetCountOutputTypeCountLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AssetLinkWhereInput
 }
 
 
@@ -2080,6 +2286,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   commits?: boolean | Prisma.Asset$commitsArgs<ExtArgs>
   pins?: boolean | Prisma.Asset$pinsArgs<ExtArgs>
   blocks?: boolean | Prisma.Asset$blocksArgs<ExtArgs>
+  links?: boolean | Prisma.Asset$linksArgs<ExtArgs>
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["asset"]>
 
@@ -2190,6 +2397,7 @@ export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   commits?: boolean | Prisma.Asset$commitsArgs<ExtArgs>
   pins?: boolean | Prisma.Asset$pinsArgs<ExtArgs>
   blocks?: boolean | Prisma.Asset$blocksArgs<ExtArgs>
+  links?: boolean | Prisma.Asset$linksArgs<ExtArgs>
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AssetIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2209,6 +2417,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     commits: Prisma.$CommitPayload<ExtArgs>[]
     pins: Prisma.$PinPayload<ExtArgs>[]
     blocks: Prisma.$AssetBlockPayload<ExtArgs>[]
+    links: Prisma.$AssetLinkPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2273,7 +2482,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      */
     erasedTo: number
     /**
-     * Signed links to its page count only while they are of this generation.
+     * Links to its page from before they had rows of their own count only while they are of this generation.
      */
     linkGeneration: number
     uploadedAt: Date
@@ -2678,6 +2887,7 @@ export interface Prisma__AssetClient<T, Null = never, ExtArgs extends runtime.Ty
   commits<T extends Prisma.Asset$commitsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$commitsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommitPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   pins<T extends Prisma.Asset$pinsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$pinsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PinPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   blocks<T extends Prisma.Asset$blocksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$blocksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetBlockPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  links<T extends Prisma.Asset$linksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$linksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3206,6 +3416,30 @@ export type Asset$blocksArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.AssetBlockScalarFieldEnum | Prisma.AssetBlockScalarFieldEnum[]
+}
+
+/**
+ * Asset.links
+ */
+export type Asset$linksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AssetLink
+   */
+  select?: Prisma.AssetLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AssetLink
+   */
+  omit?: Prisma.AssetLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AssetLinkInclude<ExtArgs> | null
+  where?: Prisma.AssetLinkWhereInput
+  orderBy?: Prisma.AssetLinkOrderByWithRelationInput | Prisma.AssetLinkOrderByWithRelationInput[]
+  cursor?: Prisma.AssetLinkWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.AssetLinkScalarFieldEnum | Prisma.AssetLinkScalarFieldEnum[]
 }
 
 /**

@@ -42,7 +42,6 @@ const createCache = () =>
       AccountDeposit: embedded,
       AccountWithdrawal: embedded,
       AssetDiff: embedded,
-      AssetLink: embedded,
       Check: embedded,
       ContentCredentials: embedded,
       DayFigures: embedded,
