@@ -21,7 +21,7 @@ export async function payWithdrawals(parts: MoverParts, view: ChainView): Promis
     tell(
       parts,
       'treasury',
-      `The treasury ${parts.treasury.address} has sent transactions that the database does not know: withdrawals wait. Nobody else may hold its key; after a restore, docs/operations.md tells what to do.`,
+      `The treasury ${parts.treasury.address} has sent transactions that the database does not know: withdrawals wait. Nobody else may hold its key; after a restore, "annal coins" compares them with the books.`,
     )
     return
   }

@@ -7,7 +7,7 @@ import { getCreateAddress } from 'ethers'
 import { unavailable } from '../domain/errors.ts'
 import { type BlockRow, findNewestPlaced } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
-import { findSpender } from './relay-seek.ts'
+import { findSpender } from './spender.ts'
 import { type BlockId, type ChainView, readBlockHashes } from './view.ts'
 
 /** Whether the chain has no such block any more. A block that should be there and is not shown is one that a node lacks. */
@@ -75,7 +75,7 @@ export const isAccountedFor = async (
 ): Promise<boolean> => {
   // Ours: a registry's address tells who deployed it, and with which nonce.
   if (getCreateAddress({ from: lane.address, nonce: count - 1 }) === parts.registry) return true
-  if (await findSpender(parts, lane.address, count - 1, view.head.number)) return true
+  if (await findSpender(parts.rpc, lane.address, count - 1, view.head.number)) return true
   lane.doubtedSince ??= performance.now()
   const problem = `The node counts ${count} transactions of ${lane.address} and does not show them; nothing is signed meanwhile.`
   report(parts, lane, 'count', problem)

@@ -13,9 +13,10 @@ import {
   storeCosts,
 } from './relay-follow-statements.ts'
 import { type Lane, type RelayParts, report } from './relay-lane.ts'
-import { findSpender, readingOnce, seekCommits } from './relay-seek.ts'
+import { readingOnce, seekCommits } from './relay-seek.ts'
 import { findRaw, findSigned, type InFlightRow } from './relay-statements.ts'
 import { resultOf } from './rpc.ts'
+import { findSpender } from './spender.ts'
 import { nonceOf } from './transaction.ts'
 import { type ChainView, readBlockHashes } from './view.ts'
 
@@ -211,7 +212,7 @@ const settleWithoutEffect = async (
   if (until === undefined || now < until) return
   const missing = await includeFromRegistry(parts, lane, row)
   if (missing.length === 0) return
-  const spender = await findSpender(parts, lane.address, row.nonce, deepest)
+  const spender = await findSpender(parts.rpc, lane.address, row.nonce, deepest)
   const isForeign = spender !== undefined && !row.hashes.includes(spender)
   tell(
     isForeign

@@ -10,7 +10,7 @@ import { markFound } from './relay-follow-statements.ts'
 import type { ReadHistory } from './relay-histories.ts'
 import type { RelayParts } from './relay-lane.ts'
 import { findLastNonce, transactionsOfSql } from './relay-statements.ts'
-import { quantity, RpcError, resultOf } from './rpc.ts'
+import { resultOf } from './rpc.ts'
 import { readView } from './view.ts'
 
 /** What seeking needs, which is there before any lane is. */
@@ -174,50 +174,4 @@ export const takeFromChain = async (parts: SeekParts, leaseName: string, commitI
 interface PlacedReply {
   nonce: string
   blockHash: string | null
-}
-
-interface TransactionReply {
-  hash: string
-  from: string
-  nonce: string
-}
-
-/**
- * The transaction that used an account's nonce, from blocks up to `newest`; undefined when the node cannot tell, because it
- * keeps no state from then.
- */
-export const findSpender = async (
-  { rpc }: RelayParts,
-  account: string,
-  nonce: number,
-  newest: number,
-): Promise<string | undefined> => {
-  const isUsedAt = async (block: number) =>
-    Number(await rpc.call<string>('eth_getTransactionCount', account, quantity(block))) > nonce
-  try {
-    if (!(await isUsedAt(newest))) return undefined
-    let used = newest
-    let unused = -1
-    for (let step = 1; unused < 0 && used > 0; step *= 2) {
-      const block = Math.max(used - step, 0)
-      if (await isUsedAt(block)) used = block
-      else unused = block
-    }
-    while (used - unused > 1) {
-      const middle = Math.floor((used + unused) / 2)
-      if (await isUsedAt(middle)) used = middle
-      else unused = middle
-    }
-    const block = await rpc.call<{ transactions: TransactionReply[] } | null>(
-      'eth_getBlockByNumber',
-      quantity(used),
-      true,
-    )
-    return block?.transactions.find(
-      (each) => each.from.toLowerCase() === account.toLowerCase() && Number(each.nonce) === nonce,
-    )?.hash
-  } catch (error) {
-    if (error instanceof RpcError) return undefined
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
 /** `annal foreign`. */
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
+import { blockNumber } from './block-number.ts'
 import { command } from './command.ts'
 import { counted, green, print, printJson, red, say, table } from './output.ts'
 import { withDatabase } from './with-installation.ts'
@@ -7,12 +8,6 @@ import { withDatabase } from './with-installation.ts'
 interface ForeignFlags {
   from?: number
   json?: true
-}
-
-/** Raises InvalidArgumentError. */
-const blockFrom = (text: string) => {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Expected the number of a block.')
-  return Number(text)
 }
 
 async function readForeign(from: number | undefined) {
@@ -38,7 +33,7 @@ export function addForeignCommand(program: Command): void {
     'Shows who else committed to files of ours, and how far the registry was read for that.',
     ['annal foreign', 'annal foreign --from 19000000'],
   )
-    .option('--from <block>', 'reads everything from this block on once more', blockFrom)
+    .option('--from <block>', 'reads everything from this block on once more', blockNumber)
     .option('--json', 'prints {"block", "head", "watched", "unread", "commits", "again", "recorders", "resting"}')
     .addHelpText(
       'after',

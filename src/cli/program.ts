@@ -3,6 +3,7 @@ import { Command, Help } from 'commander'
 import { addAdminCommands, addGrantCommand, addSessionsCommands } from './accounts-commands.ts'
 import { addApiKeyCommands } from './api-key-commands.ts'
 import { addCheckCommands } from './check-command.ts'
+import { addCoinsCommand } from './coins-command.ts'
 import { addCompletionCommand } from './completion-command.ts'
 import { addDepositsCommand } from './deposits-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
@@ -73,6 +74,7 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addKeysCommands,
     addRelayCommand,
     addDepositsCommand,
+    addCoinsCommand,
     addForeignCommand,
     addJobsCommand,
     addGcCommand,

@@ -326,7 +326,9 @@ export const invariants: Invariant[] = [
             select 'WITHDRAWALS', 'the book says ' || booked || ' and the withdrawals ' || moved from (
               select (select coalesce(sum(amount), 0) from entries where book = 'WITHDRAWALS') as booked,
                 (select coalesce(sum(x.amount), 0) from withdrawals x left join coin_moves m on m.id = x.move_id
-                  where x.status in ('WAITING', 'SENDING', 'CONFIRMED') and m.status is distinct from 'FINAL') as moved) sums
+                  where x.status in ('WAITING', 'SENDING', 'CONFIRMED') and m.status is distinct from 'FINAL')
+                  + (select coalesce(sum(t.value), 0) from coin_moves m join coin_transactions t on t.move_id = m.id
+                    where m.wallet_id is null and m.status not in ('FINAL', 'FAILED')) as moved) sums
               where booked <> moved`,
   },
   {

@@ -658,6 +658,12 @@ export interface SignedMove {
   lying?: bigint
 }
 
+/** A transaction of coins that is in the chain and that the books do not know: what it goes into them as. */
+export type Adoption =
+  | { kind: 'GATHERING'; move: SignedMove }
+  /** `claim`: the withdrawal that it pays; without one the platform bears it. */
+  | { kind: 'WITHDRAWAL'; move: Omit<SignedMove, 'userId'>; claim: { id: string; userId: string } | undefined }
+
 /** Somebody's credited coins on their own address, with the key that signs for them. */
 export interface LyingCoins extends BookedCoins {
   userId: string

@@ -77,6 +77,12 @@ it('a process that dies between storing and sending is followed by one that send
   )
   await first.stop()
   expect(await movesOf(user)).toMatchObject([{ status: 'SIGNED' }])
+  expect(
+    await app.sql(
+      'select from coin_moves m join coin_transactions t on t.hash = m.transaction_hash where m.sender = $1',
+      [user.address],
+    ),
+  ).toHaveLength(1)
   proxy.ambush = undefined
   moveCoins()
   await settled(user)

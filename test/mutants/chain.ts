@@ -23,6 +23,30 @@ export const chain: Mutant[] = [
       `return prices.slice(0, 1)`,
     ],
   ]),
+  ...mutantsOf(
+    'src/chain/coin-compare.ts',
+    ['chain/coins-restore.test.ts'],
+    [
+      [
+        'chain.compare-unclaimed',
+        'A payment that no withdrawal asks for is taken into the books only where the operator says so.',
+        `!claim && !borne.has(hash)`,
+        `!claim && !hash`,
+      ],
+      [
+        'chain.compare-strange',
+        'What went to somebody else is not taken for gathered.',
+        `unknown.filter(({ to }) => !isTreasury.has(to))`,
+        `unknown.filter(({ to }) => !to)`,
+      ],
+      [
+        'chain.compare-claims',
+        'Each withdrawal that waits is found among the payments.',
+        `toUnits(amount) === payment.value`,
+        `toUnits(amount) === payment.fee`,
+      ],
+    ],
+  ),
   ...mutantsOf('src/chain/coin-last.ts', COINS, [
     [
       'chain.coins-not-credited',

@@ -59,3 +59,34 @@ export async function createTestDatabase({ withClock = false } = {}): Promise<Te
     },
   }
 }
+
+/** Cuts everybody's connections to a database for as long as `work` takes; whoever lost theirs connects again. */
+async function alone<T>(client: pg.Client, name: string, work: () => Promise<T>): Promise<T> {
+  await client.query(`alter database ${name} allow_connections false`)
+  await client.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [name])
+  try {
+    return await work()
+  } finally {
+    await client.query(`alter database ${name} allow_connections true`)
+  }
+}
+
+/** A backup of a database as it is now. `restore` puts it in the database's place, which was lost; once. */
+export async function backUp(url: string): Promise<{ restore(): Promise<void> }> {
+  const name = new URL(url).pathname.slice(1)
+  const [backup, lost] = [`${name}_backup`, `${name}_lost`]
+  await onServer((client) =>
+    alone(client, name, () => client.query(`create database ${backup} template ${name} strategy file_copy`)),
+  )
+  return {
+    restore: () =>
+      onServer(async (client) => {
+        await alone(client, name, () => client.query(`alter database ${name} rename to ${lost}`)).catch((error) => {
+          // It bears another name by then.
+          if (!/does not exist/.test(String(error))) throw error
+        })
+        await client.query(`alter database ${backup} rename to ${name}`)
+        await client.query(`drop database ${lost} with (force)`)
+      }),
+  }
+}

@@ -27,6 +27,7 @@ export const auditActions = [
   'points.granted',
   'deposit.collected',
   'deposit.written-off',
+  'payment.borne',
   'order.refunded',
   'withdrawal.requested',
   'withdrawal.cancelled',

@@ -138,7 +138,7 @@ const insertTransactionsSql = (move: string) => `
 export const storeMoveSql = (kind: 'GATHERING' | 'WITHDRAWAL', from: string) => `
    inserted_move as (
      insert into coin_moves (kind, sender, nonce, recipient, wallet_id, amount, transaction_hash)
-     select '${kind}', $sender, $nonce, $recipient, $user, $amount, $hashes[1] from ${from}
+     select '${kind}', $sender, $nonce, $recipient, $user, $amount, ($hashes)[1] from ${from}
      on conflict (sender, nonce) do nothing
      returning id, uuidv7() as transfer_id
    ),
@@ -186,7 +186,7 @@ export const signAnew = statement(
   { parameters: { ...signedColumns, lying: orNull(numeric) }, columns: { id: uuid } },
   `with ${lockedWalletSql},
    renewed_move as (
-     update coin_moves m set amount = $amount, stranded_at = null, status = 'SIGNED', transaction_hash = $hashes[1], updated_at = now()
+     update coin_moves m set amount = $amount, stranded_at = null, status = 'SIGNED', transaction_hash = ($hashes)[1], updated_at = now()
      from locked_wallet
      where m.sender = $sender and m.nonce = $nonce and m.recipient = $recipient and m.wallet_id = $user
        and ${isSignedSql} and m.stranded_at is not null and ${isAllSql}

@@ -51,7 +51,15 @@ export async function readOwnCoins(query: Database['query'], userId: string): Pr
   )
 }
 
-const columnsOf = ({ userId, sender, recipient, nonce, amount, signed }: SignedMove) => ({
+/** A move as the statements take it. */
+export const columnsOf = ({
+  userId,
+  sender,
+  recipient,
+  nonce,
+  amount,
+  signed,
+}: Omit<SignedMove, 'lying' | 'isAnew'>) => ({
   ...{ user: userId, sender, recipient, nonce, amount: fromUnits(amount) },
   hashes: signed.map(({ hash }) => hash),
   raws: signed.map(({ raw }) => raw),

@@ -278,7 +278,7 @@ export type CoinMoveGroupByOutputType = {
   sender: string
   nonce: number
   recipient: string
-  walletId: string
+  walletId: string | null
   amount: runtime.Decimal
   status: $Enums.CoinMoveStatus
   transactionHash: string
@@ -321,7 +321,7 @@ export type CoinMoveWhereInput = {
   sender?: Prisma.StringFilter<"CoinMove"> | string
   nonce?: Prisma.IntFilter<"CoinMove"> | number
   recipient?: Prisma.StringFilter<"CoinMove"> | string
-  walletId?: Prisma.UuidFilter<"CoinMove"> | string
+  walletId?: Prisma.UuidNullableFilter<"CoinMove"> | string | null
   amount?: Prisma.DecimalFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFilter<"CoinMove"> | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFilter<"CoinMove"> | string
@@ -333,7 +333,7 @@ export type CoinMoveWhereInput = {
   strandedAt?: Prisma.DateTimeNullableFilter<"CoinMove"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
-  wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
+  wallet?: Prisma.XOR<Prisma.WalletNullableScalarRelationFilter, Prisma.WalletWhereInput> | null
   transactions?: Prisma.CoinTransactionListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
   withdrawal?: Prisma.XOR<Prisma.WithdrawalNullableScalarRelationFilter, Prisma.WithdrawalWhereInput> | null
@@ -345,7 +345,7 @@ export type CoinMoveOrderByWithRelationInput = {
   sender?: Prisma.SortOrder
   nonce?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
-  walletId?: Prisma.SortOrder
+  walletId?: Prisma.SortOrderInput | Prisma.SortOrder
   amount?: Prisma.SortOrder
   status?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
@@ -373,7 +373,7 @@ export type CoinMoveWhereUniqueInput = Prisma.AtLeast<{
   sender?: Prisma.StringFilter<"CoinMove"> | string
   nonce?: Prisma.IntFilter<"CoinMove"> | number
   recipient?: Prisma.StringFilter<"CoinMove"> | string
-  walletId?: Prisma.UuidFilter<"CoinMove"> | string
+  walletId?: Prisma.UuidNullableFilter<"CoinMove"> | string | null
   amount?: Prisma.DecimalFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFilter<"CoinMove"> | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFilter<"CoinMove"> | string
@@ -385,7 +385,7 @@ export type CoinMoveWhereUniqueInput = Prisma.AtLeast<{
   strandedAt?: Prisma.DateTimeNullableFilter<"CoinMove"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"CoinMove"> | Date | string
-  wallet?: Prisma.XOR<Prisma.WalletScalarRelationFilter, Prisma.WalletWhereInput>
+  wallet?: Prisma.XOR<Prisma.WalletNullableScalarRelationFilter, Prisma.WalletWhereInput> | null
   transactions?: Prisma.CoinTransactionListRelationFilter
   deposits?: Prisma.DepositListRelationFilter
   withdrawal?: Prisma.XOR<Prisma.WithdrawalNullableScalarRelationFilter, Prisma.WithdrawalWhereInput> | null
@@ -397,7 +397,7 @@ export type CoinMoveOrderByWithAggregationInput = {
   sender?: Prisma.SortOrder
   nonce?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
-  walletId?: Prisma.SortOrder
+  walletId?: Prisma.SortOrderInput | Prisma.SortOrder
   amount?: Prisma.SortOrder
   status?: Prisma.SortOrder
   transactionHash?: Prisma.SortOrder
@@ -425,7 +425,7 @@ export type CoinMoveScalarWhereWithAggregatesInput = {
   sender?: Prisma.StringWithAggregatesFilter<"CoinMove"> | string
   nonce?: Prisma.IntWithAggregatesFilter<"CoinMove"> | number
   recipient?: Prisma.StringWithAggregatesFilter<"CoinMove"> | string
-  walletId?: Prisma.UuidWithAggregatesFilter<"CoinMove"> | string
+  walletId?: Prisma.UuidNullableWithAggregatesFilter<"CoinMove"> | string | null
   amount?: Prisma.DecimalWithAggregatesFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusWithAggregatesFilter<"CoinMove"> | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringWithAggregatesFilter<"CoinMove"> | string
@@ -456,7 +456,7 @@ export type CoinMoveCreateInput = {
   strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
-  wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
+  wallet?: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
   transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
   deposits?: Prisma.DepositCreateNestedManyWithoutMoveInput
   withdrawal?: Prisma.WithdrawalCreateNestedOneWithoutMoveInput
@@ -468,7 +468,7 @@ export type CoinMoveUncheckedCreateInput = {
   sender: string
   nonce: number
   recipient: string
-  walletId: string
+  walletId?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: $Enums.CoinMoveStatus
   transactionHash: string
@@ -502,7 +502,7 @@ export type CoinMoveUpdateInput = {
   strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
+  wallet?: Prisma.WalletUpdateOneWithoutCoinMovesNestedInput
   transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutMoveNestedInput
   withdrawal?: Prisma.WithdrawalUpdateOneWithoutMoveNestedInput
@@ -514,7 +514,7 @@ export type CoinMoveUncheckedUpdateInput = {
   sender?: Prisma.StringFieldUpdateOperationsInput | string
   nonce?: Prisma.IntFieldUpdateOperationsInput | number
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
-  walletId?: Prisma.StringFieldUpdateOperationsInput | string
+  walletId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFieldUpdateOperationsInput | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -537,7 +537,7 @@ export type CoinMoveCreateManyInput = {
   sender: string
   nonce: number
   recipient: string
-  walletId: string
+  walletId?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: $Enums.CoinMoveStatus
   transactionHash: string
@@ -576,7 +576,7 @@ export type CoinMoveUncheckedUpdateManyInput = {
   sender?: Prisma.StringFieldUpdateOperationsInput | string
   nonce?: Prisma.IntFieldUpdateOperationsInput | number
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
-  walletId?: Prisma.StringFieldUpdateOperationsInput | string
+  walletId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFieldUpdateOperationsInput | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -868,7 +868,7 @@ export type CoinMoveScalarWhereInput = {
   sender?: Prisma.StringFilter<"CoinMove"> | string
   nonce?: Prisma.IntFilter<"CoinMove"> | number
   recipient?: Prisma.StringFilter<"CoinMove"> | string
-  walletId?: Prisma.UuidFilter<"CoinMove"> | string
+  walletId?: Prisma.UuidNullableFilter<"CoinMove"> | string | null
   amount?: Prisma.DecimalFilter<"CoinMove"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFilter<"CoinMove"> | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFilter<"CoinMove"> | string
@@ -899,7 +899,7 @@ export type CoinMoveCreateWithoutDepositsInput = {
   strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
-  wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
+  wallet?: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
   transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
   withdrawal?: Prisma.WithdrawalCreateNestedOneWithoutMoveInput
 }
@@ -910,7 +910,7 @@ export type CoinMoveUncheckedCreateWithoutDepositsInput = {
   sender: string
   nonce: number
   recipient: string
-  walletId: string
+  walletId?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: $Enums.CoinMoveStatus
   transactionHash: string
@@ -959,7 +959,7 @@ export type CoinMoveUpdateWithoutDepositsInput = {
   strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
+  wallet?: Prisma.WalletUpdateOneWithoutCoinMovesNestedInput
   transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
   withdrawal?: Prisma.WithdrawalUpdateOneWithoutMoveNestedInput
 }
@@ -970,7 +970,7 @@ export type CoinMoveUncheckedUpdateWithoutDepositsInput = {
   sender?: Prisma.StringFieldUpdateOperationsInput | string
   nonce?: Prisma.IntFieldUpdateOperationsInput | number
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
-  walletId?: Prisma.StringFieldUpdateOperationsInput | string
+  walletId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFieldUpdateOperationsInput | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1003,7 +1003,7 @@ export type CoinMoveCreateWithoutWithdrawalInput = {
   strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
-  wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
+  wallet?: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
   transactions?: Prisma.CoinTransactionCreateNestedManyWithoutMoveInput
   deposits?: Prisma.DepositCreateNestedManyWithoutMoveInput
 }
@@ -1014,7 +1014,7 @@ export type CoinMoveUncheckedCreateWithoutWithdrawalInput = {
   sender: string
   nonce: number
   recipient: string
-  walletId: string
+  walletId?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: $Enums.CoinMoveStatus
   transactionHash: string
@@ -1063,7 +1063,7 @@ export type CoinMoveUpdateWithoutWithdrawalInput = {
   strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
+  wallet?: Prisma.WalletUpdateOneWithoutCoinMovesNestedInput
   transactions?: Prisma.CoinTransactionUpdateManyWithoutMoveNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutMoveNestedInput
 }
@@ -1074,7 +1074,7 @@ export type CoinMoveUncheckedUpdateWithoutWithdrawalInput = {
   sender?: Prisma.StringFieldUpdateOperationsInput | string
   nonce?: Prisma.IntFieldUpdateOperationsInput | number
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
-  walletId?: Prisma.StringFieldUpdateOperationsInput | string
+  walletId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFieldUpdateOperationsInput | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1107,7 +1107,7 @@ export type CoinMoveCreateWithoutTransactionsInput = {
   strandedAt?: Date | string | null
   createdAt?: Date | string
   updatedAt?: Date | string
-  wallet: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
+  wallet?: Prisma.WalletCreateNestedOneWithoutCoinMovesInput
   deposits?: Prisma.DepositCreateNestedManyWithoutMoveInput
   withdrawal?: Prisma.WithdrawalCreateNestedOneWithoutMoveInput
 }
@@ -1118,7 +1118,7 @@ export type CoinMoveUncheckedCreateWithoutTransactionsInput = {
   sender: string
   nonce: number
   recipient: string
-  walletId: string
+  walletId?: string | null
   amount: runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: $Enums.CoinMoveStatus
   transactionHash: string
@@ -1167,7 +1167,7 @@ export type CoinMoveUpdateWithoutTransactionsInput = {
   strandedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  wallet?: Prisma.WalletUpdateOneRequiredWithoutCoinMovesNestedInput
+  wallet?: Prisma.WalletUpdateOneWithoutCoinMovesNestedInput
   deposits?: Prisma.DepositUpdateManyWithoutMoveNestedInput
   withdrawal?: Prisma.WithdrawalUpdateOneWithoutMoveNestedInput
 }
@@ -1178,7 +1178,7 @@ export type CoinMoveUncheckedUpdateWithoutTransactionsInput = {
   sender?: Prisma.StringFieldUpdateOperationsInput | string
   nonce?: Prisma.IntFieldUpdateOperationsInput | number
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
-  walletId?: Prisma.StringFieldUpdateOperationsInput | string
+  walletId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   amount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   status?: Prisma.EnumCoinMoveStatusFieldUpdateOperationsInput | $Enums.CoinMoveStatus
   transactionHash?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1334,7 +1334,7 @@ export type CoinMoveSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   strandedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
-  wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  wallet?: boolean | Prisma.CoinMove$walletArgs<ExtArgs>
   transactions?: boolean | Prisma.CoinMove$transactionsArgs<ExtArgs>
   deposits?: boolean | Prisma.CoinMove$depositsArgs<ExtArgs>
   withdrawal?: boolean | Prisma.CoinMove$withdrawalArgs<ExtArgs>
@@ -1359,7 +1359,7 @@ export type CoinMoveSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   strandedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
-  wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  wallet?: boolean | Prisma.CoinMove$walletArgs<ExtArgs>
 }, ExtArgs["result"]["coinMove"]>
 
 export type CoinMoveSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1380,7 +1380,7 @@ export type CoinMoveSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   strandedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
-  wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  wallet?: boolean | Prisma.CoinMove$walletArgs<ExtArgs>
 }, ExtArgs["result"]["coinMove"]>
 
 export type CoinMoveSelectScalar = {
@@ -1405,23 +1405,23 @@ export type CoinMoveSelectScalar = {
 
 export type CoinMoveOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "kind" | "sender" | "nonce" | "recipient" | "walletId" | "amount" | "status" | "transactionHash" | "blockNumber" | "blockHash" | "arrived" | "fee" | "settlements" | "strandedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["coinMove"]>
 export type CoinMoveInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  wallet?: boolean | Prisma.CoinMove$walletArgs<ExtArgs>
   transactions?: boolean | Prisma.CoinMove$transactionsArgs<ExtArgs>
   deposits?: boolean | Prisma.CoinMove$depositsArgs<ExtArgs>
   withdrawal?: boolean | Prisma.CoinMove$withdrawalArgs<ExtArgs>
   _count?: boolean | Prisma.CoinMoveCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CoinMoveIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  wallet?: boolean | Prisma.CoinMove$walletArgs<ExtArgs>
 }
 export type CoinMoveIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  wallet?: boolean | Prisma.WalletDefaultArgs<ExtArgs>
+  wallet?: boolean | Prisma.CoinMove$walletArgs<ExtArgs>
 }
 
 export type $CoinMovePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "CoinMove"
   objects: {
-    wallet: Prisma.$WalletPayload<ExtArgs>
+    wallet: Prisma.$WalletPayload<ExtArgs> | null
     transactions: Prisma.$CoinTransactionPayload<ExtArgs>[]
     deposits: Prisma.$DepositPayload<ExtArgs>[]
     withdrawal: Prisma.$WithdrawalPayload<ExtArgs> | null
@@ -1436,9 +1436,9 @@ export type $CoinMovePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     nonce: number
     recipient: string
     /**
-     * Whose address it leaves, or who withdraws.
+     * Whose address it leaves, or who withdraws; null of a payment that the chain has and no withdrawal in the books asks for.
      */
-    walletId: string
+    walletId: string | null
     /**
      * Currency units that the books have under way for it: what is to arrive and its fee.
      */
@@ -1859,7 +1859,7 @@ readonly fields: CoinMoveFieldRefs;
  */
 export interface Prisma__CoinMoveClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  wallet<T extends Prisma.WalletDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WalletDefaultArgs<ExtArgs>>): Prisma.Prisma__WalletClient<runtime.Types.Result.GetResult<Prisma.$WalletPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  wallet<T extends Prisma.CoinMove$walletArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CoinMove$walletArgs<ExtArgs>>): Prisma.Prisma__WalletClient<runtime.Types.Result.GetResult<Prisma.$WalletPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   transactions<T extends Prisma.CoinMove$transactionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CoinMove$transactionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CoinTransactionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   deposits<T extends Prisma.CoinMove$depositsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CoinMove$depositsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$DepositPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   withdrawal<T extends Prisma.CoinMove$withdrawalArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CoinMove$withdrawalArgs<ExtArgs>>): Prisma.Prisma__WithdrawalClient<runtime.Types.Result.GetResult<Prisma.$WithdrawalPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
@@ -2307,6 +2307,25 @@ export type CoinMoveDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Limit how many CoinMoves to delete.
    */
   limit?: number
+}
+
+/**
+ * CoinMove.wallet
+ */
+export type CoinMove$walletArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Wallet
+   */
+  select?: Prisma.WalletSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Wallet
+   */
+  omit?: Prisma.WalletOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WalletInclude<ExtArgs> | null
+  where?: Prisma.WalletWhereInput
 }
 
 /**

@@ -570,10 +570,12 @@ export type WalletCreateNestedOneWithoutCoinMovesInput = {
   connect?: Prisma.WalletWhereUniqueInput
 }
 
-export type WalletUpdateOneRequiredWithoutCoinMovesNestedInput = {
+export type WalletUpdateOneWithoutCoinMovesNestedInput = {
   create?: Prisma.XOR<Prisma.WalletCreateWithoutCoinMovesInput, Prisma.WalletUncheckedCreateWithoutCoinMovesInput>
   connectOrCreate?: Prisma.WalletCreateOrConnectWithoutCoinMovesInput
   upsert?: Prisma.WalletUpsertWithoutCoinMovesInput
+  disconnect?: Prisma.WalletWhereInput | boolean
+  delete?: Prisma.WalletWhereInput | boolean
   connect?: Prisma.WalletWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.WalletUpdateToOneWithWhereWithoutCoinMovesInput, Prisma.WalletUpdateWithoutCoinMovesInput>, Prisma.WalletUncheckedUpdateWithoutCoinMovesInput>
 }

@@ -1,0 +1,161 @@
+/** Coins after the database came back from a backup, while the chain had gone on. */
+import { Wallet } from 'ethers'
+import { expect, it } from 'vitest'
+import { quantity } from '../../src/chain/rpc.ts'
+import { toUnits } from '../../src/domain/money.ts'
+import { annalHere } from '../support/annal-command.ts'
+import { eventually } from '../support/eventually.ts'
+import { expectOk } from '../support/expect-error.ts'
+import type { SignedIn } from '../support/test-app.ts'
+import { backUp } from '../support/test-database.ts'
+import { PASSWORD } from '../support/user.ts'
+import { COIN, CONFIRMATIONS, createCoinScene } from './support/coin-scene.ts'
+
+const scene = await createCoinScene({ WITHDRAWAL_HOLD_SECONDS: '0', WITHDRAWALS_PER_DAY: '50' })
+const { chain, proxy, app, treasuryAddress, moveCoins, mine, balanceOf, pay, rich, settled, movesOf, findings } = scene
+
+const mutation = `mutation ($input: WithdrawInput!) { withdraw(input: $input) { withdrawal { id status } } }`
+const withdraw = async (user: SignedIn, amount: string, to: string): Promise<string> => {
+  const input = { amount, to, currentPassword: PASSWORD }
+  return expectOk(await user.graphql(mutation, { input })).withdraw.withdrawal.id
+}
+const statusesOf = async (user: SignedIn) =>
+  expectOk(await user.rest('GET', 'wallet/withdrawals/')).results.map(({ status }: { status: string }) => status)
+const confirmed = (user: SignedIn, count: number) =>
+  eventually(
+    async () => {
+      await mine()
+      return statusesOf(user)
+    },
+    (statuses) => statuses.filter((status: string) => status === 'confirmed').length === count,
+  )
+const credited = (user: SignedIn, num: string) =>
+  eventually(
+    () => app.wallet(user),
+    (wallet) => wallet.num === num,
+  )
+const coins = async (...args: string[]) => {
+  const { code, stdout, stderr } = await annalHere(app.env, ['coins', '--json', ...args])
+  if (stdout === '') throw new Error(stderr)
+  return { code, ...JSON.parse(stdout) }
+}
+
+it('what only the chain knows of is found, named and taken into the books, and nothing is paid twice', async () => {
+  await chain.rpc.call('anvil_setBalance', treasuryAddress, quantity(100n * COIN))
+  const first = moveCoins()
+  const payer = await rich(10n * COIN)
+  await settled(payer)
+  await first.stop()
+  const other = await rich(2n * COIN)
+  const [asked, unknown, later] = [Wallet.createRandom(), Wallet.createRandom(), Wallet.createRandom()].map(
+    ({ address }) => address,
+  ) as [string, string, string]
+  await withdraw(payer, '1', asked)
+  expect(await coins()).toMatchObject({ code: 0, differing: [], adopted: null })
+
+  const backup = await backUp(app.env.DATABASE_URL!)
+  const second = moveCoins()
+  await settled(other)
+  await confirmed(payer, 1)
+  await withdraw(payer, '0.5', unknown)
+  await confirmed(payer, 2)
+  await pay(other.address, 3n * COIN)
+  await mine(CONFIRMATIONS + 1)
+  await credited(other, '5')
+  await settled(other, 2)
+  await second.stop()
+  await backup.restore()
+
+  // Whatever runs on it meanwhile waits.
+  const third = moveCoins()
+  await eventually(
+    () => app.log.lines.map(({ message }) => message),
+    (told) => told.some((line) => line.includes('has sent transactions that the database does not know')),
+  )
+  await credited(other, '5')
+  await third.stop()
+  expect(await statusesOf(payer)).toEqual(['waiting'])
+
+  const seen = await coins()
+  expect(seen).toMatchObject({ code: 1, adopted: null })
+  const [atOther, atTreasury] = seen.differing
+  expect(atOther).toMatchObject({ address: other.address, booked: '5', agreed: '0', held: '0', problems: [] })
+  expect(atOther.unknown.map(({ nonce, kind, to }: Record<string, unknown>) => ({ nonce, kind, to }))).toEqual([
+    { nonce: 0, kind: 'gathering', to: treasuryAddress },
+    { nonce: 1, kind: 'gathering', to: treasuryAddress },
+  ])
+  expect(atTreasury).toMatchObject({
+    address: treasuryAddress,
+    user: null,
+    unknown: [
+      { kind: 'withdrawal', to: asked, arrived: '1' },
+      { kind: 'payment', to: unknown, arrived: '0.5', withdrawal: null },
+    ],
+    problems: [expect.stringContaining(`paid 0.5 to ${unknown}, and no withdrawal that waits asks for it`)],
+  })
+  // It does not add up: nothing is written.
+  expect(await coins('--adopt')).toMatchObject({ code: 1, adopted: null })
+  expect(await movesOf(other)).toEqual([])
+
+  const borne = atTreasury.unknown[1].transaction
+  expect(await coins('--bear', borne)).toMatchObject({ code: 1, adopted: null })
+  expect(await movesOf(other)).toEqual([])
+  // A node that keeps no old state says nothing of who used a nonce: the blocks are read.
+  proxy.fault = async (calls, pass) => {
+    const replies = await pass()
+    return replies.map((reply) => {
+      const call = calls.find(({ id }) => id === reply.id)!
+      const isOld = call.method === 'eth_getTransactionCount' && Number(call.params[1]) < seen.block
+      return isOld ? { jsonrpc: '2.0', id: reply.id, error: { code: -32000, message: 'missing trie node' } } : reply
+    })
+  }
+  const blind = await coins('--bear', borne, '--adopt')
+  expect(blind).toMatchObject({ code: 1, adopted: null })
+  expect(blind.differing[0].problems[0]).toContain('the node does not tell what they are: name a block')
+  expect(await coins('--bear', borne, '--from', '0', '--adopt')).toMatchObject({ code: 0, adopted: 4 })
+  proxy.fault = undefined
+
+  moveCoins()
+  await settled(other, 2)
+  await confirmed(payer, 1)
+  expect([await balanceOf(asked), await balanceOf(unknown)]).toEqual([COIN, COIN / 2n])
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+  expect(await coins()).toMatchObject({ code: 0, differing: [] })
+  // Everything goes on, and what was paid for nobody's withdrawal is the platform's loss.
+  await withdraw(payer, '2', later)
+  await confirmed(payer, 2)
+  expect(await balanceOf(later)).toBe(2n * COIN)
+  const [revenue] = await app.sql<{ sum: string }>(
+    `select trim_scale(sum(amount))::text as sum from entries where book = 'REVENUE' and currency = 'NUM'`,
+  )
+  expect(toUnits(revenue!.sum)).toBe(-COIN / 2n)
+  expect(await app.sql(`select subject from audit_entries where action = 'payment.borne'`)).toEqual([
+    { subject: borne },
+  ])
+  expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
+})
+
+it('coins that somebody else moved are told of, and nothing is written', async () => {
+  const user = await rich(COIN)
+  const thief = Wallet.createRandom().address
+  await chain.rpc.call('anvil_impersonateAccount', user.address)
+  await chain.rpc.call('eth_sendTransaction', { from: user.address, to: thief, value: quantity(COIN / 2n) })
+  await mine()
+  const { code, differing } = await coins('--adopt')
+  expect(code).toBe(1)
+  expect(differing).toHaveLength(1)
+  expect(differing[0].problems.join()).toMatch(new RegExp(`sent coins to ${thief}, which is no treasury`))
+  expect(await movesOf(user)).toEqual([])
+  await chain.rpc.call('anvil_stopImpersonatingAccount', user.address)
+  const said = await annalHere(app.env, ['coins'])
+  expect(said.stdout).toContain(user.address)
+  expect(said.stderr).toContain('It does not add up, and nothing was written.')
+  await chain.rpc.call('anvil_setBalance', user.address, quantity(COIN))
+})
+
+it.each([
+  ['--bear', 'x'],
+  ['--from', '-1'],
+])('%s %s is wrong usage', async (option, value) => {
+  expect(await annalHere(app.env, ['coins', option, value])).toMatchObject({ code: 2, stdout: '' })
+})
