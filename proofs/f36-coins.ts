@@ -206,9 +206,12 @@ async function catchCareless({ context, parts, chain, treasury, promises }: Scen
   const sent = await chain.send('PLAIN', keeper!.address, COIN + 1n)
   await until('the careless deposit is in a block', async () => (await chain.standing()).has(sent))
   await creditAtOnce(parts.database, sent)
-  // Never again, whatever chance would have done.
+  // Never again, whatever chance would have done; and so deep that it is gone, however many blocks came since.
   sent.isLost = true
-  await chain.reorganise(3)
+  await chain.rest()
+  const { blockNumber } = await chain.rpc.call<{ blockNumber: string }>('eth_getTransactionReceipt', sent.hash)
+  await chain.reorganise(Number(await chain.rpc.call<string>('eth_blockNumber')) - Number(blockNumber) + 1)
+  if ((await chain.standing()).has(sent)) return ['The deposit of the control is still there: the run is invalid.']
   const { reasons } = await judgeCoins(parts.database, chain, { treasury, funds: FUNDS, promises })
   context.say(`control: ${reasons.join(' ')}`)
   return reasons.some((reason) => reason.includes('coins are on the chain and'))
