@@ -111,3 +111,46 @@ await assert.rejects(order('nothing of the kind', apiKey), { message: 'There is 
 const id = await order('upscale', apiKey)
 const { confirmOrder } = await request(Confirm, { input: { id, maxCost: '2' } }, { token, apiKey })
 assert.equal(confirmOrder.order.totalPaid, '1.5')
+
+// #region time
+const WhatWas = graphql(`
+  query WhatWas($nid: ID!, $moment: String!) {
+    before: asset(id: $nid, asOf: $moment) { headId caption nitCommitCustom }
+    asset(id: $nid) {
+      diff(from: $moment) { changes }
+      blame { field key commit { sequence createdAt user { username } } }
+    }
+  }
+`)
+const Revert = graphql(`
+  mutation Revert($input: RevertAssetInput!) {
+    revertAsset(input: $input) { asset { caption commitCount } quote { total } }
+  }
+`)
+
+/** A moment is a time, in UTC or with its zone, or the identifier of a commit. */
+const whatWas = (moment: string) => request(WhatWas, { nid: asset.id, moment }, { token })
+/** For at most so much. The asset stays as it is when somebody changed it since it was read: `CONFLICT`. */
+const revert = (revertTo: string, expectedHead: string, maxCost = '0.2') =>
+  request(Revert, { input: { id: asset.id, revertTo, expectedHead, maxCost } }, { token })
+// #endregion
+
+const Registration = graphql(`
+  query Registration($nid: ID!) {
+    asset(id: $nid) { registration { id createdAt } }
+  }
+`)
+const { registration } = (await request(Registration, { nid: asset.id }, { token })).asset!
+const { before, asset: now } = await whatWas(registration!.createdAt)
+assert.equal(before?.caption, 'Hello')
+assert.deepEqual(now?.diff?.changes, {
+  caption: ['Hello', 'Hello again'],
+  nit_commit_custom: [{}, { license: { name: 'CC-BY-4.0' } }],
+})
+const setters = now!.blame!.map(({ field, key, commit }) => [key ?? field, commit?.sequence])
+assert.deepEqual(setters, [
+  ['caption', 2],
+  ['license', 2],
+])
+const { revertAsset } = await revert(registration!.id, updateAssetMetadata.asset.headId!)
+assert.deepEqual(revertAsset.asset, { caption: 'Hello', commitCount: 3 })
