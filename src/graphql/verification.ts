@@ -28,17 +28,20 @@ const verdictValues = {
 } as const satisfies Record<string, { value: Verdict; description: string }>
 const VerdictType = builder.enumType('Verdict', { description: 'What a history is worth.', values: verdictValues })
 
+/** What every look tells. */
+const findingFields = (t: PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Finding>) => ({
+  result: t.field({ type: FindingResult, description: 'What it found.', resolve: ({ result }) => result }),
+  finding: t.string({
+    ...characters(FINDING_CHARACTERS),
+    nullable: true,
+    description: 'A sentence, when it is not right.',
+    resolve: ({ finding }) => finding?.slice(0, FINDING_CHARACTERS),
+  }),
+})
+
 const FindingType = builder.objectRef<Finding>('Finding').implement({
   description: 'What one look found.',
-  fields: (t) => ({
-    result: t.field({ type: FindingResult, description: 'What it found.', resolve: ({ result }) => result }),
-    finding: t.string({
-      ...characters(FINDING_CHARACTERS),
-      nullable: true,
-      description: 'A sentence, when it is not right.',
-      resolve: ({ finding }) => finding?.slice(0, FINDING_CHARACTERS),
-    }),
-  }),
+  fields: findingFields,
 })
 
 const CheckType = builder.objectRef<Check>('Check').implement({
@@ -50,13 +53,7 @@ const CheckType = builder.objectRef<Check>('Check').implement({
         'What was looked at: `event`, `transaction`, `layout`, `tree`, `sha256`, `asset`, `signature`, `author`, `order`, `time` or `record`.',
       resolve: ({ name }) => name,
     }),
-    result: t.field({ type: FindingResult, description: 'What it found.', resolve: ({ result }) => result }),
-    finding: t.string({
-      ...characters(FINDING_CHARACTERS),
-      nullable: true,
-      description: 'A sentence, when it is not right.',
-      resolve: ({ finding }) => finding?.slice(0, FINDING_CHARACTERS),
-    }),
+    ...findingFields(t),
   }),
 })
 

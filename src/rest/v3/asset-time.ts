@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { defineRoute } from '../define-route.ts'
 import { graphql } from '../generated/index.ts'
 import { anyObject, givenAmount, givenText, same } from '../values.ts'
-import { expectedHead, ifMatch, versionOf } from './asset-version.ts'
+import { assetChange } from './asset-change.ts'
+import { expectedHead, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
-import { assetRecord, presentAsset } from './present-asset.ts'
+import { presentAsset } from './present-asset.ts'
 import { seconds } from './present-commit.ts'
 import { presentQuote } from './present-quote.ts'
-import { quoteRecord } from './quote.ts'
 
 const assetTree = z
   .object({
@@ -83,9 +83,7 @@ const revert = defineRoute({
   summary: 'Change an asset back to what it said',
   description:
     'Writes one new commit with what the asset said at a moment, and charges for it as an update; a request that changes nothing answers 200 and costs nothing. The file stays, and who may see it.',
-  params: nidParam,
-  headers: ifMatch,
-  errors: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT', 'PRICE_EXCEEDS_MAX_COST'],
+  ...assetChange,
   body: z
     .object({
       revert_to: same('RevertAssetInput.revertTo', givenText(64).min(1)),
@@ -93,7 +91,6 @@ const revert = defineRoute({
       max_cost: same('RevertAssetInput.maxCost', givenAmount).optional(),
     })
     .meta({ id: 'RevertAsset', description: 'What to go back to.' }),
-  action: 'asset:update',
   operation: graphql(/* GraphQL */ `
     mutation RestRevertAsset($input: RevertAssetInput!, $dryRun: Boolean!) {
       revertAsset(input: $input) {
@@ -117,9 +114,7 @@ const revert = defineRoute({
     },
     dryRun: request.dryRun,
   }),
-  answer: assetRecord,
   present: ({ revertAsset }) => presentAsset(revertAsset.asset),
-  dryRunAnswer: quoteRecord,
   presentDryRun: ({ revertAsset }, request) => presentQuote(revertAsset.quote!, request),
   etag: ({ revertAsset }) => versionOf(revertAsset.asset),
 })

@@ -15,7 +15,8 @@ import { pageLinks, pageQuery, pageRecord } from '../page-record.ts'
 import { linksOf, pageOf, presentPage } from '../pagination.ts'
 import { queryFlag } from '../query-flag.ts'
 import { givenAmount, givenFile, givenMetadata, givenObject, givenText, nothing, same } from '../values.ts'
-import { expectedHead, ifMatch, versionOf } from './asset-version.ts'
+import { assetChange } from './asset-change.ts'
+import { expectedHead, versionOf } from './asset-version.ts'
 import { nidParam } from './params.ts'
 import { assetRecord, presentAsset } from './present-asset.ts'
 import { commitRecord, presentCommit } from './present-commit.ts'
@@ -113,11 +114,8 @@ const update = defineRoute({
   tag: 'Assets',
   summary: 'Change what is said of an asset',
   description: updateDescription,
-  params: nidParam,
-  headers: ifMatch,
-  errors: ['ASSET_COMMIT_INSUFFICIENT_FUND', 'ASSET_WRITE_PERMISSION_DENIED', 'CONFLICT', 'PRICE_EXCEEDS_MAX_COST'],
+  ...assetChange,
   body: z.object(metadataBody).meta({ id: 'UpdateAsset', description: 'Only what is given changes.' }),
-  action: 'asset:update',
   operation: graphql(/* GraphQL */ `
     mutation RestUpdateAsset($input: UpdateAssetMetadataInput!, $dryRun: Boolean!) {
       updateAssetMetadata(input: $input) {
@@ -134,9 +132,7 @@ const update = defineRoute({
     input: { ...metadataFrom(request), id: request.params.nid!, expectedHead: expectedHead(request) },
     dryRun: request.dryRun,
   }),
-  answer: assetRecord,
   present: ({ updateAssetMetadata }) => presentAsset(updateAssetMetadata.asset),
-  dryRunAnswer: quoteRecord,
   presentDryRun: ({ updateAssetMetadata }, request) => presentQuote(updateAssetMetadata.quote!, request),
   etag: ({ updateAssetMetadata }) => versionOf(updateAssetMetadata.asset),
 })
