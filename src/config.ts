@@ -285,19 +285,19 @@ const variables = {
   },
   LIMIT_REQUESTS_PER_TOKEN: {
     schema: count.prefault('6000'),
-    doc: 'Requests a minute with one access token, at each process.',
+    doc: 'Requests a minute with one access token, at all processes together.',
   },
   LIMIT_REQUESTS_PER_IP: {
     schema: count.prefault('6000'),
-    doc: 'Requests a minute without a valid access token from one address, at each process.',
+    doc: 'Requests a minute without a valid access token from one address, at all processes together.',
   },
   LIMIT_STREAMS_PER_USER: {
     schema: count.prefault('50'),
-    doc: 'Event streams and subscriptions that one user has open at once, at each process.',
+    doc: 'Event streams and subscriptions that one user has open at once, at all processes together.',
   },
   LIMIT_STREAMS_PER_IP: {
     schema: count.prefault('200'),
-    doc: 'Event streams and subscriptions open at once from one address, at each process.',
+    doc: 'Event streams and subscriptions open at once from one address, at all processes together.',
   },
   TRUSTED_PROXIES: {
     schema: z

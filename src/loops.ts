@@ -72,7 +72,7 @@ function choresOf({
   layer: { services, maintenance },
   chain: { gasQuote },
 }: LoopParts): Chore[] {
-  const { orders, grants, sessions, thumbnails, deletions } = services
+  const { orders, grants, sessions, thumbnails, deletions, events } = services
   // What a backup brought back is found once in a process: backups are restored while none runs.
   const reapply = async () => ((await deletions.reapply()) ? done : undefined)
   const forgetAgain = async (cancel: AbortSignal) => {
@@ -126,12 +126,18 @@ function choresOf({
       work: maintenance.collectGarbage,
       failure: 'Blocks that nobody needs could not be removed; it is tried again, in an hour at the latest',
     },
-    // What requests of this process are charged, and whose they were, this process alone knows.
+    // What requests of this process are charged, who follows what here, and whose tokens came, this process alone knows.
     {
       role: 'http',
       every: 15_000,
       work: gasQuote?.look,
       failure: 'What gas costs could not be read; commits are charged as before',
+    },
+    {
+      role: 'http',
+      every: 20_000,
+      work: events.tellStreams,
+      failure: 'Other processes could not be told which streams are open; it is tried again soon',
     },
     {
       role: 'http',

@@ -6,19 +6,19 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Database } from '../domain/ports.ts'
 import { roles as allRoles, type Role } from '../domain/roles.ts'
-import { arrayOf, boolean, float, statement, text, uuid } from '../domain/sql.ts'
+import { arrayOf, float, statement, text, uuid } from '../domain/sql.ts'
 
 /** Milliseconds between two signs of life. */
 export const BEAT_EVERY_MS = 5_000
 /** Seconds after which a process that said nothing counts no more, as long as a lease lasts. */
 const SILENT_SECONDS = 20
-/** Seconds after which it is forgotten, with what it held. */
+/** Seconds after which it is forgotten. */
 const FORGOTTEN_SECONDS = 3_600
 
 /** A sign of life. Whoever was silent for long is forgotten by the way. */
 const beat = statement(
   'process_beat',
-  { parameters: { id: uuid, name: text, roles: arrayOf(text), forgotten: float }, columns: { is_new: boolean } },
+  { parameters: { id: uuid, name: text, roles: arrayOf(text), forgotten: float } },
   `with forgotten as (
      delete from processes where id in (
        select id from processes where seen_at < now() - make_interval(secs => $forgotten) and id <> $id
@@ -26,8 +26,7 @@ const beat = statement(
      )
    )
    insert into processes (id, name, roles) values ($id, $name, $roles)
-   on conflict (id) do update set seen_at = now(), roles = excluded.roles
-   returning xmax = 0 as is_new`,
+   on conflict (id) do update set seen_at = now(), roles = excluded.roles`,
 )
 
 /** A process that ends by itself. */
@@ -62,9 +61,8 @@ export const rolesWithout = (processes: readonly LivingProcess[]): Role[] =>
 
 /** This process among the others. */
 export interface Presence {
-  readonly id: string
-  /** Says that this process lives. Returns whether nobody knew of it, or not any more. Raises UNAVAILABLE. */
-  beat(): Promise<boolean>
+  /** Says that this process lives. Raises UNAVAILABLE. */
+  beat(): Promise<void>
   /** Roles that no process has at this moment. Raises UNAVAILABLE. */
   missingRoles(): Promise<Role[]>
   /** Says that this process ends. */
@@ -84,10 +82,8 @@ export function createPresence({
   const id = randomUUID()
   const name = [`${hostname()}:${process.pid}`, worker].filter(Boolean).join(' ')
   return {
-    id,
     async beat() {
-      const [row] = await database.query(beat, { id, name, roles: [...roles], forgotten: FORGOTTEN_SECONDS })
-      return row!.is_new
+      await database.query(beat, { id, name, roles: [...roles], forgotten: FORGOTTEN_SECONDS })
     },
     missingRoles: async () => rolesWithout(await readProcesses(database)),
     async leave() {

@@ -120,9 +120,10 @@ export const columns: Record<string, Names> = {
   grant_uses: table(row('grant_id transfer_id'), money('amount')),
   idempotency_keys: table(each(secret, 'scope payload_hash'), each(copy, 'result answer'), moment('created_at')),
   held_places: table(
-    each('whose stream is open now, or from where: gone when the process that serves it is, or ends it', 'subject'),
+    each('whose stream is open now, or from where: of a minute, and gone an hour later', 'subject'),
     row('process_id'),
     count('count'),
+    moment('until'),
   ),
   leases: ours('name holder epoch expires_at'),
   limits: table(each('a digest with a window of an hour at most', 'key'), count('count'), moment('window_end')),

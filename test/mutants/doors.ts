@@ -346,14 +346,49 @@ export const doors: Mutant[] = [
       [
         'doors.streams-user',
         'A user has so many streams open, and no more.',
-        `[[\`user:\${actor.id}\`, streamsPerUser]`,
-        `[[\`user:\${actor.id}\`, streamsPerUser * 9]`,
+        `[[\`streams:user:\${actor.id}\`, streamsPerUser]`,
+        `[[\`streams:user:\${actor.id}\`, streamsPerUser * 9]`,
       ],
       [
         'doors.streams-given-back',
         'A stream that ended makes room.',
-        `const left = open.get(key)! - 1`,
-        `const left = open.get(key)!`,
+        `change: 1 | -1) {
+    streams += change
+    for`,
+        `change: 1 | -1) {
+    streams += change
+    if (change < 0) return
+    for`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/event/held-places.ts',
+    ['rest/shared-limits.test.ts'],
+    [
+      [
+        'doors.streams-of-all-processes',
+        'Streams at all processes count together.',
+        `process_id <> $process and until > now()`,
+        `process_id = $process and until > now()`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/domain/request-limits.ts',
+    ['rest/shared-limits.test.ts', 'domain/request-limits.test.ts'],
+    [
+      [
+        'doors.requests-of-all-processes',
+        'Requests at all processes count together.',
+        `count.known = Math.max(count.known, told!.count)`,
+        `count.known += 0`,
+      ],
+      [
+        'doors.requests-minute',
+        'A minute later a caller may ask again.',
+        `if (found && found.endsAt > at) return found`,
+        `if (found) return found`,
       ],
     ],
   ),

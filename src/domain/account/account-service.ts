@@ -174,9 +174,9 @@ export function createAccountService(deps: Dependencies) {
         apiKey === undefined ? undefined : findService(sha256(apiKey)),
       ])
       const origin = { address, service }
-      if (!found) requestLimits.takeAddress(address)
+      if (!found) await requestLimits.takeAddress(address)
       if (!found) return { actor: { kind: 'anonymous', ...origin }, hasStaleToken: token !== undefined }
-      requestLimits.takeSession(found.tokenId)
+      await requestLimits.takeSession(found.tokenId)
       tokenUse.note(found.tokenId)
       const { tokenId, ...user } = found
       const { id, role, createdAt } = user

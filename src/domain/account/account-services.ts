@@ -72,14 +72,14 @@ interface Dependencies {
 export type AccountServices = ReturnType<typeof createAccountServices>['services']
 
 /**
- * Makes the services of accounts, and what carries out their jobs. What they keep in memory (limits of requests, guesses
- * that are looked at, use of sessions) is this process's own.
+ * Makes the services of accounts, and what carries out their jobs. What they keep in memory (requests that nobody was told of yet,
+ * guesses that are looked at, use of sessions) is this process's own.
  */
 export function createAccountServices(deps: Dependencies) {
   const { database, limits, idempotency, meter, config } = deps
   const passwordCheck = createPasswordCheck(deps)
   const tokenUse = createTokenUse(deps)
-  const requestLimits = createRequestLimits(config, meter)
+  const requestLimits = createRequestLimits({ database, meter, config })
   const tokens = createOneTimeTokens(deps)
   const ownPassword = createOwnPassword({ database, passwordCheck })
   const credentials = {

@@ -64,11 +64,11 @@ export function createAdminSessionService({
       const origin = { address, service: undefined }
       const [found] = secret === undefined ? [] : await database.query(useAdminSession, { hash: sha256(secret) })
       if (!found) {
-        requestLimits.takeAddress(address)
+        await requestLimits.takeAddress(address)
         return { kind: 'anonymous', ...origin }
       }
       const { tokenId, ...user } = found.signed_in
-      requestLimits.takeSession(tokenId)
+      await requestLimits.takeSession(tokenId)
       const record = { ...user, createdAt: new Date(user.createdAt) }
       return { kind: 'user', id: user.id, role: user.role, user: record, tokenId, ...origin }
     },

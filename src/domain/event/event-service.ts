@@ -13,6 +13,7 @@ import { readPosition } from './event-input.ts'
 import { type EventRecord, recordOf } from './event-record.ts'
 import { eventsOf, type Following, feedAfter, type Place, streamOf, takePlace } from './event-stream.ts'
 import type { EventType } from './event-type.ts'
+import { createHeldPlaces } from './held-places.ts'
 import { createStreamLimits } from './stream-limits.ts'
 
 /** A part of the feed, bounded by cursors (sequences) or event identifiers. */
@@ -48,7 +49,7 @@ export type CommitQuery = Omit<Prisma.CommitFindFirstArgs, 'where'>
  * session, and when the process drains.
  */
 export function createEventService({ database, notifications, actionArgs, log, meter, config }: Dependencies) {
-  const streamLimits = createStreamLimits({ ...config, meter })
+  const streamLimits = createStreamLimits({ ...config, places: createHeldPlaces({ database }), meter, log })
   const fanout = createEventFanout({ database, notifications, log })
   let hasStopped = false
   const readData = createEventData({ database, actionArgs })
@@ -70,7 +71,7 @@ export function createEventService({ database, notifications, actionArgs, log, m
     actor: Actor,
     open: (take: (following: Omit<Following, 'onEnd'>, onOverflow: 'drop' | 'end') => Promise<Place>) => Promise<T>,
   ): Promise<T> {
-    const giveBack = streamLimits.take(actor)
+    const giveBack = await streamLimits.take(actor)
     let place: Place | undefined
     try {
       return await open(async (following, onOverflow) => {
@@ -189,6 +190,9 @@ export function createEventService({ database, notifications, actionArgs, log, m
 
     /** How many streams are open. */
     openStreams: streamLimits.count,
+
+    /** Tells the other processes again which streams are open here. Raises UNAVAILABLE. */
+    tellStreams: streamLimits.tellAll,
 
     /** Ends what is followed, and what is begun from now on: the process drains. */
     stop() {

@@ -223,7 +223,7 @@ export type Lease = Prisma.LeaseModel
 export type Process = Prisma.ProcessModel
 /**
  * Model HeldPlace
- * What a process holds of a limit that all share, such as open streams of an address. Unlogged; gone with its process.
+ * What a process holds of a limit that all share, such as open streams of an address: told again before it ends. Unlogged.
  */
 export type HeldPlace = Prisma.HeldPlaceModel
 /**

@@ -681,7 +681,8 @@ export type ProcessScalarFieldEnum = (typeof ProcessScalarFieldEnum)[keyof typeo
 export const HeldPlaceScalarFieldEnum = {
   subject: 'subject',
   processId: 'processId',
-  count: 'count'
+  count: 'count',
+  until: 'until'
 } as const
 
 export type HeldPlaceScalarFieldEnum = (typeof HeldPlaceScalarFieldEnum)[keyof typeof HeldPlaceScalarFieldEnum]

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model HeldPlace
- * What a process holds of a limit that all share, such as open streams of an address. Unlogged; gone with its process.
+ * What a process holds of a limit that all share, such as open streams of an address: told again before it ends. Unlogged.
  */
 export type HeldPlaceModel = runtime.Types.Result.DefaultSelection<Prisma.$HeldPlacePayload>
 
@@ -38,18 +38,21 @@ export type HeldPlaceMinAggregateOutputType = {
   subject: string | null
   processId: string | null
   count: number | null
+  until: Date | null
 }
 
 export type HeldPlaceMaxAggregateOutputType = {
   subject: string | null
   processId: string | null
   count: number | null
+  until: Date | null
 }
 
 export type HeldPlaceCountAggregateOutputType = {
   subject: number
   processId: number
   count: number
+  until: number
   _all: number
 }
 
@@ -66,18 +69,21 @@ export type HeldPlaceMinAggregateInputType = {
   subject?: true
   processId?: true
   count?: true
+  until?: true
 }
 
 export type HeldPlaceMaxAggregateInputType = {
   subject?: true
   processId?: true
   count?: true
+  until?: true
 }
 
 export type HeldPlaceCountAggregateInputType = {
   subject?: true
   processId?: true
   count?: true
+  until?: true
   _all?: true
 }
 
@@ -171,6 +177,7 @@ export type HeldPlaceGroupByOutputType = {
   subject: string
   processId: string
   count: number
+  until: Date
   _count: HeldPlaceCountAggregateOutputType | null
   _avg: HeldPlaceAvgAggregateOutputType | null
   _sum: HeldPlaceSumAggregateOutputType | null
@@ -200,14 +207,14 @@ export type HeldPlaceWhereInput = {
   subject?: Prisma.StringFilter<"HeldPlace"> | string
   processId?: Prisma.UuidFilter<"HeldPlace"> | string
   count?: Prisma.IntFilter<"HeldPlace"> | number
-  process?: Prisma.XOR<Prisma.ProcessScalarRelationFilter, Prisma.ProcessWhereInput>
+  until?: Prisma.DateTimeFilter<"HeldPlace"> | Date | string
 }
 
 export type HeldPlaceOrderByWithRelationInput = {
   subject?: Prisma.SortOrder
   processId?: Prisma.SortOrder
   count?: Prisma.SortOrder
-  process?: Prisma.ProcessOrderByWithRelationInput
+  until?: Prisma.SortOrder
 }
 
 export type HeldPlaceWhereUniqueInput = Prisma.AtLeast<{
@@ -218,13 +225,14 @@ export type HeldPlaceWhereUniqueInput = Prisma.AtLeast<{
   subject?: Prisma.StringFilter<"HeldPlace"> | string
   processId?: Prisma.UuidFilter<"HeldPlace"> | string
   count?: Prisma.IntFilter<"HeldPlace"> | number
-  process?: Prisma.XOR<Prisma.ProcessScalarRelationFilter, Prisma.ProcessWhereInput>
+  until?: Prisma.DateTimeFilter<"HeldPlace"> | Date | string
 }, "subject_processId">
 
 export type HeldPlaceOrderByWithAggregationInput = {
   subject?: Prisma.SortOrder
   processId?: Prisma.SortOrder
   count?: Prisma.SortOrder
+  until?: Prisma.SortOrder
   _count?: Prisma.HeldPlaceCountOrderByAggregateInput
   _avg?: Prisma.HeldPlaceAvgOrderByAggregateInput
   _max?: Prisma.HeldPlaceMaxOrderByAggregateInput
@@ -239,57 +247,56 @@ export type HeldPlaceScalarWhereWithAggregatesInput = {
   subject?: Prisma.StringWithAggregatesFilter<"HeldPlace"> | string
   processId?: Prisma.UuidWithAggregatesFilter<"HeldPlace"> | string
   count?: Prisma.IntWithAggregatesFilter<"HeldPlace"> | number
+  until?: Prisma.DateTimeWithAggregatesFilter<"HeldPlace"> | Date | string
 }
 
 export type HeldPlaceCreateInput = {
   subject: string
+  processId: string
   count: number
-  process: Prisma.ProcessCreateNestedOneWithoutPlacesInput
+  until: Date | string
 }
 
 export type HeldPlaceUncheckedCreateInput = {
   subject: string
   processId: string
   count: number
+  until: Date | string
 }
 
 export type HeldPlaceUpdateInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
+  processId?: Prisma.StringFieldUpdateOperationsInput | string
   count?: Prisma.IntFieldUpdateOperationsInput | number
-  process?: Prisma.ProcessUpdateOneRequiredWithoutPlacesNestedInput
+  until?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type HeldPlaceUncheckedUpdateInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   processId?: Prisma.StringFieldUpdateOperationsInput | string
   count?: Prisma.IntFieldUpdateOperationsInput | number
+  until?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type HeldPlaceCreateManyInput = {
   subject: string
   processId: string
   count: number
+  until: Date | string
 }
 
 export type HeldPlaceUpdateManyMutationInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
+  processId?: Prisma.StringFieldUpdateOperationsInput | string
   count?: Prisma.IntFieldUpdateOperationsInput | number
+  until?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type HeldPlaceUncheckedUpdateManyInput = {
   subject?: Prisma.StringFieldUpdateOperationsInput | string
   processId?: Prisma.StringFieldUpdateOperationsInput | string
   count?: Prisma.IntFieldUpdateOperationsInput | number
-}
-
-export type HeldPlaceListRelationFilter = {
-  every?: Prisma.HeldPlaceWhereInput
-  some?: Prisma.HeldPlaceWhereInput
-  none?: Prisma.HeldPlaceWhereInput
-}
-
-export type HeldPlaceOrderByRelationAggregateInput = {
-  _count?: Prisma.SortOrder
+  until?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type HeldPlaceSubjectProcessIdCompoundUniqueInput = {
@@ -301,6 +308,7 @@ export type HeldPlaceCountOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   processId?: Prisma.SortOrder
   count?: Prisma.SortOrder
+  until?: Prisma.SortOrder
 }
 
 export type HeldPlaceAvgOrderByAggregateInput = {
@@ -311,123 +319,18 @@ export type HeldPlaceMaxOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   processId?: Prisma.SortOrder
   count?: Prisma.SortOrder
+  until?: Prisma.SortOrder
 }
 
 export type HeldPlaceMinOrderByAggregateInput = {
   subject?: Prisma.SortOrder
   processId?: Prisma.SortOrder
   count?: Prisma.SortOrder
+  until?: Prisma.SortOrder
 }
 
 export type HeldPlaceSumOrderByAggregateInput = {
   count?: Prisma.SortOrder
-}
-
-export type HeldPlaceCreateNestedManyWithoutProcessInput = {
-  create?: Prisma.XOR<Prisma.HeldPlaceCreateWithoutProcessInput, Prisma.HeldPlaceUncheckedCreateWithoutProcessInput> | Prisma.HeldPlaceCreateWithoutProcessInput[] | Prisma.HeldPlaceUncheckedCreateWithoutProcessInput[]
-  connectOrCreate?: Prisma.HeldPlaceCreateOrConnectWithoutProcessInput | Prisma.HeldPlaceCreateOrConnectWithoutProcessInput[]
-  createMany?: Prisma.HeldPlaceCreateManyProcessInputEnvelope
-  connect?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-}
-
-export type HeldPlaceUncheckedCreateNestedManyWithoutProcessInput = {
-  create?: Prisma.XOR<Prisma.HeldPlaceCreateWithoutProcessInput, Prisma.HeldPlaceUncheckedCreateWithoutProcessInput> | Prisma.HeldPlaceCreateWithoutProcessInput[] | Prisma.HeldPlaceUncheckedCreateWithoutProcessInput[]
-  connectOrCreate?: Prisma.HeldPlaceCreateOrConnectWithoutProcessInput | Prisma.HeldPlaceCreateOrConnectWithoutProcessInput[]
-  createMany?: Prisma.HeldPlaceCreateManyProcessInputEnvelope
-  connect?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-}
-
-export type HeldPlaceUpdateManyWithoutProcessNestedInput = {
-  create?: Prisma.XOR<Prisma.HeldPlaceCreateWithoutProcessInput, Prisma.HeldPlaceUncheckedCreateWithoutProcessInput> | Prisma.HeldPlaceCreateWithoutProcessInput[] | Prisma.HeldPlaceUncheckedCreateWithoutProcessInput[]
-  connectOrCreate?: Prisma.HeldPlaceCreateOrConnectWithoutProcessInput | Prisma.HeldPlaceCreateOrConnectWithoutProcessInput[]
-  upsert?: Prisma.HeldPlaceUpsertWithWhereUniqueWithoutProcessInput | Prisma.HeldPlaceUpsertWithWhereUniqueWithoutProcessInput[]
-  createMany?: Prisma.HeldPlaceCreateManyProcessInputEnvelope
-  set?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  disconnect?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  delete?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  connect?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  update?: Prisma.HeldPlaceUpdateWithWhereUniqueWithoutProcessInput | Prisma.HeldPlaceUpdateWithWhereUniqueWithoutProcessInput[]
-  updateMany?: Prisma.HeldPlaceUpdateManyWithWhereWithoutProcessInput | Prisma.HeldPlaceUpdateManyWithWhereWithoutProcessInput[]
-  deleteMany?: Prisma.HeldPlaceScalarWhereInput | Prisma.HeldPlaceScalarWhereInput[]
-}
-
-export type HeldPlaceUncheckedUpdateManyWithoutProcessNestedInput = {
-  create?: Prisma.XOR<Prisma.HeldPlaceCreateWithoutProcessInput, Prisma.HeldPlaceUncheckedCreateWithoutProcessInput> | Prisma.HeldPlaceCreateWithoutProcessInput[] | Prisma.HeldPlaceUncheckedCreateWithoutProcessInput[]
-  connectOrCreate?: Prisma.HeldPlaceCreateOrConnectWithoutProcessInput | Prisma.HeldPlaceCreateOrConnectWithoutProcessInput[]
-  upsert?: Prisma.HeldPlaceUpsertWithWhereUniqueWithoutProcessInput | Prisma.HeldPlaceUpsertWithWhereUniqueWithoutProcessInput[]
-  createMany?: Prisma.HeldPlaceCreateManyProcessInputEnvelope
-  set?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  disconnect?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  delete?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  connect?: Prisma.HeldPlaceWhereUniqueInput | Prisma.HeldPlaceWhereUniqueInput[]
-  update?: Prisma.HeldPlaceUpdateWithWhereUniqueWithoutProcessInput | Prisma.HeldPlaceUpdateWithWhereUniqueWithoutProcessInput[]
-  updateMany?: Prisma.HeldPlaceUpdateManyWithWhereWithoutProcessInput | Prisma.HeldPlaceUpdateManyWithWhereWithoutProcessInput[]
-  deleteMany?: Prisma.HeldPlaceScalarWhereInput | Prisma.HeldPlaceScalarWhereInput[]
-}
-
-export type HeldPlaceCreateWithoutProcessInput = {
-  subject: string
-  count: number
-}
-
-export type HeldPlaceUncheckedCreateWithoutProcessInput = {
-  subject: string
-  count: number
-}
-
-export type HeldPlaceCreateOrConnectWithoutProcessInput = {
-  where: Prisma.HeldPlaceWhereUniqueInput
-  create: Prisma.XOR<Prisma.HeldPlaceCreateWithoutProcessInput, Prisma.HeldPlaceUncheckedCreateWithoutProcessInput>
-}
-
-export type HeldPlaceCreateManyProcessInputEnvelope = {
-  data: Prisma.HeldPlaceCreateManyProcessInput | Prisma.HeldPlaceCreateManyProcessInput[]
-  skipDuplicates?: boolean
-}
-
-export type HeldPlaceUpsertWithWhereUniqueWithoutProcessInput = {
-  where: Prisma.HeldPlaceWhereUniqueInput
-  update: Prisma.XOR<Prisma.HeldPlaceUpdateWithoutProcessInput, Prisma.HeldPlaceUncheckedUpdateWithoutProcessInput>
-  create: Prisma.XOR<Prisma.HeldPlaceCreateWithoutProcessInput, Prisma.HeldPlaceUncheckedCreateWithoutProcessInput>
-}
-
-export type HeldPlaceUpdateWithWhereUniqueWithoutProcessInput = {
-  where: Prisma.HeldPlaceWhereUniqueInput
-  data: Prisma.XOR<Prisma.HeldPlaceUpdateWithoutProcessInput, Prisma.HeldPlaceUncheckedUpdateWithoutProcessInput>
-}
-
-export type HeldPlaceUpdateManyWithWhereWithoutProcessInput = {
-  where: Prisma.HeldPlaceScalarWhereInput
-  data: Prisma.XOR<Prisma.HeldPlaceUpdateManyMutationInput, Prisma.HeldPlaceUncheckedUpdateManyWithoutProcessInput>
-}
-
-export type HeldPlaceScalarWhereInput = {
-  AND?: Prisma.HeldPlaceScalarWhereInput | Prisma.HeldPlaceScalarWhereInput[]
-  OR?: Prisma.HeldPlaceScalarWhereInput[]
-  NOT?: Prisma.HeldPlaceScalarWhereInput | Prisma.HeldPlaceScalarWhereInput[]
-  subject?: Prisma.StringFilter<"HeldPlace"> | string
-  processId?: Prisma.UuidFilter<"HeldPlace"> | string
-  count?: Prisma.IntFilter<"HeldPlace"> | number
-}
-
-export type HeldPlaceCreateManyProcessInput = {
-  subject: string
-  count: number
-}
-
-export type HeldPlaceUpdateWithoutProcessInput = {
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
-  count?: Prisma.IntFieldUpdateOperationsInput | number
-}
-
-export type HeldPlaceUncheckedUpdateWithoutProcessInput = {
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
-  count?: Prisma.IntFieldUpdateOperationsInput | number
-}
-
-export type HeldPlaceUncheckedUpdateManyWithoutProcessInput = {
-  subject?: Prisma.StringFieldUpdateOperationsInput | string
-  count?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 
@@ -436,49 +339,40 @@ export type HeldPlaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   subject?: boolean
   processId?: boolean
   count?: boolean
-  process?: boolean | Prisma.ProcessDefaultArgs<ExtArgs>
+  until?: boolean
 }, ExtArgs["result"]["heldPlace"]>
 
 export type HeldPlaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   subject?: boolean
   processId?: boolean
   count?: boolean
-  process?: boolean | Prisma.ProcessDefaultArgs<ExtArgs>
+  until?: boolean
 }, ExtArgs["result"]["heldPlace"]>
 
 export type HeldPlaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   subject?: boolean
   processId?: boolean
   count?: boolean
-  process?: boolean | Prisma.ProcessDefaultArgs<ExtArgs>
+  until?: boolean
 }, ExtArgs["result"]["heldPlace"]>
 
 export type HeldPlaceSelectScalar = {
   subject?: boolean
   processId?: boolean
   count?: boolean
+  until?: boolean
 }
 
-export type HeldPlaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"subject" | "processId" | "count", ExtArgs["result"]["heldPlace"]>
-export type HeldPlaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  process?: boolean | Prisma.ProcessDefaultArgs<ExtArgs>
-}
-export type HeldPlaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  process?: boolean | Prisma.ProcessDefaultArgs<ExtArgs>
-}
-export type HeldPlaceIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  process?: boolean | Prisma.ProcessDefaultArgs<ExtArgs>
-}
+export type HeldPlaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"subject" | "processId" | "count" | "until", ExtArgs["result"]["heldPlace"]>
 
 export type $HeldPlacePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "HeldPlace"
-  objects: {
-    process: Prisma.$ProcessPayload<ExtArgs>
-  }
+  objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     subject: string
     processId: string
     count: number
+    until: Date
   }, ExtArgs["result"]["heldPlace"]>
   composites: {}
 }
@@ -873,7 +767,6 @@ readonly fields: HeldPlaceFieldRefs;
  */
 export interface Prisma__HeldPlaceClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  process<T extends Prisma.ProcessDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ProcessDefaultArgs<ExtArgs>>): Prisma.Prisma__ProcessClient<runtime.Types.Result.GetResult<Prisma.$ProcessPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -906,6 +799,7 @@ export interface HeldPlaceFieldRefs {
   readonly subject: Prisma.FieldRef<"HeldPlace", 'String'>
   readonly processId: Prisma.FieldRef<"HeldPlace", 'String'>
   readonly count: Prisma.FieldRef<"HeldPlace", 'Int'>
+  readonly until: Prisma.FieldRef<"HeldPlace", 'DateTime'>
 }
     
 
@@ -922,10 +816,6 @@ export type HeldPlaceFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Omit specific fields from the HeldPlace
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
   /**
    * Filter, which HeldPlace to fetch.
    */
@@ -945,10 +835,6 @@ export type HeldPlaceFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
-  /**
    * Filter, which HeldPlace to fetch.
    */
   where: Prisma.HeldPlaceWhereUniqueInput
@@ -966,10 +852,6 @@ export type HeldPlaceFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Omit specific fields from the HeldPlace
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
   /**
    * Filter, which HeldPlace to fetch.
    */
@@ -1019,10 +901,6 @@ export type HeldPlaceFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
-  /**
    * Filter, which HeldPlace to fetch.
    */
   where?: Prisma.HeldPlaceWhereInput
@@ -1070,10 +948,6 @@ export type HeldPlaceFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Omit specific fields from the HeldPlace
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
   /**
    * Filter, which HeldPlaces to fetch.
    */
@@ -1123,10 +997,6 @@ export type HeldPlaceCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
-  /**
    * The data needed to create a HeldPlace.
    */
   data: Prisma.XOR<Prisma.HeldPlaceCreateInput, Prisma.HeldPlaceUncheckedCreateInput>
@@ -1160,10 +1030,6 @@ export type HeldPlaceCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    */
   data: Prisma.HeldPlaceCreateManyInput | Prisma.HeldPlaceCreateManyInput[]
   skipDuplicates?: boolean
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1178,10 +1044,6 @@ export type HeldPlaceUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the HeldPlace
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
   /**
    * The data needed to update a HeldPlace.
    */
@@ -1234,10 +1096,6 @@ export type HeldPlaceUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Exten
    * Limit how many HeldPlaces to update.
    */
   limit?: number
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -1252,10 +1110,6 @@ export type HeldPlaceUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the HeldPlace
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
   /**
    * The filter to search for the HeldPlace to update in case it exists.
    */
@@ -1282,10 +1136,6 @@ export type HeldPlaceDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the HeldPlace
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
   /**
    * Filter which HeldPlace to delete.
    */
@@ -1318,8 +1168,4 @@ export type HeldPlaceDefaultArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the HeldPlace
    */
   omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
 }

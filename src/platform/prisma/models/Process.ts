@@ -178,7 +178,6 @@ export type ProcessWhereInput = {
   roles?: Prisma.StringNullableListFilter<"Process">
   startedAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"Process"> | Date | string
-  places?: Prisma.HeldPlaceListRelationFilter
 }
 
 export type ProcessOrderByWithRelationInput = {
@@ -187,7 +186,6 @@ export type ProcessOrderByWithRelationInput = {
   roles?: Prisma.SortOrder
   startedAt?: Prisma.SortOrder
   seenAt?: Prisma.SortOrder
-  places?: Prisma.HeldPlaceOrderByRelationAggregateInput
 }
 
 export type ProcessWhereUniqueInput = Prisma.AtLeast<{
@@ -199,7 +197,6 @@ export type ProcessWhereUniqueInput = Prisma.AtLeast<{
   roles?: Prisma.StringNullableListFilter<"Process">
   startedAt?: Prisma.DateTimeFilter<"Process"> | Date | string
   seenAt?: Prisma.DateTimeFilter<"Process"> | Date | string
-  places?: Prisma.HeldPlaceListRelationFilter
 }, "id">
 
 export type ProcessOrderByWithAggregationInput = {
@@ -230,7 +227,6 @@ export type ProcessCreateInput = {
   roles?: Prisma.ProcessCreaterolesInput | string[]
   startedAt?: Date | string
   seenAt?: Date | string
-  places?: Prisma.HeldPlaceCreateNestedManyWithoutProcessInput
 }
 
 export type ProcessUncheckedCreateInput = {
@@ -239,7 +235,6 @@ export type ProcessUncheckedCreateInput = {
   roles?: Prisma.ProcessCreaterolesInput | string[]
   startedAt?: Date | string
   seenAt?: Date | string
-  places?: Prisma.HeldPlaceUncheckedCreateNestedManyWithoutProcessInput
 }
 
 export type ProcessUpdateInput = {
@@ -248,7 +243,6 @@ export type ProcessUpdateInput = {
   roles?: Prisma.ProcessUpdaterolesInput | string[]
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  places?: Prisma.HeldPlaceUpdateManyWithoutProcessNestedInput
 }
 
 export type ProcessUncheckedUpdateInput = {
@@ -257,7 +251,6 @@ export type ProcessUncheckedUpdateInput = {
   roles?: Prisma.ProcessUpdaterolesInput | string[]
   startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  places?: Prisma.HeldPlaceUncheckedUpdateManyWithoutProcessNestedInput
 }
 
 export type ProcessCreateManyInput = {
@@ -314,11 +307,6 @@ export type ProcessMinOrderByAggregateInput = {
   seenAt?: Prisma.SortOrder
 }
 
-export type ProcessScalarRelationFilter = {
-  is?: Prisma.ProcessWhereInput
-  isNot?: Prisma.ProcessWhereInput
-}
-
 export type ProcessCreaterolesInput = {
   set: string[]
 }
@@ -328,97 +316,6 @@ export type ProcessUpdaterolesInput = {
   push?: string | string[]
 }
 
-export type ProcessCreateNestedOneWithoutPlacesInput = {
-  create?: Prisma.XOR<Prisma.ProcessCreateWithoutPlacesInput, Prisma.ProcessUncheckedCreateWithoutPlacesInput>
-  connectOrCreate?: Prisma.ProcessCreateOrConnectWithoutPlacesInput
-  connect?: Prisma.ProcessWhereUniqueInput
-}
-
-export type ProcessUpdateOneRequiredWithoutPlacesNestedInput = {
-  create?: Prisma.XOR<Prisma.ProcessCreateWithoutPlacesInput, Prisma.ProcessUncheckedCreateWithoutPlacesInput>
-  connectOrCreate?: Prisma.ProcessCreateOrConnectWithoutPlacesInput
-  upsert?: Prisma.ProcessUpsertWithoutPlacesInput
-  connect?: Prisma.ProcessWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.ProcessUpdateToOneWithWhereWithoutPlacesInput, Prisma.ProcessUpdateWithoutPlacesInput>, Prisma.ProcessUncheckedUpdateWithoutPlacesInput>
-}
-
-export type ProcessCreateWithoutPlacesInput = {
-  id: string
-  name: string
-  roles?: Prisma.ProcessCreaterolesInput | string[]
-  startedAt?: Date | string
-  seenAt?: Date | string
-}
-
-export type ProcessUncheckedCreateWithoutPlacesInput = {
-  id: string
-  name: string
-  roles?: Prisma.ProcessCreaterolesInput | string[]
-  startedAt?: Date | string
-  seenAt?: Date | string
-}
-
-export type ProcessCreateOrConnectWithoutPlacesInput = {
-  where: Prisma.ProcessWhereUniqueInput
-  create: Prisma.XOR<Prisma.ProcessCreateWithoutPlacesInput, Prisma.ProcessUncheckedCreateWithoutPlacesInput>
-}
-
-export type ProcessUpsertWithoutPlacesInput = {
-  update: Prisma.XOR<Prisma.ProcessUpdateWithoutPlacesInput, Prisma.ProcessUncheckedUpdateWithoutPlacesInput>
-  create: Prisma.XOR<Prisma.ProcessCreateWithoutPlacesInput, Prisma.ProcessUncheckedCreateWithoutPlacesInput>
-  where?: Prisma.ProcessWhereInput
-}
-
-export type ProcessUpdateToOneWithWhereWithoutPlacesInput = {
-  where?: Prisma.ProcessWhereInput
-  data: Prisma.XOR<Prisma.ProcessUpdateWithoutPlacesInput, Prisma.ProcessUncheckedUpdateWithoutPlacesInput>
-}
-
-export type ProcessUpdateWithoutPlacesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  roles?: Prisma.ProcessUpdaterolesInput | string[]
-  startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
-export type ProcessUncheckedUpdateWithoutPlacesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  name?: Prisma.StringFieldUpdateOperationsInput | string
-  roles?: Prisma.ProcessUpdaterolesInput | string[]
-  startedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  seenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
-
-/**
- * Count Type ProcessCountOutputType
- */
-
-export type ProcessCountOutputType = {
-  places: number
-}
-
-export type ProcessCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  places?: boolean | ProcessCountOutputTypeCountPlacesArgs
-}
-
-/**
- * ProcessCountOutputType without action
- */
-export type ProcessCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the ProcessCountOutputType
-   */
-  select?: Prisma.ProcessCountOutputTypeSelect<ExtArgs> | null
-}
-
-/**
- * ProcessCountOutputType without action
- */
-export type ProcessCountOutputTypeCountPlacesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.HeldPlaceWhereInput
-}
 
 
 export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -427,8 +324,6 @@ export type ProcessSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   roles?: boolean
   startedAt?: boolean
   seenAt?: boolean
-  places?: boolean | Prisma.Process$placesArgs<ExtArgs>
-  _count?: boolean | Prisma.ProcessCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["process"]>
 
 export type ProcessSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -456,18 +351,10 @@ export type ProcessSelectScalar = {
 }
 
 export type ProcessOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "roles" | "startedAt" | "seenAt", ExtArgs["result"]["process"]>
-export type ProcessInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  places?: boolean | Prisma.Process$placesArgs<ExtArgs>
-  _count?: boolean | Prisma.ProcessCountOutputTypeDefaultArgs<ExtArgs>
-}
-export type ProcessIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
-export type ProcessIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $ProcessPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Process"
-  objects: {
-    places: Prisma.$HeldPlacePayload<ExtArgs>[]
-  }
+  objects: {}
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     /**
@@ -874,7 +761,6 @@ readonly fields: ProcessFieldRefs;
  */
 export interface Prisma__ProcessClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  places<T extends Prisma.Process$placesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Process$placesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HeldPlacePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -926,10 +812,6 @@ export type ProcessFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
-  /**
    * Filter, which Process to fetch.
    */
   where: Prisma.ProcessWhereUniqueInput
@@ -948,10 +830,6 @@ export type ProcessFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extension
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
-  /**
    * Filter, which Process to fetch.
    */
   where: Prisma.ProcessWhereUniqueInput
@@ -969,10 +847,6 @@ export type ProcessFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Omit specific fields from the Process
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
   /**
    * Filter, which Process to fetch.
    */
@@ -1022,10 +896,6 @@ export type ProcessFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
-  /**
    * Filter, which Process to fetch.
    */
   where?: Prisma.ProcessWhereInput
@@ -1073,10 +943,6 @@ export type ProcessFindManyArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Omit specific fields from the Process
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
   /**
    * Filter, which Processes to fetch.
    */
@@ -1126,10 +992,6 @@ export type ProcessCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
-  /**
    * The data needed to create a Process.
    */
   data: Prisma.XOR<Prisma.ProcessCreateInput, Prisma.ProcessUncheckedCreateInput>
@@ -1177,10 +1039,6 @@ export type ProcessUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Omit specific fields from the Process
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
   /**
    * The data needed to update a Process.
    */
@@ -1248,10 +1106,6 @@ export type ProcessUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
-  /**
    * The filter to search for the Process to update in case it exists.
    */
   where: Prisma.ProcessWhereUniqueInput
@@ -1278,10 +1132,6 @@ export type ProcessDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
   /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
-  /**
    * Filter which Process to delete.
    */
   where: Prisma.ProcessWhereUniqueInput
@@ -1302,30 +1152,6 @@ export type ProcessDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
 }
 
 /**
- * Process.places
- */
-export type Process$placesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the HeldPlace
-   */
-  select?: Prisma.HeldPlaceSelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the HeldPlace
-   */
-  omit?: Prisma.HeldPlaceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.HeldPlaceInclude<ExtArgs> | null
-  where?: Prisma.HeldPlaceWhereInput
-  orderBy?: Prisma.HeldPlaceOrderByWithRelationInput | Prisma.HeldPlaceOrderByWithRelationInput[]
-  cursor?: Prisma.HeldPlaceWhereUniqueInput
-  take?: number
-  skip?: number
-  distinct?: Prisma.HeldPlaceScalarFieldEnum | Prisma.HeldPlaceScalarFieldEnum[]
-}
-
-/**
  * Process without action
  */
 export type ProcessDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1337,8 +1163,4 @@ export type ProcessDefaultArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Omit specific fields from the Process
    */
   omit?: Prisma.ProcessOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.ProcessInclude<ExtArgs> | null
 }

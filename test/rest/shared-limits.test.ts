@@ -1,0 +1,124 @@
+/** Limits that protect people hold for all processes together: what is used up at one is used up at the other. Decision 42. */
+import { afterAll, afterEach, expect, it } from 'vitest'
+import { type EventReader, readEvents } from '../support/event-stream.ts'
+import { eventually } from '../support/eventually.ts'
+import { createRest, type RestOptions } from '../support/rest-client.ts'
+import { startAnother } from '../support/start-another.ts'
+import { createTestApp, newFile, type SignedIn } from '../support/test-app.ts'
+import { PASSWORD } from '../support/user.ts'
+
+const app = await createTestApp({
+  env: {
+    LIMIT_SIGN_UPS_PER_IP: '2',
+    LIMIT_SIGN_INS_PER_IP: '4',
+    LIMIT_RESETS_PER_IP: '2',
+    LIMIT_UPLOADS_PER_USER: '2',
+    LIMIT_REQUESTS_PER_TOKEN: '30',
+    LIMIT_REQUESTS_PER_IP: '30',
+    LIMIT_STREAMS_PER_USER: '2',
+    LIMIT_STREAMS_PER_IP: '3',
+    TRUSTED_PROXIES: '127.0.0.1',
+  },
+})
+const another = await startAnother(app)
+afterAll(another.stop)
+
+const urls = [app.url, another.url] as const
+let hosts = 0
+/** An address that nobody has come from, as the proxy tells it. */
+const newAddress = () => {
+  hosts += 1
+  return { 'X-Forwarded-For': `198.51.100.${hosts}` }
+}
+
+const ask = (url: string, method: string, path: string, options: RestOptions) => createRest(url)(method, path, options)
+
+/** Asks one process after the other, `most` times in all, and then each once more: only these are refused. */
+async function expectShared(most: number, attempt: (url: string, n: number) => Promise<{ status: number }>) {
+  const statuses: number[] = []
+  for (let n = 0; n < most + 2; n += 1) statuses.push((await attempt(urls[n % 2]!, n)).status)
+  expect(statuses.slice(0, most)).not.toContain(429)
+  expect(statuses.slice(most)).toEqual([429, 429])
+}
+
+const login = (url: string, email: string, headers: Record<string, string>) =>
+  ask(url, 'POST', 'auth/token/login/', { json: { email, password: 'wrong password' }, headers })
+
+it('sign-ins from one address', async () => {
+  const headers = newAddress()
+  await expectShared(4, (url, n) => login(url, `nobody${n}@example.org`, headers))
+})
+
+it('guesses at the password of one account, from wherever they come', async () => {
+  const { email } = await app.newUser()
+  await expectShared(4, (url) => login(url, email, newAddress()))
+})
+
+it('sign-ups from one address', async () => {
+  const headers = newAddress()
+  await expectShared(2, (url, n) =>
+    ask(url, 'POST', 'auth/users/', {
+      json: { username: `shared${n}`, email: `shared${n}@example.org`, password: PASSWORD },
+      headers,
+    }),
+  )
+})
+
+it('mails that are asked for from one address', async () => {
+  const headers = newAddress()
+  await expectShared(2, (url, n) =>
+    ask(url, 'POST', 'auth/users/reset_password/', { json: { email: `reset${n}@example.org` }, headers }),
+  )
+})
+
+it('files that a user registers', async () => {
+  const user = await app.newUser()
+  await expectShared(2, (url) =>
+    ask(url, 'POST', 'assets/', { actor: user, multipart: { asset_file: newFile() }, headers: newAddress() }),
+  )
+})
+
+it('requests with one token', async () => {
+  const user = await app.newUser()
+  await expectShared(30, (url) => ask(url, 'GET', 'auth/users/me/', { actor: user }))
+})
+
+it('requests without a token from one address', async () => {
+  const headers = newAddress()
+  await expectShared(30, (url) => ask(url, 'GET', '/version', { headers }))
+})
+
+let readers: EventReader[] = []
+afterEach(async () => {
+  for (const reader of readers) reader.close()
+  await Promise.all(readers.map(({ ended }) => ended))
+  readers = []
+})
+
+async function follow(url: string, actor: SignedIn, headers: Record<string, string>) {
+  const reader = await readEvents(`${url}/api/v3/events/stream`, { actor, headers })
+  readers.push(reader)
+  return reader
+}
+
+it('streams that a user has open, and one that ends makes room at the other process', async () => {
+  const user = await app.newUser()
+  await expectShared(2, (url) => follow(url, user, newAddress()))
+  readers[0]!.close()
+  await eventually(
+    () => follow(another.url, user, newAddress()),
+    ({ status }) => status === 200,
+  )
+})
+
+it('streams that are open from one address, and what a process held that is gone is free a minute later', async () => {
+  const headers = newAddress()
+  await expectShared(3, async (url) => follow(url, await app.newUser(), headers))
+  const subject = `streams:address:${headers['X-Forwarded-For']}`
+  // As if it had been killed, and a minute were over.
+  await app.sql(`update held_places set until = now() where subject = $1`, [subject])
+  expect((await follow(another.url, await app.newUser(), headers)).status).toBe(200)
+  // Whoever lives says it again.
+  await app.services.events.tellStreams()
+  expect((await follow(another.url, await app.newUser(), headers)).status).toBe(429)
+})
