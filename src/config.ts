@@ -108,6 +108,10 @@ const variables = {
     schema: address.optional(),
     doc: 'The ERC-7053 registry. Default: deployed at first start.',
   },
+  CHAIN_REGISTRY_BLOCK: {
+    schema: whole(0, 999_999_999).optional(),
+    doc: 'The block at which the registry was deployed, from which on its log is read. Default: found, where the node keeps old state; else the first.',
+  },
   CHAIN_RELAY_KEYS: {
     schema: relayKeys.optional(),
     doc: 'Private keys of the relay accounts, 64 hex digits each, separated by commas.',
@@ -510,6 +514,7 @@ export function readConfig(
       rpcUrl: values.CHAIN_RPC_URL,
       id: values.CHAIN_ID,
       registryAddress: values.CHAIN_REGISTRY_ADDRESS,
+      registryBlock: values.CHAIN_REGISTRY_BLOCK,
       relayKeys: values.CHAIN_RELAY_KEYS,
       earlierRelays: values.CHAIN_EARLIER_RELAYS,
       treasuryKey: values.CHAIN_TREASURY_KEY,

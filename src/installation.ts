@@ -227,6 +227,7 @@ export async function connectChain(
   const {
     rpcUrl,
     registryAddress,
+    registryBlock,
     id,
     confirmations,
     maxFeePerGas,
@@ -266,6 +267,7 @@ export async function connectChain(
     rpcUrl: url,
     database: installation.database,
     address: registryAddress,
+    start: registryBlock,
     chainId: id ?? anvil?.chainId,
     tracer: installation.telemetry.tracer,
   })

@@ -75,8 +75,29 @@ export function createForeignWatcher(options: ForeignWatcherOptions): Watch {
   const rpc = registry.rpc.until(stopping.signal)
   const lease = createLease({ databaseUrl: options.databaseUrl, log })
   const finder = createForeignFinder({ rpc, database, own: new Set(own) })
-  const past = createPastReader({ rpc, database, lease, leaseName: FOREIGN_LEASE, finder })
+  const past = createPastReader({
+    rpc,
+    database,
+    lease,
+    leaseName: FOREIGN_LEASE,
+    finder,
+    startOf: (at) => startOf(at),
+  })
+  let start: { at: string; block: number; soughtAt: number } | undefined
   let watchedAt = Number.NEGATIVE_INFINITY
+
+  /** Asked for once in a while only: halving a long chain takes some thirty questions. */
+  const startOf = async (at: string) => {
+    if (start?.at === at && performance.now() - start.soughtAt < WATCHED_EVERY_MS) return start.block
+    const found = await registry.findStart(at, await registry.readChainId())
+    if (found === undefined)
+      log.warn(
+        {},
+        "The node does not tell at which block the registry was deployed: its log is read from the chain's first block on. CHAIN_REGISTRY_BLOCK says it",
+      )
+    start = { at, block: found ?? 0, soughtAt: performance.now() }
+    return start.block
+  }
 
   const watchAll = async () => {
     if (performance.now() - watchedAt < WATCHED_EVERY_MS) return

@@ -1,5 +1,6 @@
 /** Which of a registry's logs are commits by others to files of ours, and where they are read. */
 import type { Database } from '../domain/ports.ts'
+import { createBlockRange } from './block-range.ts'
 import type { PassedBlock } from './block-trail.ts'
 import { type LoggedCommit, type LogReply, readCommitLog } from './foreign-log.ts'
 import { findByTopics, findOurs } from './foreign-statements.ts'
@@ -22,10 +23,6 @@ export interface FoundCommits {
 /** Finds commits by others; what `createForeignFinder` makes. */
 export type ForeignFinder = ReturnType<typeof createForeignFinder>
 
-/** Blocks asked for at once: nodes allow some thousands, ours all of them, and a range that is refused is halved. */
-const FIRST_RANGE = 2_000
-const LARGEST_RANGE = 100_000
-
 interface BlockReply {
   number: string
   hash: string
@@ -47,7 +44,7 @@ export function createForeignFinder({
   database: Database
   own: ReadonlySet<string>
 }) {
-  let range = FIRST_RANGE
+  const range = createBlockRange()
 
   /** Those that others wrote: neither an account of ours did, whatever became of it, nor did we sign the transaction. */
   const leaveOutOurs = async (commits: readonly LoggedCommit[]) => {
@@ -89,10 +86,9 @@ export function createForeignFinder({
     }
   }
 
-  /** Halves what is asked for at once, for as long as there is something to halve. */
+  /** Asks for less at once, for as long as there is less. */
   const narrow = (asked: number, error: unknown) => {
-    range = Math.max(Math.floor(asked / 2), 1)
-    if (asked === 1 || !(error instanceof RpcError)) throw error
+    if (!(error instanceof RpcError) || !range.refused(asked)) throw error
   }
 
   return {
@@ -108,7 +104,7 @@ export function createForeignFinder({
       { from, to, topic, after }: { from: number; to: number; topic?: string; after?: PassedBlock },
     ): Promise<{ logs: LogReply[]; last: PassedBlock; isChanged: boolean }> {
       for (;;) {
-        const end = Math.min(from + range - 1, to)
+        const end = Math.min(from + range.size - 1, to)
         const filter = {
           ...{ address: at, fromBlock: quantity(from), toBlock: quantity(end) },
           topics: [commitTopic, ...(topic ? [null, topic] : [])],
@@ -123,7 +119,7 @@ export function createForeignFinder({
           const read = resultOf<LogReply[]>(logs)
           const block = blockOf(last)
           if (!block || blockOf(before)?.hash !== block.hash) throw contradiction(rpc)
-          range = Math.min(range * 2, LARGEST_RANGE)
+          range.answered(end - from + 1)
           return { logs: read, last: block, isChanged: after !== undefined && blockOf(behind)?.hash !== after.hash }
         } catch (error) {
           narrow(end - from + 1, error)

@@ -26,6 +26,8 @@ interface Dependencies {
   /** Of the lease that is held. */
   leaseName: string
   finder: ForeignFinder
+  /** The first block of a registry's log. Raises UNAVAILABLE. */
+  startOf(at: string): Promise<number>
 }
 
 /** The blocks that hold commits to a file, each once, oldest first; undefined when the registry cannot tell. */
@@ -40,7 +42,7 @@ const blocksOf = (outcome: RpcOutcome | undefined): number[] | undefined => {
 }
 
 /** Reads pasts, a part at each step. */
-export function createPastReader({ rpc, database, lease, leaseName, finder }: Dependencies) {
+export function createPastReader({ rpc, database, lease, leaseName, finder, startOf }: Dependencies) {
   /** Which blocks hold commits to these files; undefined when the node does not have `newest`. */
   const list = async (at: string, files: readonly UnreadPast[], newest: PassedBlock) => {
     const [known, ...lists] = await rpc.batch([
@@ -67,8 +69,9 @@ export function createPastReader({ rpc, database, lease, leaseName, finder }: De
       const part = blocks.slice(0, BLOCKS_AT_ONCE)
       return { logs: await readBlocks(at, file, part), next: blocks.length > part.length ? part.at(-1)! + 1 : null }
     }
-    if (from > to) return { logs: [], next: null }
-    const { logs, last } = await finder.readLogs(at, { from, to, topic })
+    const first = Math.max(from, await startOf(at))
+    if (first > to) return { logs: [], next: null }
+    const { logs, last } = await finder.readLogs(at, { from: first, to, topic })
     return { logs, next: last.number < to ? last.number + 1 : null }
   }
 

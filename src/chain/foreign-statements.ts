@@ -215,6 +215,14 @@ export const findRestingPasts = statement(
    where not past_read and last_error is not null order by attempts desc, nid limit 200`,
 )
 
+/** For the operator: files whose past is read from the log, block after block, and how far. */
+export const findReadingPasts = statement(
+  'foreign_reading',
+  { columns: { nid: text, from: int, to: int } },
+  `select nid, past_from as "from", past_to as "to" from watched_assets
+   where not past_read and past_from > 0 and past_to is not null order by nid limit 200`,
+)
+
 /** For the operator: who wrote how much, most first. */
 export const countByRecorder = statement(
   'foreign_recorders',

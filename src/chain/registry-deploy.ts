@@ -6,6 +6,7 @@ import { chooseFees } from './fees.ts'
 import { type RelayAccount, toHex } from './keys.ts'
 import { type Registry, registrySetting } from './registry.ts'
 import { registryBytecode } from './registry-abi.ts'
+import { noteStart } from './registry-start.ts'
 import { rememberSetting, replaceUnusedRegistry } from './registry-statements.ts'
 import { RpcError } from './rpc.ts'
 import { signTransaction } from './transaction.ts'
@@ -83,5 +84,6 @@ export const ensureRegistry = async (options: DeployOptions): Promise<string> =>
     if (performance.now() > deadline) throw new Error(`The registry's deployment ${signed.hash} is not included yet.`)
     await delay(RECEIPT_POLL_MS, undefined, { signal: options.signal })
   }
+  await noteStart({ rpc: registry.rpc, database, chainId, address: next }, signed.hash)
   return next
 }

@@ -17,6 +17,13 @@ export const rememberSetting = statement(
    select value from inserted_setting union all select value from settings where key = $key limit 1`,
 )
 
+/** The newest writer's value holds. */
+export const replaceSetting = statement(
+  'setting_replace',
+  { parameters: { key: text, value: text } },
+  'insert into settings (key, value) values ($key, $value) on conflict (key) do update set value = excluded.value',
+)
+
 /** Another address for a registry that no transaction was ever signed for. */
 export const replaceUnusedRegistry = statement(
   'registry_replace_unused',

@@ -2,6 +2,7 @@
 import type { CommitData } from '../domain/asset/commit-data.ts'
 import type { Database } from '../domain/ports.ts'
 import type { Tracer } from '../domain/telemetry.ts'
+import { createBlockRange } from './block-range.ts'
 import { parseCommitData } from './commit-data.ts'
 import {
   commitTopics,
@@ -11,6 +12,7 @@ import {
   ownTopics,
   recorderTopics,
 } from './registry-abi.ts'
+import { findStart } from './registry-start.ts'
 import { findSetting, rememberSetting } from './registry-statements.ts'
 import { createRpc, quantity, type Rpc, RpcError, resultOf } from './rpc.ts'
 
@@ -39,6 +41,8 @@ export interface RegistryOptions {
   database?: Database
   /** A registry that exists already. Otherwise the relay deploys one and its address is remembered. */
   address?: string
+  /** The block from which on the registry's log is read; found when missing, where the node keeps old state. */
+  start?: number | undefined
   /** The chain that the operator means. */
   chainId?: number
   /** Nobody follows its questions when it is missing. */
@@ -62,6 +66,8 @@ export interface Registry {
   /** What this installation remembers of both, or was told; undefined before the first commit. No node is asked. */
   recall(): Promise<{ chainId: number; address: string } | undefined>
   hasCode(address: string): Promise<boolean>
+  /** The first block of the log of the registry there; undefined when neither the operator nor the node says it. Raises UNAVAILABLE. */
+  findStart(address: string, chainId: number): Promise<number | undefined>
   /** All of an asset's commits from the chain alone, whoever wrote them, oldest first. Raises UNAVAILABLE, WrongChainError. */
   readCommits(nid: string): Promise<ChainCommit[]>
   /**
@@ -89,9 +95,6 @@ interface LogReply {
   logIndex: string
 }
 
-/** Blocks asked for at once: nodes allow some thousands, ours all of them, and a range that is refused is halved. */
-const FIRST_RANGE = 2_000
-const LARGEST_RANGE = 100_000
 /** Single blocks of a page: as many as one batch asks for. */
 const BLOCKS_OF_PAGE = 50
 
@@ -99,7 +102,14 @@ const BLOCKS_OF_PAGE = 50
  * Reads the registry. Nothing is asked before it is needed; the chain's identifier and the registry's address are
  * remembered in the database where there is one.
  */
-export function createRegistry({ rpcUrl, database, address, chainId: expectedId, tracer }: RegistryOptions): Registry {
+export function createRegistry({
+  rpcUrl,
+  database,
+  address,
+  start,
+  chainId: expectedId,
+  tracer,
+}: RegistryOptions): Registry {
   const rpc = createRpc({ url: rpcUrl, ...(tracer && { tracer }) })
   let remembered: number | undefined
 
@@ -161,21 +171,24 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId,
   async function* readRanges(at: string, topics: LogTopics, fromBlock: number): AsyncGenerator<ChainCommit[]> {
     const readHead = async () => Number(await rpc.call<string>('eth_blockNumber'))
     let head = await readHead()
-    for (let from = fromBlock, range = FIRST_RANGE; from <= head; ) {
-      const to = Math.min(from + range - 1, head)
+    const range = createBlockRange()
+    for (let from = fromBlock; from <= head; ) {
+      const to = Math.min(from + range.size - 1, head)
       const filter = { address: at, fromBlock: quantity(from), toBlock: quantity(to), topics }
       try {
         yield (await rpc.call<LogReply[]>('eth_getLogs', filter)).map(readLog)
       } catch (error) {
-        if (!(error instanceof RpcError) || to === from) throw error
-        range = Math.max(Math.floor(range / 2), 1)
+        if (!(error instanceof RpcError) || !range.refused(to - from + 1)) throw error
         continue
       }
+      range.answered(to - from + 1)
       from = to + 1
-      range = Math.min(range * 2, LARGEST_RANGE)
       if (from > head) head = await readHead()
     }
   }
+
+  const startOf = async (at: string, chainId: number) =>
+    start ?? (await findStart({ rpc, database, chainId, address: at }))
 
   /** Undefined when the contract cannot tell: it knows no such question, or its answer is longer than the node works it out. */
   const listIfItCan = (at: string, nid: string) =>
@@ -194,6 +207,7 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId,
     async hasCode(at) {
       return (await rpc.call<string>('eth_getCode', at, 'latest')) !== '0x'
     },
+    findStart: startOf,
     async readCommits(nid) {
       const at = await findAddress(await readChainId())
       if (!at) return []
@@ -201,7 +215,8 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId,
       return commits.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
     },
     async *readOwn(nid, recorders) {
-      const at = await findAddress(await readChainId())
+      const chainId = await readChainId()
+      const at = await findAddress(chainId)
       if (!at) return
       const topics = ownTopics(nid, recorders)
       let blocks = await listIfItCan(at, nid)
@@ -209,12 +224,14 @@ export function createRegistry({ rpcUrl, database, address, chainId: expectedId,
         yield await readBlocks(at, topics, blocks.slice(read, read + BLOCKS_OF_PAGE))
         if (read > 0 && read + BLOCKS_OF_PAGE >= blocks.length) blocks = await listIfItCan(at, nid)
       }
-      if (!blocks) yield* readRanges(at, topics, 0)
+      if (!blocks) yield* readRanges(at, topics, (await startOf(at, chainId)) ?? 0)
     },
     async *readAll(recorders, fromBlock) {
-      const at = await findAddress(await readChainId())
+      const chainId = await readChainId()
+      const at = await findAddress(chainId)
       if (!at) return
-      for await (const page of readRanges(at, recorderTopics(recorders), fromBlock)) yield* page
+      const from = Math.max(fromBlock, (await startOf(at, chainId)) ?? 0)
+      for await (const page of readRanges(at, recorderTopics(recorders), from)) yield* page
     },
   }
 }

@@ -52,6 +52,9 @@ export interface RpcOptions {
 
 /** "Too many requests", as nodes say it inside an answer. They come back later with the same call. */
 const limitCodes = new Set([429, -32005, -32029])
+/** What will be as much the next time: providers use the code of a passing limit (-32005) for it, too. */
+const isTooMuch = ({ message }: RpcError) =>
+  /block range|range of blocks|blocks? (distance|limit)|more than \d+ (results|logs|blocks)/i.test(message)
 
 interface Reply {
   id?: number | null
@@ -111,7 +114,7 @@ export function createRpc(options: RpcOptions): Rpc {
     if (!isReply(reply)) throw noAnswer('answered with something other than JSON-RPC')
     if (reply.error) {
       const error = new RpcError(reply.error.code ?? 0, reply.error.message ?? 'no reason given')
-      if (limitCodes.has(error.code)) throw noAnswer(`limits us: ${error.message}`)
+      if (limitCodes.has(error.code) && !isTooMuch(error)) throw noAnswer(`limits us: ${error.message}`)
       return { error }
     }
     if (reply.result === undefined) throw noAnswer('answered without a result')

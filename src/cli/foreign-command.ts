@@ -11,7 +11,7 @@ interface ForeignFlags {
 }
 
 async function readForeign(from: number | undefined) {
-  const { countByRecorder, findRestingPasts, readAgain, readForeignState } = await import(
+  const { countByRecorder, findReadingPasts, findRestingPasts, readAgain, readForeignState } = await import(
     '../chain/foreign-statements.ts'
   )
   return withDatabase(async (database) => {
@@ -20,6 +20,7 @@ async function readForeign(from: number | undefined) {
     return {
       ...state!,
       recorders: await database.query(countByRecorder),
+      reading: await database.query(findReadingPasts),
       resting: await database.query(findRestingPasts),
     }
   })
@@ -34,7 +35,10 @@ export function addForeignCommand(program: Command): void {
     ['annal foreign', 'annal foreign --from 19000000'],
   )
     .option('--from <block>', 'reads everything from this block on once more', blockNumber)
-    .option('--json', 'prints {"block", "head", "watched", "unread", "commits", "again", "recorders", "resting"}')
+    .option(
+      '--json',
+      'prints {"block", "head", "watched", "unread", "commits", "again", "recorders", "reading", "resting"}',
+    )
     .addHelpText(
       'after',
       `
@@ -43,8 +47,8 @@ What others commit changes nothing of an asset. Accounts that were yours are nam
     .action(async ({ from, json }: ForeignFlags) => {
       const found = await readForeign(from)
       if (json) return printJson(found)
-      const { block, head, watched, unread, commits, again, recorders, resting } = found
-      if (again) say('The running service reads from that block on once more.')
+      const { block, head, watched, unread, commits, again, recorders, reading, resting } = found
+      if (again) say('The running service, or the next that starts, reads from that block on once more.')
       if (block === null) say('The registry was not read yet.')
       else say(`Read up to block ${block}; the newest was ${head ?? block}.`)
       say(`${counted(watched, 'file is', 'files are')} watched for; of ${unread} the past is still to be read.`)
@@ -53,6 +57,13 @@ What others commit changes nothing of an asset. Accounts that were yours are nam
         const rows = recorders.map((row) => [row.recorder, String(row.commits), String(row.assets)])
         print(table([['account', 'commits', 'files'], ...rows]))
       }
+      if (reading.length > 0)
+        print(
+          table([
+            ['file', 'past read up to', 'of'],
+            ...reading.map((row) => [row.nid, String(row.from - 1), String(row.to)]),
+          ]),
+        )
       if (resting.length === 0) return
       const lines = resting.map(({ nid, attempts, next_attempt_at, last_error }) => [
         ...[nid, String(attempts), next_attempt_at.toISOString(), last_error],
