@@ -2,7 +2,7 @@
  * The invariants can fail: each is broken on purpose in a copy of a real gateway's database, and its query must find it.
  * On the database itself nothing is found, and what they guard cannot be changed by hand.
  */
-import { checkInvariants } from '../src/domain/invariants.ts'
+import { checkInvariants } from '../src/domain/invariants/check-invariants.ts'
 import { int, statement } from '../src/domain/sql.ts'
 import { insertGrant } from '../src/domain/wallet/grant-statements.ts'
 import { createDatabase } from '../src/platform/database/database.ts'

@@ -1,6 +1,6 @@
 /** `annal check` and `annal mend`. */
 import type { Command } from 'commander'
-import type { Finding } from '../domain/invariants.ts'
+import type { Finding } from '../domain/invariants/finding.ts'
 import type { Installation } from '../installation.ts'
 import { command } from './command.ts'
 import { counted, fail, green, print, printJson, red, say, table } from './output.ts'
@@ -15,7 +15,7 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
   const { findSetting } = await import('../chain/registry-statements.ts')
   if ((await database.query(findSetting, { key: 'chain:id' })).length === 0) return []
   const { connectChain, relayAddresses } = await import('../installation.ts')
-  const { findingOf, MOST_ROWS } = await import('../domain/invariants.ts')
+  const { findingOf, MOST_ROWS } = await import('../domain/invariants/finding.ts')
   const { checkChain } = await import('../chain/check-chain.ts')
   const { checkCoins } = await import('../chain/check-coins.ts')
   const chain = await connectChain(installation, publicUrlOf(installation))
@@ -30,7 +30,7 @@ async function checkAgainstChain(installation: Installation): Promise<Finding[]>
 }
 
 async function checkAll(installation: Installation): Promise<Finding[]> {
-  const { checkInvariants } = await import('../domain/invariants.ts')
+  const { checkInvariants } = await import('../domain/invariants/check-invariants.ts')
   const { checkSealed } = await import('../domain/keys/unreadable.ts')
   const { checkOwners } = await import('../domain/keys/owners.ts')
   const { checkFiles } = await import('../domain/asset/kept-files.ts')

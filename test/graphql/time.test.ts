@@ -1,7 +1,7 @@
 /** What an asset said before, by both doors. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { findPlaceAt } from '../../src/domain/asset/version-statements.ts'
-import { checkInvariants } from '../../src/domain/invariants.ts'
+import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { expectError, expectOk } from '../support/expect-error.ts'
 import { createTestApp, type SignedIn } from '../support/test-app.ts'
 

@@ -76,7 +76,7 @@ export const time: Mutant[] = [
       `Object.keys(whole).map((key) => [key, whole[key]])`,
     ],
   ]),
-  ...mutantsOf('src/domain/invariants.ts', TESTS, [
+  ...mutantsOf('src/domain/invariants/history-invariants.ts', TESTS, [
     [
       'time.check-newest',
       'The check finds an asset that says what the commit that is named did not set it to.',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fromId } from '../../src/domain/ids.ts'
-import { checkInvariants } from '../../src/domain/invariants.ts'
+import { checkInvariants } from '../../src/domain/invariants/check-invariants.ts'
 import { type AccountMails, createAccountMails } from '../support/account-mails.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeOf, expectError, expectOk } from '../support/expect-error.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { invariants } from '../../src/domain/invariants.ts'
+import { invariants } from '../../src/domain/invariants/check-invariants.ts'
 import { applyMigrations } from '../../src/platform/database/migrations.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/embedded-postgres.ts'
 

@@ -1,5 +1,5 @@
 /** What the content store must keep, and whether it does: files, trees and thumbnails of assets, and files with Content Credentials. */
-import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
 import type { ContentStore, Database } from '../ports.ts'
 import { type RowOf, statement, text, textOf, uuid } from '../sql.ts'
 

@@ -1,7 +1,7 @@
 /** Whose key shares the vault holds, against the accounts of the database: for `annal check`. */
 import { toId } from '../ids.ts'
 import { inBatches } from '../in-batches.ts'
-import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
 import type { Database, KeyVault } from '../ports.ts'
 import { arrayOf, boolean, statement, uuid } from '../sql.ts'
 

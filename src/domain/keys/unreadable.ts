@@ -1,7 +1,7 @@
 /** What was sealed and does not open: for `annal check`. Everything that a key wraps is tried, row by row. */
 import { LostKeyError } from '../errors.ts'
 import { type IdPrefix, toId } from '../ids.ts'
-import { type Finding, findingOf, MOST_ROWS } from '../invariants.ts'
+import { type Finding, findingOf, MOST_ROWS } from '../invariants/finding.ts'
 import type { Custody, Database, EnvelopeCipher } from '../ports.ts'
 import { actionArgsContext } from '../store/action-args.ts'
 import { webhookSecretContext } from '../store/network-app-service.ts'

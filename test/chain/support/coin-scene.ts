@@ -5,7 +5,7 @@ import { type CoinMover, createCoinMover } from '../../../src/chain/coin-mover.t
 import { createDepositWatcher } from '../../../src/chain/deposits.ts'
 import { createRegistry } from '../../../src/chain/registry.ts'
 import { quantity } from '../../../src/chain/rpc.ts'
-import { checkInvariants } from '../../../src/domain/invariants.ts'
+import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
 import { fromUnits, toUnits } from '../../../src/domain/money.ts'
 import { createCoinService } from '../../../src/domain/wallet/coin-service.ts'
 import { createDepositBooks } from '../../../src/domain/wallet/deposit-books.ts'

@@ -2,7 +2,7 @@
 import { createDepositWatcher, type DepositWatcher, type DepositWatcherOptions } from '../../../src/chain/deposits.ts'
 import { createRegistry } from '../../../src/chain/registry.ts'
 import { quantity, type Rpc } from '../../../src/chain/rpc.ts'
-import { checkInvariants } from '../../../src/domain/invariants.ts'
+import { checkInvariants } from '../../../src/domain/invariants/check-invariants.ts'
 import { createDepositBooks } from '../../../src/domain/wallet/deposit-books.ts'
 import { eventually } from '../../support/eventually.ts'
 import { expectOk } from '../../support/expect-error.ts'

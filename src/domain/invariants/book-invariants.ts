@@ -1,0 +1,149 @@
+/** What must always hold of books and wallets: transfers, deposits, grants, withdrawals; and that what was written stays. */
+import { text } from '../sql.ts'
+import type { Invariant } from './invariant.ts'
+
+/** Those of books and wallets, in the order in which they are told. */
+export const bookInvariants: Invariant[] = [
+  {
+    id: 'I1',
+    sentence: 'The entries of every transfer, and of all together, sum to zero per currency.',
+    columns: { subject: text, currency: text, amount: text },
+    query: `select transfer_id::text as subject, currency::text, sum(amount)::text as amount
+            from entries group by transfer_id, currency having sum(amount) <> 0`,
+  },
+  {
+    id: 'I2',
+    sentence: 'The balances of a wallet are the sums of its entries.',
+    columns: { subject: text, num: text, points: text, num_entries: text, points_entries: text },
+    query: `select w.user_id::text as subject, w.num::text, w.points::text, e.num::text as num_entries, e.points::text as points_entries
+            from wallets w left join lateral (
+              select coalesce(sum(amount) filter (where currency = 'NUM'), 0) as num,
+                     coalesce(sum(amount) filter (where currency = 'POINTS'), 0) as points
+              from entries where wallet_id = w.user_id) e on true
+            where w.num <> e.num or w.points <> e.points`,
+  },
+  {
+    id: 'I3',
+    sentence: 'No balance is below zero.',
+    columns: { subject: text, num: text, points: text },
+    query: `select user_id::text as subject, num::text, points::text from wallets where num < 0 or points < 0`,
+  },
+  {
+    id: 'C3',
+    sentence:
+      'Every deposit and every grant is in the books once, with its amount; no grant gives back more than it gave.',
+    query: `with income as (
+              select reference, wallet_id, 'NUM'::currency as currency, amount from deposits where status <> 'PENDING'
+              union all
+              select 'grant:' || id, wallet_id, 'POINTS', amount from point_grants
+            )
+            select i.reference as subject, 'not in the books' as problem from income i where i.amount is distinct from (
+              select sum(e.amount) from transfers t join entries e on e.transfer_id = t.id
+              where t.reference = i.reference and e.wallet_id = i.wallet_id and e.currency = i.currency)
+            union all
+            select t.reference, 'takes what the grant does not have' from transfers t
+              join entries e on e.transfer_id = t.id and e.wallet_id is not null
+              left join point_grants g on t.reference = 'grant-expiry:' || g.id and g.expired_at is not null
+              where t.reference like 'grant-expiry:%' and (g.id is null or -e.amount > g.amount)`,
+  },
+  {
+    id: 'C6',
+    sentence:
+      'What came in is in the books exactly while it counts: not before, and not when the chain has lost it; what wallets owe for frozen deposits stands in SHORTFALL.',
+    query: `select d.reference as subject, 'the books say ' || booked.amount::text || ' of a deposit that is ' || d.status as problem
+              from deposits d, lateral (
+                select coalesce(-sum(e.amount), 0) as amount from entries e join transfers t on t.id = e.transfer_id
+                where e.book in ('DEPOSITS', 'TOKENS') and t.reference in (
+                  select d.reference union all
+                  select kind || substr(d.reference, 9) || ':' || n
+                  from generate_series(1, d.freezes) n, (values ('deposit-freeze:'), ('deposit-release:')) as k (kind))
+              ) booked
+              where booked.amount <> case d.status when 'CREDITED' then d.amount else 0 end
+            union all
+            select 'SHORTFALL', 'the book says ' || booked || ' and the deposits ' || owed from (
+                select (select coalesce(-sum(amount), 0) from entries where book = 'SHORTFALL') as booked,
+                  (select coalesce(sum(shortfall), 0) from deposits) as owed) sums where booked <> owed`,
+  },
+  {
+    id: 'C4',
+    sentence:
+      'What remains of an expiring grant is what it gave less what its uses took, never more than its wallet holds; the wallet says when the soonest one ends.',
+    query: `select g.id::text as subject, 'its uses do not add up' as problem from point_grants g
+              left join lateral (select coalesce(sum(amount), 0) as used from grant_uses where grant_id = g.id) u on true
+              where g.remaining <> g.amount - u.used
+            union all
+            select w.user_id::text, 'its grants hold more than it does' from wallets w
+              join point_grants g on g.wallet_id = w.user_id group by w.user_id having sum(g.remaining) > w.points
+            union all
+            select w.user_id::text, 'it names another end than that of its soonest grant' from wallets w
+              left join lateral (
+                select min(expires_at) as soonest from point_grants where wallet_id = w.user_id and expired_at is null
+              ) g on true where w.points_expire_at is distinct from g.soonest
+            union all
+            select u.grant_id::text, 'a transfer used more of it than it moved' from grant_uses u
+              join point_grants g on g.id = u.grant_id join transfers t on t.id = u.transfer_id
+              left join entries e on e.transfer_id = u.transfer_id and e.wallet_id = g.wallet_id and e.currency = 'POINTS'
+              where t.reference <> 'grant:' || g.id
+              group by u.grant_id, u.transfer_id, u.amount having abs(u.amount) > greatest(
+                coalesce(sum(e.amount) filter (where e.amount > 0), 0), coalesce(-sum(e.amount) filter (where e.amount < 0), 0))`,
+  },
+  {
+    id: 'C7',
+    sentence:
+      'What is under way and what lies in the treasury is what the moves of coins say; each was signed, and settled, in the books once.',
+    columns: { subject: text, booked: text, moved: text },
+    query: `with booked as (
+              select coalesce(sum(e.amount) filter (where e.book = 'UNDER_WAY'), 0) as under_way,
+                coalesce(sum(e.amount) filter (where e.book = 'TREASURY'), 0) as treasury
+              from entries e join transfers t on t.id = e.transfer_id
+              where t.reference like 'coins-%' and e.book in ('UNDER_WAY', 'TREASURY')
+            ), moved as (
+              select coalesce(-sum(amount) filter (where status in ('SIGNED', 'BROADCAST', 'INCLUDED') and stranded_at is null), 0) as under_way,
+                coalesce(sum(case
+                  when kind = 'WITHDRAWAL' and status in ('FINAL', 'FAILED') then arrived + fee
+                  when kind = 'WITHDRAWAL' then amount
+                  when status = 'FINAL' then -arrived end), 0) as treasury
+              from coin_moves
+            )
+            select 'under way' as subject, booked.under_way::text as booked, moved.under_way::text as moved
+              from booked, moved where booked.under_way <> moved.under_way
+            union all
+            select 'treasury', booked.treasury::text, moved.treasury::text
+              from booked, moved where booked.treasury <> moved.treasury`,
+  },
+  {
+    id: 'C8',
+    sentence:
+      'Every withdrawal was taken from its wallet once, and given back exactly if it failed or was cancelled; what has not arrived stands in WITHDRAWALS.',
+    query: `select coalesce(x.id::text, t.reference) as subject, 'withdrawn without its transfer, or a transfer without its withdrawal' as problem
+              from withdrawals x full join (select reference from transfers where reference like 'withdrawal:%') t on t.reference = 'withdrawal:' || x.id
+              where x.id is null or t.reference is null
+            union all
+            select x.id::text, 'another amount was taken' from withdrawals x join transfers t on t.reference = 'withdrawal:' || x.id
+              left join entries e on e.transfer_id = t.id and e.wallet_id = x.wallet_id
+              group by x.id having coalesce(-sum(e.amount), 0) <> x.amount + x.fee
+            union all
+            select x.id::text, 'given back without being over, or over without being given back' from withdrawals x
+              left join transfers t on t.reference = 'withdrawal-refund:' || x.id
+              where (x.status in ('FAILED', 'CANCELLED')) <> (t.id is not null)
+            union all
+            select 'WITHDRAWALS', 'the book says ' || booked || ' and the withdrawals ' || moved from (
+              select (select coalesce(sum(amount), 0) from entries where book = 'WITHDRAWALS') as booked,
+                (select coalesce(sum(x.amount), 0) from withdrawals x left join coin_moves m on m.id = x.move_id
+                  where x.status in ('WAITING', 'SENDING', 'CONFIRMED') and m.status is distinct from 'FINAL')
+                  + (select coalesce(sum(t.value), 0) from coin_moves m join coin_transactions t on t.move_id = m.id
+                    where m.wallet_id is null and m.status not in ('FINAL', 'FAILED')) as moved) sums
+              where booked <> moved`,
+  },
+  {
+    id: 'I7',
+    sentence:
+      'Transfers, entries, uses of grants, commits and events cannot be changed or deleted: their triggers stand and are enabled.',
+    query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
+            from (values ('transfers'), ('entries'), ('grant_uses'), ('commits'), ('events')) as wanted (name),
+              (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)
+            where not exists (
+              select 1 from pg_trigger t where t.tgrelid = wanted.name::regclass and not t.tgisinternal
+                and t.tgenabled in ('O', 'A') and (t.tgtype & operation.bit) <> 0 and (t.tgtype & 2) <> 0)`,
+  },
+]

@@ -1,0 +1,48 @@
+/** Looks at what must never go wrong: each invariant is a query that returns no rows. */
+import type { Database } from '../ports.ts'
+import { statement, text } from '../sql.ts'
+import { accountInvariants } from './account-invariants.ts'
+import { bookInvariants } from './book-invariants.ts'
+import { type Finding, MOST_ROWS } from './finding.ts'
+import { historyInvariants } from './history-invariants.ts'
+import type { Invariant } from './invariant.ts'
+import { orderInvariants } from './order-invariants.ts'
+
+/** All of them. Each query sees one moment of the database, so it may run beside a busy service. */
+export const invariants: Invariant[] = [
+  ...bookInvariants,
+  ...orderInvariants,
+  ...historyInvariants,
+  ...accountInvariants,
+]
+
+/** Milliseconds. A request has a few seconds; this takes as long as the books are large. */
+const PATIENCE_MS = 3_600_000
+/** For the statements of this transaction: as long as the books are large. */
+const patiently = statement(
+  'invariant_timeout',
+  { columns: { timeout: text } },
+  `select set_config('statement_timeout', '${PATIENCE_MS}', true) as timeout`,
+)
+
+const looks = invariants.map((invariant) => ({
+  invariant,
+  firstRows: statement(
+    `invariant_${invariant.id}`,
+    { columns: invariant.columns ?? { subject: text, problem: text }, patience: PATIENCE_MS },
+    `select * from (${invariant.query}) as wrong limit ${MOST_ROWS + 1}`,
+  ),
+}))
+
+/** Holds the database to every invariant, one after the other. Locks nothing. */
+export async function checkInvariants(database: Database): Promise<Finding[]> {
+  const results: Finding[] = []
+  for (const { invariant, firstRows } of looks) {
+    const rows = await database.transaction(async (query) => {
+      await query(patiently)
+      return query(firstRows)
+    })
+    results.push({ invariant, rows: rows.slice(0, MOST_ROWS), isCut: rows.length > MOST_ROWS })
+  }
+  return results
+}
