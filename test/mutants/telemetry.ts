@@ -78,4 +78,52 @@ export const telemetry: Mutant[] = [
       ],
     ],
   ),
+  ...mutantsOf(
+    'src/platform/processes.ts',
+    ['processes/roles.processes.ts'],
+    [
+      [
+        'processes.missing-role',
+        'A role that nobody has is told.',
+        `allRoles.filter((role) => !processes.some(`,
+        `allRoles.filter((role) => processes.length === 0 && !processes.some(`,
+      ],
+      [
+        'processes.silent',
+        'A process that says nothing counts no more.',
+        `from processes where seen_at > now() - make_interval(secs => $silent)`,
+        `from processes where $silent > 0`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/loops.ts',
+    ['processes/roles.processes.ts'],
+    [
+      [
+        'processes.roles-of-watches',
+        'Whoever lacks the role of the relay leaves the chain alone.',
+        `if (roles.has(role)) parts.chain`,
+        `if (roles.size > 0) parts.chain`,
+      ],
+      [
+        'processes.roles-of-queues',
+        'Whoever lacks the role of a queue leaves its jobs alone.',
+        `.filter((name) => roles.has(queues[name].role))`,
+        `.filter((name) => roles.has(queues[name].role) || roles.has('jobs'))`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/workers/crew.ts',
+    ['processes/workers.processes.ts'],
+    [
+      [
+        'processes.replaced',
+        'A worker that ends is replaced.',
+        `if (hasServed) replace(place`,
+        `if (!hasServed) replace(place`,
+      ],
+    ],
+  ),
 ]
