@@ -37,6 +37,15 @@ const booksOf = (id: string) =>
     [fromId(id)!.uuid],
   )
 
+/** Until so many wait for rows that others hold. */
+async function waiting(count: number) {
+  const locks = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await eventually(
+    () => app.sql(locks),
+    (found) => found.length === count,
+  )
+}
+
 describe('a refund', () => {
   it('gives all of it back to where it was taken from, with everybody’s share', async () => {
     const seller = await app.admin()
@@ -115,13 +124,6 @@ describe('a refund', () => {
   it('can be spent by a payment that waited until it was there', async () => {
     const sale = await buy()
     const next = await store.order(sale.buyer)
-    const waiting = async (count: number) => {
-      const locks = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      await eventually(
-        () => app.sql(locks),
-        (found) => found.length === count,
-      )
-    }
     const answers = await app.installation.database.prisma.$transaction(async (tx) => {
       await tx.$queryRaw`select from wallets where user_id = ${sale.buyer.id}::uuid for update`
       const refund = giveBack(sale.id)
@@ -146,6 +148,19 @@ describe('a refund', () => {
     expect(rest.map(codeOf).filter((code) => code === undefined)).toHaveLength(1)
     expect(await app.wallet(sale.buyer)).toEqual({ num: '10', points: '1' })
     expectError(await giveBack(sale.id), 'UNABLE_TO_REFUND_ORDER')
+  })
+
+  it('is refused when those that were ahead of it have left too little', async () => {
+    const sale = await buy()
+    const asked = await app.installation.database.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw`select from orders where id = ${fromId(sale.id)!.uuid}::uuid for update`
+      const all = Array.from({ length: 3 }, () => giveBack(sale.id, { amount: '1' }))
+      await waiting(all.length)
+      return all
+    })
+    const answers = await Promise.all(asked)
+    expect(answers.map(codeOf).sort()).toEqual(['VALIDATION_FAILED', undefined, undefined])
+    expect(await orderOf(sale)).toMatchObject({ totalRefunded: '2', status: 'SUCCESS' })
   })
 
   it('comes from the platform where the seller has spent their share', async () => {
