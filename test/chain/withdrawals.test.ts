@@ -169,6 +169,23 @@ it('of many at once no more is taken than there is, and the same request sent ag
   expect(await statusOf(again)).toHaveLength(1)
 })
 
+it('passes no limit beside another at the same moment that it would not pass after it', async () => {
+  const user = await app.newUser({ num: '100' })
+  const asked = await app.installation.database.prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`select from wallets where user_id = ${user.id}::uuid for update`
+    const both = [1, 2].map(() => ask(user, { amount: '30', to: address() }))
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(
+      () => app.sql(waiting),
+      ({ length }) => length === both.length,
+    )
+    return both
+  })
+  const answers = await Promise.all(asked)
+  expect(answers.map(codeOf).sort()).toEqual(['VALIDATION_FAILED', undefined])
+  expect(await statusOf(user)).toHaveLength(1)
+})
+
 it('is cancelled as long as nothing is signed for it, and comes back with its fee', async () => {
   const user = await app.newUser({ num: '3' })
   const { id } = await withdraw(user, { amount: '1', to: address() })

@@ -295,12 +295,6 @@ export const money: Mutant[] = [
         `where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING'`,
         `where x.id = $withdrawal and x.wallet_id = $user and x.status in ('WAITING', 'SENDING')`,
       ],
-      [
-        'money.withdrawal-foreign',
-        'Withdrawals are their owner’s alone.',
-        `where x.id = $withdrawal and x.wallet_id = $user\``,
-        `where x.id = $withdrawal and $user is not null\``,
-      ],
     ],
   ),
   ...mutantsOf(
@@ -318,6 +312,12 @@ export const money: Mutant[] = [
         'Only so much is withdrawn in a day.',
         `toUnits(amount) > toUnits(facts.left) &&`,
         `toUnits(amount) < 0n &&`,
+      ],
+      [
+        'money.withdrawal-foreign',
+        'Withdrawals are their owner’s alone.',
+        `where: { id: uuid, walletId: actor.id }`,
+        `where: { id: uuid }`,
       ],
     ],
   ),
