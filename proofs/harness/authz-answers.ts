@@ -1,8 +1,9 @@
 /** What is told in an answer, held against what the asker may know. */
 import { type GraphQLNamedType, type GraphQLSchema, getNamedType, isInterfaceType, isObjectType } from 'graphql'
-import type { Expectations, TypeRule } from './authz-expectations.ts'
+import type { Expectations } from './authz-expectations.ts'
 import type { Kind } from './authz-kinds.ts'
 import type { Scene } from './authz-scene.ts'
+import type { TypeRule } from './authz-types.ts'
 
 export interface Judge {
   /** Somebody else's words in an answer. Words that stand in the request tell nothing. */

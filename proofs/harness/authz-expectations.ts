@@ -2,7 +2,6 @@
  * Who may do what: the whole of it. A field, a type or a route that is not here, and an entry for one that is gone, make
  * the proof fail.
  */
-import { metadataFields, registrationFields } from '../../src/domain/asset/metadata.ts'
 import {
   adminFinds,
   admins,
@@ -19,6 +18,7 @@ import {
   staleToo,
 } from './authz-kinds.ts'
 import { pageExpectations } from './authz-pages.ts'
+import { type TypeRule, typeRules } from './authz-types.ts'
 
 export interface Expectations {
   /** `Type.field` of the root types, with the variant of its arguments: by what is given, or by what is found. */
@@ -30,18 +30,6 @@ export interface Expectations {
   administration: readonly string[]
 }
 
-/**
- * Who finds an object of a type, or a value in a field of one, wherever it is reached: `self` is whoever it belongs to;
- * `parent` has no rule of its own and is judged by what it hangs on.
- */
-export interface TypeRule {
-  who: 'everybody' | 'self' | 'selfOrAdmin' | 'admin' | 'parent'
-  fields: string
-  /** Null for all others. */
-  selfFields?: string
-  adminFields?: string
-}
-
 const guess = { ...nobody('INVALID_TOKEN'), owner: 'allow' } satisfies Expected
 const ownersPage = staleToo({ ...nobody('HTTP 404'), owner: 'allow' })
 const deadLink = staleToo({ ...nobody('HTTP 410'), owner: 'allow' })
@@ -51,12 +39,6 @@ const foreignPlace = {
   anonymous: 'NOT_AUTHENTICATED',
   owner: 'allow',
 } satisfies Expected
-
-const payload = (fields: string): TypeRule => ({ who: 'parent', fields })
-const alike = (fields: string, types: string): Record<string, TypeRule> =>
-  Object.fromEntries(types.split(' ').map((type) => [type, payload(fields)]))
-
-const metadataNames = Object.keys({ ...metadataFields, ...registrationFields })
 
 export const expectations: Expectations = {
   fields: {
@@ -320,148 +302,5 @@ export const expectations: Expectations = {
     'POST store/users/:id/unlock',
     ...Object.keys(pageExpectations).filter((key) => key.startsWith('POST ')),
   ],
-  types: {
-    ApiKey: { who: 'admin', fields: 'createdAt id name prefix revokedAt' },
-    // Whether it is private is told by its nid.
-    Asset: {
-      who: 'self',
-      fields:
-        'assetFileMimeType assetFileName assetFileSize assetFileUrl blame commitAt commitCount commits contentCredentials creator diff foreignCommits headId history id isOriginalOwner isOwn nid nitCommitCustom ' +
-        `owner pageUrl proofHash registration thumbnailUrl updatedAt uploadedAt uuid verification ${metadataNames.join(' ')}`,
-      selfFields: 'links',
-    },
-    AssetLink: { who: 'self', fields: 'createdAt expiresAt id label lastUsedAt revokedAt url' },
-    AuditEntry: { who: 'selfOrAdmin', fields: 'action address createdAt id reason subject user' },
-    Check: { who: 'self', fields: 'finding name result' },
-    Commit: {
-      who: 'self',
-      fields:
-        'action actionName actionResult author blockNumber changes committer createdAt explorerUrl feePaid gasUsed id message provider sequence status ' +
-        'transactionHash tree treeCid treeSha256 treeSignature user',
-    },
-    ContentCredentials: {
-      who: 'self',
-      fields:
-        'actions checkedAt creators digitalSourceType generator issuer manifestCount mining problems signedAt signer state title trustList',
-    },
-    AccountDeposit: {
-      who: 'admin',
-      fields:
-        'amount blockNumber createdAt creditedAt depositId frozenAt kind shortfall status transactionHash userId writtenOff',
-    },
-    AccountWithdrawal: {
-      who: 'admin',
-      fields: 'amount createdAt dueAt failure settledAt status to total transactionHash userId withdrawalId',
-    },
-    Deposit: {
-      who: 'self',
-      fields: 'amount blockNumber confirmations createdAt creditedAt frozenAt id kind shortfall status transactionHash',
-    },
-    Event: {
-      who: 'self',
-      fields: 'commitId createdAt data deliveryId id orderId sequence transferId type',
-    },
-    ForeignCommit: {
-      who: 'self',
-      fields: 'blockNumber explorerUrl logIndex recordedAt recorder size text transactionHash',
-    },
-    Finding: { who: 'self', fields: 'finding result' },
-    NetworkApp: {
-      who: 'everybody',
-      fields: 'createdAt deactivatedAt deliveryFailurePolicy id isActive name owner price priceMode updatedAt',
-      adminFields: 'webhookDisabledAt webhookUrl',
-    },
-    Order: {
-      who: 'self',
-      fields:
-        'actionArgs actionArgsErasedAt buyer createdAt expiresAt id networkAppId networkAppName numPaid numQuoted numRefunded paidAt pointsPaid pointsQuoted ' +
-        'pointsRefunded price refunds settledAt status totalPaid totalRefunded transferId',
-    },
-    PointGrant: { who: 'selfOrAdmin', fields: 'amount createdAt expiredAt expiresAt id reason user' },
-    Pricing: { who: 'everybody', fields: 'assetUpdateFee currency gasFee total' },
-    Refund: { who: 'selfOrAdmin', fields: 'createdAt id num orderId points reason total transferId' },
-    Sale: {
-      who: 'admin',
-      fields:
-        'buyer createdAt expiresAt networkAppId networkAppName numPaid orderId paidAt pointsPaid price refunds settledAt status totalPaid totalRefunded',
-    },
-    Session: { who: 'self', fields: 'createdAt expiresAt id isCurrent lastUsedAt name' },
-    Verification: {
-      who: 'self',
-      fields: 'asOfBlock asOfTime chainId commitCount commits complete file foreign record registry verdict',
-    },
-    VerifiedCommit: {
-      who: 'self',
-      fields: 'blockNumber blockTime checks life message recorder transactionHash treeCid',
-    },
-    Transfer: { who: 'self', fields: 'balance createdAt id kind num points subjectId' },
-    Withdrawal: {
-      who: 'self',
-      fields: 'amount createdAt dueAt failure fee id settledAt status to total transactionHash',
-    },
-    User: {
-      who: 'everybody',
-      fields:
-        'address assets createdAt description displayName id profileBackgroundThumbnailUrl profileBackgroundUrl ' +
-        'profilePictureThumbnailUrl profilePictureUrl username',
-      selfFields:
-        'allowC2paDownload assetCount defaultTag email emailVerified language pendingEmail referralCode role wallet',
-      adminFields: 'lockedAt',
-    },
-    WebhookDelivery: {
-      who: 'admin',
-      fields:
-        'attemptCount attempts createdAt eventId eventType id networkApp networkAppId nextAttemptAt orderId payload settledAt status',
-    },
-    AssetDiff: payload('changes from to'),
-    FieldBlame: payload('commit field key'),
-    MergedAssetTree: payload('assetTrees mergedAssetTree'),
-    PageInfo: payload('endCursor hasNextPage hasPreviousPage startCursor'),
-    DayFigures: payload(
-      'commits day delivered givenUp lagP50 lagP95 ordersMade ordersPaid pending refunds revenueNum revenuePoints signUps',
-    ),
-    HeldCoins: payload(
-      'amountDue atAddresses dueWithdrawals frozenDeposits inTreasury missing oldestDueAt shortfall treasury treasuryBalance underWay',
-    ),
-    Figures: payload('days oldestWaitingCommitAt waitingCommits waitingDeliveries'),
-    Quote: payload('available gas missing num numCharged points pointsCharged price problems total'),
-    RefundQuote: payload('num points problems refundable total'),
-    WithdrawalQuote: payload('amount available fee leftToday problems total'),
-    QuoteProblem: payload('code field message'),
-    Wallet: payload('address num points spendable'),
-    WalletBalance: payload('num points'),
-    WebhookAttempt: payload('duration failure number response startedAt statusCode'),
-    ...alike(
-      'edges nodes pageInfo totalCount',
-      'AccountDepositConnection AccountWithdrawalConnection ApiKeyConnection AssetConnection AssetLinkConnection AuditEntryConnection DepositConnection NetworkAppConnection OrderConnection RefundConnection SaleConnection SessionConnection TransferConnection WebhookDeliveryConnection WithdrawalConnection',
-    ),
-    ...alike('edges isCut nodes pageInfo totalCount', 'ForeignCommitConnection'),
-    ...alike('edges nodes pageInfo', 'CommitConnection EventConnection'),
-    ...alike(
-      'cursor node',
-      'AccountDepositEdge AccountWithdrawalEdge ApiKeyEdge AssetEdge AssetLinkEdge AuditEntryEdge CommitEdge DepositEdge EventEdge ForeignCommitEdge NetworkAppEdge OrderEdge RefundEdge SaleEdge SessionEdge TransferEdge WebhookDeliveryEdge WithdrawalEdge',
-    ),
-    ...alike('order', 'CancelOrderPayload'),
-    ...alike('order quote', 'ConfirmOrderPayload CreateOrderPayload'),
-    ...alike('networkApp webhookSecret', 'CreateNetworkAppPayload RotateWebhookSecretPayload'),
-    ...alike('networkApp', 'DeactivateNetworkAppPayload UpdateNetworkAppPayload'),
-    ...alike('id', 'DeleteAccountPayload DeleteAssetPayload RevokeAssetLinksPayload RevokeSessionPayload'),
-    ...alike('grant', 'GrantPointsPayload'),
-    ...alike('link', 'CreateAssetLinkPayload RevokeAssetLinkPayload'),
-    ...alike('apiKey key', 'IssueApiKeyPayload'),
-    ...alike('quote refund', 'RefundOrderPayload'),
-    ...alike('quote withdrawal', 'WithdrawPayload'),
-    ...alike('withdrawal', 'CancelWithdrawalPayload'),
-    ...alike('asset quote', 'RegisterAssetPayload RevertAssetPayload UpdateAssetMetadataPayload'),
-    ...alike('webhookDelivery', 'ReplayWebhookDeliveryPayload SendTestEventPayload'),
-    ...alike('email', 'RequestEmailVerificationPayload RequestPasswordResetPayload'),
-    ...alike('apiKey', 'RevokeApiKeyPayload'),
-    ...alike('session', 'RevokeOtherSessionsPayload'),
-    ...alike('token', 'SignInPayload'),
-    ...alike('email user', 'SignUpPayload'),
-    ...alike(
-      'user',
-      'ChangeEmailPayload ChangePasswordPayload ChangeUsernamePayload LockUserPayload ResetPasswordPayload UnlockUserPayload UpdateProfilePayload VerifyEmailPayload',
-    ),
-  },
+  types: typeRules,
 }

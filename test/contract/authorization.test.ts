@@ -7,7 +7,10 @@ import { missingFromTables, spoilTables } from '../../proofs/harness/authz-table
 
 it('the tables of authorization say who may have each operation, field and route, and nothing of what is gone', () => {
   const missing = missingFromTables()
-  expect(missing, `proofs/harness/authz-expectations.ts and authz-values.ts:\n${missing.join('\n')}`).toEqual([])
+  expect(
+    missing,
+    `proofs/harness/authz-expectations.ts, authz-types.ts and authz-values.ts:\n${missing.join('\n')}`,
+  ).toEqual([])
 })
 
 it('an entry that is missing, and one too many, are noticed', () => {
