@@ -352,7 +352,7 @@ const variables = {
   },
   C2PA_TIMESTAMP_URL: {
     schema: webUrl.optional(),
-    doc: 'Time-stamping authority (RFC 3161) that is asked for every signature of Content Credentials; while it does not answer, none is made. Default: no time stamps.',
+    doc: 'Time-stamping authority (RFC 3161) that is asked for every signature of Content Credentials; while it gives none, files are signed without, and anew later. Default: no time stamps.',
   },
   PROVIDER: { schema: z.string().default('Annal'), doc: 'The name commits carry on the chain as their provider.' },
 } satisfies Record<string, { schema: z.ZodType; doc: string; secret?: true }>

@@ -148,7 +148,7 @@ export async function openInstallation(
     envelopeCipher: createEnvelopeCipher({ vault }),
     passwords: createPasswordHasher(),
     pictures: createPictureMaker(),
-    contentCredentials: createContentCredentials({ dir: config.dir, config: contentCredentials }),
+    contentCredentials: createContentCredentials({ dir: config.dir, config: contentCredentials, log }),
     mailer: createMailer({
       ...config.mail,
       dir: mailDir,

@@ -416,10 +416,10 @@ export interface ManifestRequest {
 /** Manifests inside of files, as C2PA has them, each dealt with in a process of its own. */
 export interface ContentCredentials {
   /**
-   * A text that changes with who signs and how; undefined where nothing is signed. Raises UNAVAILABLE when the certificate has
-   * expired.
+   * Texts that change with who signs and how, the best way first and as it is done now last: a file that was signed in any of these
+   * ways is good still. Undefined where nothing is signed. Raises UNAVAILABLE when the certificate has expired.
    */
-  signedBy(): string | undefined
+  signedBy(): readonly [string, ...string[]] | undefined
   /**
    * The file with a signed manifest, as it is written. Raises, also after bytes came, VALIDATION_FAILED when the file cannot be dealt with,
    * UNAVAILABLE, and what the source raises.

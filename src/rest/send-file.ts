@@ -94,7 +94,7 @@ const c2paDescription: DirectDescription = {
   operationId: 'getAssetWithContentCredentials',
   summary: 'Read a file with Content Credentials',
   description:
-    'A copy of the file with a signed C2PA manifest in it: who made it and what may be done with it, as the newest asset tree says, and the transaction that recorded that. JPEG, PNG, WebP, GIF, TIFF, AVIF, HEIC, MP4 and MOV, at most 50 MB. A manifest that was in the file stays there, as what this one was made from. Made when it is first asked for, and anew after a commit; it is another file than the registered one, under a CID of its own.',
+    'A copy of the file with a signed C2PA manifest in it: who made it and what may be done with it, as the newest asset tree says, and the transaction that recorded that. JPEG, PNG, WebP, GIF, TIFF, AVIF, HEIC, HEIF, MP4, MOV, AVI, M4A, MP3 and WAV, at most 50 MB. A manifest that was in the file stays there, as what this one was made from. Made when it is first asked for, and anew after a commit; it is another file than the registered one, under a CID of its own.',
   errors: ['NOT_FOUND', 'UNAVAILABLE', 'VALIDATION_FAILED'],
   params: nidParam,
 }

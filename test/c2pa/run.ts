@@ -1,15 +1,18 @@
 /**
  * `npm run test:c2pa`: what independent readers say of the files with Content Credentials that a real gateway gives: the reference
- * implementation (c2pa-python), with and without our root among those it trusts, and one that shares no code with it (c2pa-ts).
+ * implementation (c2pa-python), with and without our root among those it trusts, one that shares no code with it (c2pa-ts), and the web
+ * SDK in a browser (c2pa-web), which is also given each file with one byte changed.
  * Needs python3 and openssl; the readers come from their registries, in the versions of `readers/`.
  */
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { createGateway } from '../../proofs/harness/gateway.ts'
 import { startTimeAuthority } from './time-authority.ts'
+import { readInBrowser, type WebReading } from './web-reader.ts'
 
 const readers = join(import.meta.dirname, 'readers')
 /** Variables that npm has for the script that it runs would mislead the npm in there. */
@@ -20,8 +23,8 @@ const run = (program: string, ...args: string[]) =>
   execFileSync(program, args, { cwd: readers, encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'inherit'] })
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** A film of nothing: its frame of boxes is what counts. */
-function newFilm(): Buffer {
+/** A film of nothing: its frame of boxes is what counts. `brand`: four characters. */
+function newFilm(brand: string): Buffer {
   const box = (type: string, ...parts: Buffer[]) => {
     const content = Buffer.concat(parts)
     const header = Buffer.alloc(8)
@@ -34,10 +37,36 @@ function newFilm(): Buffer {
   header.writeUInt32BE(1_000, 16)
   header.writeUInt32BE(1, 96)
   return Buffer.concat([
-    box('ftyp', Buffer.from('isom\0\0\x02\0isomiso2mp41', 'latin1')),
+    box('ftyp', Buffer.from(`${brand}\0\0\x02\0${brand}iso2mp41`, 'latin1')),
     box('moov', box('mvhd', header)),
     box('mdat', Buffer.alloc(1_000, Math.random().toString())),
   ])
+}
+
+/** Half a second of noise or nothing in a frame of each kind. */
+function newSound(type: 'audio/wav' | 'video/avi' | 'audio/mpeg'): Buffer {
+  const chunk = (name: string, ...parts: Buffer[]) => {
+    const content = Buffer.concat(parts)
+    const header = Buffer.alloc(8)
+    header.write(name, 0, 'latin1')
+    header.writeUInt32LE(content.length, 4)
+    return Buffer.concat([header, content])
+  }
+  const noise = randomBytes(4_000)
+  if (type === 'audio/wav') {
+    const format = Buffer.from('0100010044ac00008858010002001000', 'hex')
+    return chunk('RIFF', Buffer.from('WAVE'), chunk('fmt ', format), chunk('data', noise))
+  }
+  if (type === 'video/avi') return chunk('RIFF', Buffer.from('AVI '), chunk('JUNK', noise))
+  const frame = Buffer.concat([Buffer.from('fffb9064', 'hex'), noise.subarray(0, 413)])
+  return Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0\0', 'latin1'), frame, frame, frame])
+}
+
+/** The same picture in the same boxes, under the brand that phones write. */
+async function newStill(brand: string): Promise<Buffer> {
+  const file = Buffer.from(await newPicture('avif'))
+  file.write(brand, 8, 'latin1')
+  return file
 }
 
 const newPicture = (format: 'jpeg' | 'png' | 'webp' | 'gif' | 'tiff' | 'avif') =>
@@ -54,6 +83,39 @@ interface Judged {
   isValid: boolean | null
   problems?: string[]
   error?: string
+}
+
+/** Before what the file shows, and not what describes it. */
+const CONTENT_MARKS: Record<string, string> = {
+  ...{ 'image/png': 'IDAT', 'image/webp': 'VP8 ', 'image/tiff': 'II*', 'audio/wav': 'data', 'video/avi': 'JUNK' },
+}
+
+/** Where there is a byte of that; without a mark it stands at the end. */
+function contentAt(bytes: Buffer, type: string): number {
+  const mark = CONTENT_MARKS[type]
+  return mark === undefined ? bytes.length - 10 : bytes.indexOf(mark) + 20
+}
+
+function tampered(bytes: Buffer, type: string): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[contentAt(bytes, type)]! ^= 1
+  return copy
+}
+
+/** What is wrong with what the web SDK said of a file that nobody trusts, with the root, and changed; nothing when all is right. */
+function problemsOnTheWeb([alone, trusting, changed]: WebReading[], manifests: number): string[] {
+  const registration = trusting?.assertions['org.annal.registration']
+  return [
+    alone?.state !== 'Valid' && `${alone?.error ?? alone?.state} without the root`,
+    !alone?.codes.includes('signingCredential.untrusted') && 'does not say that nobody is trusted',
+    trusting?.state !== 'Trusted' && `${trusting?.state} with the root`,
+    trusting?.manifests !== manifests && `${trusting?.manifests} manifests`,
+    trusting?.title !== 'A blue field' && 'no title',
+    !/^baf/.test(String(registration?.nid)) && 'no registration',
+    !('cawg.metadata' in (trusting?.assertions ?? {})) && 'no metadata',
+    changed?.state !== 'Invalid' && `${changed?.error ?? changed?.state} when a byte was changed`,
+    !changed?.codes.some((code) => /Hash\.mismatch$/.test(code)) && 'no mismatch when a byte was changed',
+  ].filter((problem) => problem !== false)
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'annal-c2pa-'))
@@ -128,7 +190,24 @@ try {
       bytes: await signing(await newPicture('tiff'), 'image/tiff', told),
       readable: false,
     },
-    { name: 'mp4', type: 'video/mp4', bytes: await signing(newFilm(), 'video/mp4', told), readable: false },
+    { name: 'mp4', type: 'video/mp4', bytes: await signing(newFilm('isom'), 'video/mp4', told), readable: false },
+    ...(await Promise.all(
+      (
+        [
+          ['heic', 'image/heic', await newStill('heic')],
+          ['heif', 'image/heif', await newStill('mif1')],
+          ['mov', 'video/quicktime', newFilm('qt  ')],
+          ['m4a', 'audio/mp4', newFilm('M4A ')],
+          ['avi', 'video/avi', newSound('video/avi')],
+          ['mp3', 'audio/mpeg', newSound('audio/mpeg')],
+          ['wav', 'audio/wav', newSound('audio/wav')],
+        ] as const
+      ).map(async ([name, type, bytes]) => ({
+        ...{ name, type, bytes: await signing(bytes, type, told) },
+        // It knows the pictures alone of these.
+        ...(!/^image/.test(type) && { readable: false as const }),
+      })),
+    )),
     // Of time stamps it reads those of before C2PA 2 alone.
     {
       name: 'jpeg with a time stamp',
@@ -157,10 +236,23 @@ try {
   const named = paths.map((path, at) => `${path}=${cases[at]!.type}`)
   const reference: Said[] = JSON.parse(run('.venv/bin/python', 'read.py', join(dir, 'anchors.pem'), ...named))
   const independent: Judged[] = JSON.parse(run(process.execPath, 'read.js', ...paths))
+  const { readings, foreign } = await readInBrowser(
+    cases.flatMap(({ type, bytes }) => [
+      { type, bytes },
+      { type, bytes, anchors },
+      { type, bytes: tampered(bytes, type), anchors },
+    ]),
+  )
+  if (foreign.length > 0) {
+    failures += 1
+    print(`WRONG  the browser asked for, or complained of: ${foreign.join(', ')}`)
+  }
   for (const [at, { name, manifests = 1, readable = true, stamped }] of cases.entries()) {
     const { error, alone, trusting } = reference[at]!
     const other = independent[at]!
+    const onTheWeb = problemsOnTheWeb(readings.slice(at * 3, at * 3 + 3), manifests)
     const right =
+      onTheWeb.length === 0 &&
       error === undefined &&
       alone.state === 'Valid' &&
       alone.codes.includes('signingCredential.untrusted') &&
@@ -175,7 +267,7 @@ try {
         ? 'does not read it'
         : (other.error ?? (other.isValid ? 'valid' : other.problems?.join(' ')))
     print(
-      `${right ? 'right' : 'WRONG'}  ${name.padEnd(24)} c2pa-python: ${error ?? `${alone.state}, ${trusting.state} with the root`}; c2pa-ts: ${judgement}`,
+      `${right ? 'right' : 'WRONG'}  ${name.padEnd(24)} c2pa-python: ${error ?? `${alone.state}, ${trusting.state} with the root`}; c2pa-web: ${onTheWeb.join(', ') || 'valid, trusted with the root, invalid when changed'}; c2pa-ts: ${judgement}`,
     )
   }
 } finally {

@@ -337,6 +337,18 @@ export const permission: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/content-credentials/content-credentials.ts',
+    ['rest/time-stamps.test.ts'],
+    [
+      [
+        'permission.c2pa-without-stamp',
+        'A time-stamping authority that is away keeps nobody from a file.',
+        `signed without')\n      return undefined`,
+        `signed without')\n      throw error`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/content-credentials-service.ts',
     ['rest/content-credentials.test.ts'],
     [
@@ -361,7 +373,7 @@ export const permission: Mutant[] = [
       [
         'permission.c2pa-outlives-commit',
         'A file with Content Credentials says what the newest commit says.',
-        `c2paCid !== null && asset.c2paVersion === version`,
+        `c2paCid !== null && versions.includes(asset.c2paVersion ?? '')`,
         `c2paCid !== null`,
       ],
     ],

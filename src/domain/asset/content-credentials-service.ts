@@ -40,6 +40,9 @@ interface Dependencies {
   registryAddress: string | undefined
 }
 
+/** Facts with the commit that they are of. */
+type Versioned = ManifestFacts & { commit: string }
+
 const selection = {
   ...{ id: true, nid: true, ownerId: true, fileName: true, fileSize: true, publicAccess: true },
   ...{ headCommitId: true, c2paCid: true, c2paVersion: true, owner: { select: { allowC2paDownload: true } } },
@@ -62,11 +65,17 @@ export function createContentCredentialsService(deps: Dependencies) {
     return Buffer.concat(parts)
   }
 
-  async function make(id: string, version: string, format: string, facts: ManifestFacts): Promise<string> {
+  /** What a file with our manifest was made of, by who signs and how. */
+  const versionOf = (signedBy: string, facts: Versioned) =>
+    createHash('sha256').update([LAYOUT, program, signedBy, facts.commit, facts.transaction].join(' ')).digest('hex')
+
+  async function make(id: string, format: string, facts: Versioned): Promise<string> {
     const request = { format, ...manifestOf(facts, program) }
     return keep(
       () => contentStore.importFile(contentCredentials.write(contentStore.read(facts.nid), request)),
       async (imported) => {
+        // How it was signed is known now: a time stamp may have been refused.
+        const version = versionOf(contentCredentials.signedBy()!.at(-1)!, facts)
         const [kept] = await database.query(keepSigned, { asset: id, cid: imported.cid, version })
         if (kept) return imported.cid
         await imported.discard()
@@ -76,11 +85,11 @@ export function createContentCredentialsService(deps: Dependencies) {
   }
 
   /** The same for all who ask at once. What cannot be dealt with is remembered for a while. */
-  async function makeOnce(id: string, version: string, format: string, facts: ManifestFacts): Promise<string> {
+  async function makeOnce(id: string, version: string, format: string, facts: Versioned): Promise<string> {
     const place = `${id} ${version}`
     const refusal = refusals.get(place)
     if (refusal && refusal.until > performance.now()) throw refusal.error
-    const running = underWay.get(place) ?? make(id, version, format, facts)
+    const running = underWay.get(place) ?? make(id, format, facts)
     underWay.set(place, running)
     try {
       return await running
@@ -134,12 +143,10 @@ export function createContentCredentialsService(deps: Dependencies) {
       // Deleted since.
       if (!found) throw notFound('Asset')
       const { tree_cid: treeCid, tree_sha256: treeSha256, chain_id: chainId, ...rest } = found
-      const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest }
-      const version = createHash('sha256')
-        .update([LAYOUT, program, signedBy, asset.headCommitId, facts.transaction].join(' '))
-        .digest('hex')
-      const isFresh = c2paCid !== null && asset.c2paVersion === version
-      const cid = isFresh ? c2paCid : await makeOnce(id, version, format, facts)
+      const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest, commit: asset.headCommitId }
+      const versions = signedBy.map((way) => versionOf(way, facts))
+      const isFresh = c2paCid !== null && versions.includes(asset.c2paVersion ?? '')
+      const cid = isFresh ? c2paCid : await makeOnce(id, versions[0]!, format, facts)
       return { cid, mimeType: format, fileName, publicAccess }
     },
   }

@@ -9,6 +9,9 @@ const FORMATS: readonly (readonly [RegExp, string])[] = [
   [/^\x89PNG\r\n/, 'image/png'],
   [/^GIF8[79]a/, 'image/gif'],
   [/^RIFF.{4}WEBP/s, 'image/webp'],
+  [/^RIFF.{4}WAVE/s, 'audio/wav'],
+  [/^RIFF.{4}AVI /s, 'video/avi'],
+  [/^(?:ID3|\xff[\xf2\xf3\xfb])/, 'audio/mpeg'],
   [/^(?:II\*\0|MM\0\*)/, 'image/tiff'],
   [/^.{4}ftypavi[fs]/s, 'image/avif'],
   [/^.{4}ftyp(?:hei[cxms]|hev[cx])/s, 'image/heic'],
@@ -19,7 +22,7 @@ const FORMATS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** What is told where a file is of none of them. */
-export const FORMAT_NAMES = 'JPEG, PNG, WebP, GIF, TIFF, AVIF, HEIC, MP4 and MOV'
+export const FORMAT_NAMES = 'JPEG, PNG, WebP, GIF, TIFF, AVIF, HEIC, HEIF, MP4, MOV, AVI, M4A, MP3 and WAV'
 
 /** The MIME type of a file by its first `FORMAT_BYTES` bytes; undefined when it carries no manifest. */
 export function formatOf(head: Uint8Array): string | undefined {

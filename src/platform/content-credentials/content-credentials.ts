@@ -1,9 +1,9 @@
-/** Content Credentials (C2PA): who signs here, and manifests read and written, two files at once. */
+/** Content Credentials (C2PA): who signs here, and manifests read and written, few at once. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unavailable } from '../../domain/errors.ts'
-import type { ContentCredentials } from '../../domain/ports.ts'
+import type { ContentCredentials, Log } from '../../domain/ports.ts'
 import { createBoundedQueue } from '../bounded-queue.ts'
 import { readOrCreate } from '../vault/key-ring.ts'
 import { reservedBytes, signClaim } from './cose.ts'
@@ -14,9 +14,12 @@ import { askForStamp, STAMP_BYTES } from './time-stamp.ts'
 
 /** From the first byte to the last: 50 MB take six seconds of a core that nobody else wants. Milliseconds. */
 const PATIENCE_MS = 30_000
-/** Each takes a core and some hundred megabytes for a moment. */
-const AT_ONCE = 2
+/** Each takes a core and some hundred megabytes for a moment. Those that are read, by jobs, keep nobody waiting who wants one. */
+const WRITTEN_AT_ONCE = 2
+const READ_AT_ONCE = 1
 const MAX_WAITING = 20
+/** How long an authority that gave no time stamp is not asked again: each question may take ten seconds. Milliseconds. */
+const AUTHORITY_RESTS_MS = 600_000
 /** Jobs are given to another process when they take longer than 20 seconds. Milliseconds. */
 const READ_PATIENCE_MS = 15_000
 /** Of a report, in bytes: a manifest that tells more is none that anybody made to be read. */
@@ -78,12 +81,14 @@ interface Options {
   }
   /** Milliseconds for one file. */
   patience?: number
+  log?: Pick<Log, 'warn'>
 }
 
 /** Reads and writes manifests; 20 files wait at most. Who signs is looked up when it is first asked. */
-export function createContentCredentials({ dir, config, patience = PATIENCE_MS }: Options): ContentCredentials {
+export function createContentCredentials({ dir, config, patience = PATIENCE_MS, log }: Options): ContentCredentials {
   const { timestampUrl } = config
-  const queued = createBoundedQueue({ name: NAME, atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
+  const writing = createBoundedQueue({ name: NAME, atOnce: WRITTEN_AT_ONCE, maxWaiting: MAX_WAITING })
+  const reading = createBoundedQueue({ name: NAME, atOnce: READ_AT_ONCE, maxWaiting: MAX_WAITING })
   const stampBytes = timestampUrl === undefined ? 0 : STAMP_BYTES
   let opened: { identity: SigningIdentity | undefined } | undefined
   const identityNow = () => {
@@ -94,18 +99,26 @@ export function createContentCredentials({ dir, config, patience = PATIENCE_MS }
     }
     return identity
   }
+  let authorityRestsUntil = 0
+  const isResting = () => performance.now() < authorityRestsUntil
+  /** Undefined: the authority gives none, which stops nothing. */
   const stamp = async (bytes: Uint8Array) => {
+    if (timestampUrl === undefined || isResting()) return undefined
     try {
-      return await askForStamp(timestampUrl!, bytes)
+      return await askForStamp(timestampUrl, bytes)
     } catch (error) {
-      throw unavailable('The time-stamping authority', error)
+      authorityRestsUntil = performance.now() + AUTHORITY_RESTS_MS
+      log?.warn({ reason: String(error) }, 'The time-stamping authority gives no time stamp; files are signed without')
+      return undefined
     }
   }
 
   return {
     signedBy() {
       const identity = identityNow()
-      return identity && `${identity.fingerprint} ${timestampUrl ?? ''}`
+      if (!identity) return undefined
+      const best = `${identity.fingerprint} ${timestampUrl ?? ''}`
+      return timestampUrl !== undefined && isResting() ? [best, `${identity.fingerprint} unstamped`] : [best]
     },
     async *write(source, { format, ...request }) {
       const identity = identityNow()
@@ -115,15 +128,15 @@ export function createContentCredentials({ dir, config, patience = PATIENCE_MS }
         runManifestProcess({
           source,
           order: { format, write: { ...request, algorithm: identity.algorithm.name, reserve } },
-          sign: (claim) => signClaim(identity, claim, reserve, timestampUrl === undefined ? undefined : stamp),
+          sign: (claim) => signClaim(identity, claim, reserve, stamp),
           patience,
           mostBytes: MOST_FILE_BYTES,
         })
-      yield* throughQueue(queued, run)
+      yield* throughQueue(writing, run)
     },
     async read(source, format) {
       const trusted = config.trustList === undefined ? undefined : readTrustList(config.trustList)
-      return queued(async () => {
+      return reading(async () => {
         const order = { format, trustList: trusted?.pem }
         const limits = { patience: Math.min(patience, READ_PATIENCE_MS), mostBytes: MOST_REPORT_BYTES }
         const chunks: Buffer[] = []

@@ -9,8 +9,8 @@ const X5CHAIN = 33
 /** Of everything but certificates and time stamp: signature, headers and lengths. */
 const FRAME_BYTES = 1_024
 
-/** Asks for a time stamp over bytes, and returns its token. */
-export type Stamp = (bytes: Uint8Array) => Promise<Uint8Array>
+/** Asks for a time stamp over bytes, and returns its token; undefined where there is none to be had. */
+export type Stamp = (bytes: Uint8Array) => Promise<Uint8Array | undefined>
 
 /** How many bytes are kept free in the file for the signature, which is padded to them. */
 export const reservedBytes = ({ chain }: SigningIdentity, stampBytes: number): number =>
@@ -40,7 +40,8 @@ export async function signClaim(
   const signature = signatureOf(identity, encode(['Signature1', header, new Uint8Array(), claim]))
   // A countersignature over the signature as CBOR has it: C2PA 2.x, 10.3.2.5.
   const stamped = encode(['CounterSignature', header, new Uint8Array(), encode(signature)])
-  const tokens = stamp && { sigTst2: { tstTokens: [{ val: await stamp(stamped) }] } }
+  const token = await stamp?.(stamped)
+  const tokens = token && { sigTst2: { tstTokens: [{ val: token }] } }
   const envelope = (padding: number) =>
     Buffer.concat([
       Buffer.of(TAG_COSE_SIGN1),

@@ -69,7 +69,6 @@ async function write(order: ManifestOrder, writing: WritingOrder, file: Uint8Arr
 
 async function main() {
   const order = await nextMessage<ManifestOrder>()
-  initSync({ module: readFileSync(fileURLToPath(import.meta.resolve('@contentauth/c2pa-wasm/c2pa.wasm'))) })
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   const file = new Uint8Array(Buffer.concat(chunks))
@@ -79,6 +78,10 @@ async function main() {
   process.disconnect()
 }
 
+// Without its library it ends as what is broken does, which is no fault of the file.
+initSync({ module: readFileSync(fileURLToPath(import.meta.resolve('@contentauth/c2pa-wasm/c2pa.wasm'))) })
+// Also what the library raises where nobody waits for it.
+process.on('uncaughtException', () => process.exit(UNREADABLE))
 main().catch((error: unknown) => {
   process.stderr.write(String(error))
   process.exitCode = UNREADABLE

@@ -14,8 +14,13 @@ export const NAME = 'Reading and writing Content Credentials'
 const PROGRAM = fileURLToPath(new URL(`manifest-process${extname(import.meta.url)}`, import.meta.url))
 /** Pages of 64 KB of the library's memory: 1 GB. What asks for more, as a bomb does, fails. */
 const MOST_PAGES = 16_384
+/** Megabytes of texts, such as a report before it is cut short. */
+const MOST_HEAP_MB = 512
 /** It may read files, for its library is one; it may neither write any, nor start processes. */
-const FLAGS = ['--permission', '--allow-fs-read=*', `--wasm-max-mem-pages=${MOST_PAGES}`, '--no-warnings']
+const FLAGS = [
+  ...['--permission', '--allow-fs-read=*', '--no-warnings'],
+  ...[`--wasm-max-mem-pages=${MOST_PAGES}`, `--max-old-space-size=${MOST_HEAP_MB}`],
+]
 
 const unreadable = (why: string) => validationFailed({ file: [`Its content cannot be dealt with: ${why}`] })
 
@@ -79,10 +84,11 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
       if (length > mostBytes) throw unreadable('too much comes of it.')
       yield chunk
     }
-    const [code] = await exit
+    const [code, signal] = await exit
     if (failure) throw failure.error
     if (code === UNREADABLE) throw unreadable('it is damaged, or of another kind than it seems.')
-    if (code === null) throw unreadable('it takes too long.')
+    // Whoever runs out of memory ends itself.
+    if (code === null) throw unreadable(signal === 'SIGKILL' ? 'it takes too long.' : 'it takes too much memory.')
     if (code !== 0 && code !== NOTHING) throw unavailable(NAME, new Error(`The process ended with ${code}.`))
   } finally {
     child.kill('SIGKILL')
