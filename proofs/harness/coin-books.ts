@@ -1,7 +1,7 @@
 /** Coins on the chain held to coins in the books, and to what people were told. Product and known-bad variant are judged alike. */
 import { toId } from '../../src/domain/ids.ts'
 import { fromUnits, toUnits } from '../../src/domain/money.ts'
-import { int, numeric, orNull, statement, text, textOf, uuid } from '../../src/domain/sql.ts'
+import { int, numeric, orNull, type RowOf, statement, text, textOf, uuid } from '../../src/domain/sql.ts'
 import { lyingSql } from '../../src/domain/wallet/coin-move-statements.ts'
 import type { ConnectedDatabase } from '../../src/platform/database/database.ts'
 import type { CoinChain, SentCoins } from './coin-chain.ts'
@@ -19,9 +19,11 @@ const findAddresses = statement(
   { columns: { address: text } },
   'select address from wallets order by address',
 )
+const depositColumns = { hash: orNull(text), status: text, amount: numeric, address: text }
+type DepositRow = RowOf<typeof depositColumns>
 const findDeposits = statement(
   'proof_coins_deposits',
-  { columns: { hash: orNull(text), status: text, amount: numeric, address: text } },
+  { columns: depositColumns },
   'select d.transaction_hash as hash, d.status::text, d.amount, w.address from deposits d join wallets w on w.user_id = d.wallet_id',
 )
 const findWithdrawals = statement(
@@ -89,7 +91,8 @@ export interface Judged {
 export async function findUnsettled(database: ConnectedDatabase, chain: CoinChain): Promise<string> {
   const [open] = await database.query(countOpen)
   const standing = await chain.standing()
-  const found = new Map((await database.query(findDeposits)).map((row) => [row.hash, row.status]))
+  const rows = await database.query(findDeposits)
+  const found = new Map(rows.map((row) => [row.hash, row.status]))
   const missing = [...standing].filter(({ kind, hash }) => kind !== 'CONTRACT' && found.get(hash) !== 'CREDITED')
   const waiting = chain.sent.filter((each) => !each.isLost && !standing.has(each))
   const parts = {
@@ -98,6 +101,8 @@ export async function findUnsettled(database: ConnectedDatabase, chain: CoinChai
     'moves that are not settled': open!.moves,
     'deposits that were not credited': missing.length,
     'transactions that are in no block': waiting.length,
+    // What contracts sent stands in no deposit before it counts.
+    'addresses to which more was sent than was credited, or less': differencesOf(rows, standing).length,
   }
   return Object.entries(parts)
     .filter(([, count]) => count > 0)
@@ -131,17 +136,23 @@ export async function judgeCoins(
   }
 }
 
+/** Addresses to which the chain has sent more than was credited, or less, and how much. */
+function differencesOf(rows: readonly DepositRow[], standing: ReadonlySet<SentCoins>): [string, bigint][] {
+  const sums = new Map<string, bigint>()
+  for (const { to, value } of standing) sums.set(to, (sums.get(to) ?? 0n) + value)
+  for (const { address, amount, status } of rows)
+    if (status === 'CREDITED') sums.set(address, (sums.get(address) ?? 0n) - toUnits(amount))
+  return [...sums].filter(([, sum]) => sum !== 0n)
+}
+
 /** What the chain has is credited once, and nothing else; what contracts sent stands in no transaction, and is judged by its sum. */
 async function judgeDeposits(database: ConnectedDatabase, standing: ReadonlySet<SentCoins>): Promise<string[]> {
   const rows = await database.query(findDeposits)
   const credited = rows.filter(({ status }) => status === 'CREDITED')
   const byHash = new Map(credited.map((row) => [row.hash, row]))
-  const sums = new Map<string, bigint>()
-  for (const { to, value } of standing) sums.set(to, (sums.get(to) ?? 0n) + value)
-  for (const { address, amount } of credited) sums.set(address, (sums.get(address) ?? 0n) - toUnits(amount))
   const plain = [...standing].filter(({ kind }) => kind !== 'CONTRACT')
   const wrong = plain.filter(({ hash, value }) => toUnits(byHash.get(hash)?.amount ?? '0') !== value)
-  const differing = [...sums].filter(([, sum]) => sum !== 0n)
+  const differing = differencesOf(rows, standing)
   return [
     ...(wrong.length
       ? [`${wrong.length} deposits are not in the books as they came in, such as ${wrong[0]!.hash}.`]

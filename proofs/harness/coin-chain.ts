@@ -149,11 +149,7 @@ export async function openCoinChain(
     },
     async reorganise(depth) {
       const before = await standing()
-      await change(async () => {
-        await rpc.call('anvil_reorg', depth, [])
-        // Anvil keeps older states on disk, without code: on a chain of a thousand blocks all contracts are gone after a deep one.
-        await rpc.call('anvil_setCode', FORWARDER.address, FORWARDER.code)
-      })
+      await change(() => rpc.call('anvil_reorg', depth, []))
       const after = await standing()
       const dropped = sent.filter((each) => before.has(each) && !after.has(each))
       for (const each of sent) {

@@ -38,6 +38,8 @@ async function startChain({ afterwards }: ProofContext, seconds: number) {
   let end = async () => {}
   const begin = async (port: string) => {
     const args = ['--host', '127.0.0.1', '--port', port, '--block-time', String(seconds), '--accounts', '2']
+    // All states in memory: on disk, where it moves them after some hundred blocks, anvil forgets code, and a reorganisation ends there.
+    args.push('--prune-history', '500')
     const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     const ended = once(child, 'exit')
     end = async () => {
