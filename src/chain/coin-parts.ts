@@ -11,10 +11,15 @@ export interface SendMemory {
   sentAt: Map<string, number>
   /** When, and at which head, a node first had it. */
   waitingFrom: Map<string, { at: number; head: number }>
+  /** Whether the chain counts transactions of the treasury that the books do not know; undefined before the first look. */
+  isTreasuryDoubted: boolean | undefined
 }
 
 /** A memory that knows nothing yet. */
-export const createSendMemory = (): SendMemory => ({ sentAt: new Map(), waitingFrom: new Map() })
+export const createSendMemory = (): SendMemory => ({
+  ...{ sentAt: new Map(), waitingFrom: new Map() },
+  isTreasuryDoubted: undefined,
+})
 
 /** What every part works with. */
 export interface MoverParts {

@@ -22,7 +22,7 @@ export interface Treasury {
  * have a past; afterwards nobody else may hold its key. Raises UNAVAILABLE.
  */
 export async function readTreasury(
-  { rpc, books, treasury: { address } }: MoverParts,
+  { rpc, books, memory, treasury: { address } }: MoverParts,
   { head }: ChainView,
 ): Promise<Treasury | undefined> {
   const block = quantity(head.number)
@@ -35,7 +35,10 @@ export async function readTreasury(
   const count = Number(counted)
   const first = await books.noteTreasury(address, count)
   const { nextNonce, open } = await books.readSender(address)
-  if (count > Math.max(nextNonce, first)) return undefined
+  const isDoubted = count > Math.max(nextNonce, first)
+  if (memory.isTreasuryDoubted !== isDoubted) await books.doubtTreasury(address, isDoubted)
+  memory.isTreasuryDoubted = isDoubted
+  if (isDoubted) return undefined
   const taken = open.filter(({ nonce }) => nonce >= count).reduce((sum, { amount }) => sum + amount, 0n)
   return { free: balance! - taken, nextNonce: Math.max(nextNonce, count) }
 }

@@ -708,6 +708,8 @@ export interface CoinBooks {
   readSender(address: string): Promise<Pick<BookedCoins, 'nextNonce' | 'open'>>
   /** How many transactions a treasury had sent when it was first looked at: `count`, if that is now. */
   noteTreasury(address: string, count: number): Promise<number>
+  /** Says whether the chain counts transactions of the treasury that the books do not know: nothing is cancelled while it does. */
+  doubtTreasury(address: string, doubted: boolean): Promise<void>
   /** What was gathered in other treasuries than this one and was not moved from there, in wei. */
   findEarlierTreasuries(current: string): Promise<{ address: string; held: bigint }[]>
   /** Withdrawals that may be signed for, oldest first. */

@@ -5,7 +5,7 @@ import { quantity } from '../../src/chain/rpc.ts'
 import { toUnits } from '../../src/domain/money.ts'
 import { annalHere } from '../support/annal-command.ts'
 import { eventually } from '../support/eventually.ts'
-import { expectOk } from '../support/expect-error.ts'
+import { expectError, expectOk } from '../support/expect-error.ts'
 import type { SignedIn } from '../support/test-app.ts'
 import { backUp } from '../support/test-database.ts'
 import { PASSWORD } from '../support/user.ts'
@@ -75,6 +75,16 @@ it('what only the chain knows of is found, named and taken into the books, and n
   await credited(other, '5')
   await third.stop()
   expect(await statusesOf(payer)).toEqual(['waiting'])
+  const [waiting] = await app.sql<{ id: string }>(
+    `select type_id('withdrawal', id) as id from withdrawals where status = 'WAITING'`,
+  )
+  const cancel = () =>
+    payer.graphql(`mutation ($id: ID!) { cancelWithdrawal(input: { id: $id }) { withdrawal { status } } }`, {
+      id: waiting!.id,
+    })
+  // It was paid.
+  expectError(await cancel(), 'UNAVAILABLE')
+  expect(await statusesOf(payer)).toEqual(['waiting'])
 
   const seen = await coins()
   expect(seen).toMatchObject({ code: 1, adopted: null })
@@ -122,6 +132,7 @@ it('what only the chain knows of is found, named and taken into the books, and n
   expect(await findings()).toEqual({ broken: [], H6: [], H7: [] })
   expect(await coins()).toMatchObject({ code: 0, differing: [] })
   // Everything goes on, and what was paid for nobody's withdrawal is the platform's loss.
+  expect(await app.sql(`select from settings where key = 'treasury-in-doubt'`)).toEqual([])
   await withdraw(payer, '2', later)
   await confirmed(payer, 2)
   expect(await balanceOf(later)).toBe(2n * COIN)

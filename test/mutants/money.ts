@@ -290,6 +290,12 @@ export const money: Mutant[] = [
         `and $sequence >= 0 and w.num >= 0 * ($amount + $fee)`,
       ],
       [
+        'money.withdrawal-cancelled-in-doubt',
+        'A withdrawal that the chain may have paid already is not cancelled.',
+        ` and \${isTreasuryCertainSql}`,
+        ``,
+      ],
+      [
         'money.withdrawal-cancelled-late',
         'What is signed for cannot be cancelled.',
         `where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING'`,

@@ -95,6 +95,19 @@ export const noteTreasury = statement(
    select value::int as count from noted union all select value::int from settings where key = $setting limit 1`,
 )
 
+/** Under which a treasury stands of which the chain counts transactions that the books do not know. */
+const IN_DOUBT = `'treasury-in-doubt'`
+/** Whether no withdrawal may have been paid that the books have waiting. */
+export const isTreasuryCertainSql = `not exists (select from settings where key = ${IN_DOUBT})`
+
+/** Remembers whether the chain counts transactions of a treasury that the books do not know. */
+export const doubtTreasury = statement(
+  'coins_doubt_treasury',
+  { parameters: { address: text, doubted: boolean } },
+  `with certain as (delete from settings where key = ${IN_DOUBT} and not $doubted)
+   insert into settings (key, value) select ${IN_DOUBT}, $address where $doubted on conflict (key) do nothing`,
+)
+
 /** Treasuries but the present one, with what was gathered there and was not moved from there. */
 export const findEarlierTreasuries = statement(
   'coins_earlier_treasuries',

@@ -11,6 +11,7 @@ import type {
 } from '../ports.ts'
 import {
   displaceMoves,
+  doubtTreasury,
   findCoinRaw,
   findEarlierTreasuries,
   findLying,
@@ -112,6 +113,9 @@ export function createCoinService({ database, notifications }: Dependencies): Co
     async noteTreasury(address, count) {
       const [row] = await query(noteTreasury, { setting: `treasury:${address}`, count })
       return row!.count
+    },
+    async doubtTreasury(address, doubted) {
+      await query(doubtTreasury, { address, doubted })
     },
     async findEarlierTreasuries(current) {
       const rows = await query(findEarlierTreasuries, { current })

@@ -3,7 +3,7 @@ import type { Prisma, Withdrawal } from '../../platform/prisma/client.ts'
 import type { OwnPassword } from '../account/own-password.ts'
 import { wrongPassword } from '../account/own-password.ts'
 import type { Actor } from '../actor.ts'
-import { DomainError, notFound, validationFailed } from '../errors.ts'
+import { DomainError, notFound, unavailable, validationFailed } from '../errors.ts'
 import { fingerprintOf, type Idempotency, type IdempotencyContext } from '../idempotency.ts'
 import { fromId } from '../ids.ts'
 import { inspect, parse } from '../input.ts'
@@ -201,7 +201,7 @@ export function createWithdrawalService(deps: Dependencies) {
 
     /**
      * Gives a withdrawal back, amount and fee, as long as nothing is signed for it. Returns its UUID. Raises NOT_AUTHENTICATED,
-     * NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL.
+     * NOT_FOUND, UNABLE_TO_CANCEL_WITHDRAWAL, UNAVAILABLE while the treasury has paid what the books do not know.
      */
     async cancel(actor: Actor, withdrawalId: string, context: IdempotencyContext): Promise<string> {
       assertUserMay(actor, 'withdrawal:create')
@@ -211,7 +211,10 @@ export function createWithdrawalService(deps: Dependencies) {
         await service.get(actor, uuid)
         const parameters = { user: actor.id, withdrawal: uuid, address: actor.address, ...fingerprintOf(context) }
         const [cancelled] = await database.query(cancelWithdrawal, parameters)
-        if (!cancelled && (await service.get(actor, uuid)).status !== 'CANCELLED')
+        const { status } = cancelled ? { status: 'CANCELLED' } : await service.get(actor, uuid)
+        // The books came back from a backup, and it may have been paid since.
+        if (status === 'WAITING') throw unavailable('What the treasury has paid')
+        if (status !== 'CANCELLED')
           throw new DomainError(
             'UNABLE_TO_CANCEL_WITHDRAWAL',
             'The withdrawal is signed for, or over: it cannot be cancelled.',

@@ -7,7 +7,7 @@ import { auditSql } from '../audit/audit-sql.ts'
 import { eventSql } from '../event/event-sql.ts'
 import { remembered, rememberSql } from '../idempotency.ts'
 import { arrayOf, boolean, int, numeric, orNull, type RowOf, statement, text, textOf, timestamp, uuid } from '../sql.ts'
-import { signedColumns, storeMoveSql } from './coin-move-statements.ts'
+import { isTreasuryCertainSql, signedColumns, storeMoveSql } from './coin-move-statements.ts'
 import { postTransferSql } from './post-transfer-sql.ts'
 import { nextTransferSql } from './transfer-sql.ts'
 
@@ -160,13 +160,13 @@ const giveBackSql = (type: string) => `
      facts: { userId: 'told_withdrawals.wallet_id', withdrawalId: 'told_withdrawals.id' },
    })}`
 
-/** Gives a withdrawal back that nothing was signed for. No row: there is none of the user's, or it waits no more. */
+/** Gives a withdrawal back that nothing was signed for. No row: there is none of the user's, it waits no more, or it may have been paid. */
 export const cancelWithdrawal = statement(
   'withdrawal_cancel',
   { parameters: { user: uuid, withdrawal: uuid, address: orNull(text), ...remembered }, columns: { id: uuid } },
   `with ended_withdrawals as (
      update withdrawals x set status = 'CANCELLED', settled_at = now()
-     where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING'
+     where x.id = $withdrawal and x.wallet_id = $user and x.status = 'WAITING' and ${isTreasuryCertainSql}
      returning x.id, x.wallet_id, x.amount, x.amount + x.fee as given_back
    ),
    ${giveBackSql(`'withdrawal.cancelled'`)},
