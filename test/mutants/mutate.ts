@@ -1,7 +1,7 @@
 /**
  * `npm run mutate [-- --record <file>] [<id or its beginning>…]`: breaks one rule at a time in a copy of the sources, and runs the
- * tests that concern it. Prints a line for each mutant and at the end one JSON line. Exits with 1 when fewer than 95 % are noticed,
- * or one that has no other keeper is not. With `--record`, what became of each is kept in a file, and a mutant that stands in it is
+ * tests that concern it, which ran once without any change before. Prints a line for each mutant and at the end one JSON line. Exits
+ * with 1 when fewer than 95 % are noticed, or one that has no other keeper is not, or was not tried because its tests fail anyway. With `--record`, what became of each is kept in a file, and a mutant that stands in it is
  * not tried again while it, the file it changes and its tests are the same.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,8 +18,6 @@ const ROOT = join(import.meta.dirname, '../..')
 const COPIES = Number(process.env.COPIES ?? Math.min(2, availableParallelism()))
 /** A mutant may make a test wait for ever: then it is noticed. */
 const PATIENCE_MS = 300_000
-/** All of them, without a mutant, on a machine that has other things to do. */
-const PATIENCE_AT_FIRST_MS = 3_600_000
 const GOAL = 0.95
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
@@ -30,7 +28,19 @@ function findFailure(output: string): string {
   return test === undefined ? `no test: ${output.trim().slice(-500)}` : `${test}: ${why}`
 }
 
-async function tryMutant(copy: Copy, mutant: Mutant): Promise<Result> {
+/** Test files that pass without a mutant. */
+const green = new Set<string>()
+
+/** Undefined where the tests fail without the mutant. */
+async function tryMutant(copy: Copy, mutant: Mutant): Promise<Result | undefined> {
+  for (const test of mutant.tests.filter((each) => !green.has(each))) {
+    const { failed, output } = await copy.run([test], PATIENCE_MS)
+    if (failed) {
+      say(`not tried   ${mutant.id}: its tests fail without it: ${findFailure(output)}`)
+      return undefined
+    }
+    green.add(test)
+  }
   const begin = performance.now()
   const { failed, hangs, output } = await copy.runWith(mutant, PATIENCE_MS)
   const seconds = Math.round((performance.now() - begin) / 1_000)
@@ -50,14 +60,11 @@ async function tryAll(waiting: Mutant[], record: MutantRecord, broken: AbortSign
   const copies = indices.map((index) => new Copy(ROOT, join(scratch, index), broken))
   try {
     for (const copy of copies) await copy.start()
-    const files = [...new Set(waiting.flatMap(({ tests }) => tests))]
-    say(`${files.length} test files first without any change…`)
-    const { failed, output } = await copies[0]!.run(files, PATIENCE_AT_FIRST_MS)
-    if (failed) throw new Error(`The tests fail without a mutant:\n${output.slice(-4_000)}`)
     await Promise.all(
       copies.map(async (copy) => {
         for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
           const result = await tryMutant(copy, mutant)
+          if (!result) continue
           record.add(mutant, result)
           tell(mutant, result)
         }
@@ -77,11 +84,13 @@ async function main(broken: AbortSignal) {
   const waiting = chosen.filter((mutant) => !record.find(mutant))
   if (waiting.length < chosen.length) say(`${chosen.length - waiting.length} stand in the record.`)
   if (waiting.length > 0) await tryAll(waiting, record, broken)
+  const untried = chosen.filter((mutant) => !record.find(mutant))
   const unnoticed = chosen.filter((mutant) => record.find(mutant)?.outcome === 'not noticed')
-  const share = 1 - unnoticed.length / chosen.length
-  const pass = share >= GOAL && unnoticed.every(({ instead }) => instead)
-  const figure = { mutants: chosen.length, noticed: chosen.length - unnoticed.length, pass }
-  process.stdout.write(`${JSON.stringify({ ...figure, unnoticed: unnoticed.map(({ id }) => id) })}\n`)
+  const noticed = chosen.length - unnoticed.length - untried.length
+  const pass = noticed / chosen.length >= GOAL && !untried.length && unnoticed.every(({ instead }) => instead)
+  const [unnoticedIds, untriedIds] = [unnoticed, untried].map((some) => some.map(({ id }) => id))
+  const figure = { mutants: chosen.length, noticed, pass, unnoticed: unnoticedIds, untried: untriedIds }
+  process.stdout.write(`${JSON.stringify(figure)}\n`)
   if (!pass) process.exitCode = 1
 }
 
