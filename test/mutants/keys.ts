@@ -25,8 +25,8 @@ export const keys: Mutant[] = [
       [
         'keys.context',
         'What is sealed opens for its owner and purpose only.',
-        `.setAAD(Buffer.from(context))\n      .setAuthTag`,
-        `.setAAD(Buffer.from(context.slice(0, 0)))\n      .setAuthTag`,
+        `decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()`,
+        `decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES))`,
       ],
     ],
   ),
