@@ -174,8 +174,11 @@ const breaches: Breach[] = [
   },
   {
     id: 'I11',
-    what: 'a caption that another commit is named for',
-    sql: unlocked('commits', `update commits set blame = blame || '{"caption": 2}' where sequence = 3`),
+    what: 'a caption that an earlier commit is named for',
+    sql: unlocked(
+      'commits',
+      `update commits set blame = blame || '{"caption": 2}' where id in (select head_commit_id from assets)`,
+    ),
   },
   {
     id: 'I11',
