@@ -387,8 +387,8 @@ export const doors: Mutant[] = [
       [
         'doors.requests-minute',
         'A minute later a caller may ask again.',
-        `if (found && found.endsAt > at) return found`,
-        `if (found) return found`,
+        `const fresh = { known: 0, untold: 0, endsAt: at + WINDOW_SECONDS * MS }`,
+        `const fresh = { known: 0, untold: 0, endsAt: at + 2 * WINDOW_SECONDS * MS }`,
       ],
     ],
   ),
