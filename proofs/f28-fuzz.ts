@@ -25,6 +25,8 @@ import { conclude, type ProofContext, type ProofResult } from './harness/proof.t
 import { runSql } from './harness/run-sql.ts'
 
 const AT_ONCE = 6
+/** Connections on which bytes are sent: most of their time is waiting for whether more comes. */
+const RAW_AT_ONCE = 24
 const SHOWN = 20
 const PASSWORD = 'a password of the fuzz'
 
@@ -71,7 +73,7 @@ export async function proveFuzz(context: ProofContext): Promise<ProofResult> {
   })
   const raw = rawRequests(context.setting('RAW', 4_000), context.random.fork('raw'))
   let silent = 0
-  await byHands(raw, AT_ONCE, async (bytes) => {
+  await byHands(raw, RAW_AT_ONCE, async (bytes) => {
     const answer = await sendRaw(gateway.url, bytes)
     if (!answer) silent += 1
     // Answers of GraphQL itself are its own; those that are none are judged by their status.

@@ -104,7 +104,13 @@ export interface ServiceLayer {
 const exportGate = { places: 2, queue: 20, patience: 5_000, what: 'Exports' }
 
 /** A history is read block by block: the chain is asked, and hashes are made, for seconds where it is long. */
-const verificationGate = { places: 2, queue: 20, patience: 5_000, what: 'Verifications' }
+const verificationGate = { places: 2, perKey: 1, queue: 20, patience: 5_000, what: 'Verifications' }
+
+/** A proof holds a page of blocks for as long as somebody reads it. */
+const proofGate = { places: 6, perKey: 1, queue: 60, patience: 5_000, what: 'Proofs' }
+
+/** Each takes a core for up to half a minute. One asker has one, and one owner's files do. */
+const manifestGate = { places: 2, perKey: 1, queue: 20, patience: 30_000, what: 'Files with Content Credentials' }
 
 /**
  * Makes all services from their parts, area by area. It starts nothing: `prepare` is to be called before anything is
@@ -163,6 +169,8 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
     funds,
     key: vault.derive('asset-links'),
     verifications: createGate(verificationGate),
+    proofs: createGate(proofGate),
+    manifests: createGate(manifestGate),
     chain: { wake: () => deps.relay.wake(), explorerUrl },
     uploadFolder: createUploadFolder({ dir: join(config.dir, 'uploads') }),
     version: manifest.version,

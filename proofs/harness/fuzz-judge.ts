@@ -49,6 +49,18 @@ function graphqlComplaint(body: { errors?: { message?: unknown; extensions?: { c
   return undefined
 }
 
+/** What the server says of what is no request of HTTP, before any door sees it. */
+const REFUSED_BEFORE_DOORS: Record<number, string> = {
+  [statuses.PARSE_ERROR.status]: 'The request is not valid HTTP.',
+  [statuses.HEADERS_TOO_LARGE.status]: 'The headers of the request are too large.',
+}
+
+/** In JSON, whatever the address, which the server may not have read. */
+function isRefusedBeforeDoors({ status, type, text }: FuzzAnswer): boolean {
+  const sentence = REFUSED_BEFORE_DOORS[status]
+  return sentence !== undefined && type.includes('json') && text.includes(`"detail":${JSON.stringify(sentence)}`)
+}
+
 /** What is wrong with an answer, in a sentence; undefined when nothing is. */
 export function complaintOf(request: Pick<FuzzRequest, 'path' | 'method'>, answer: FuzzAnswer): string | undefined {
   const { status, type, text, headers } = answer
@@ -57,7 +69,7 @@ export function complaintOf(request: Pick<FuzzRequest, 'path' | 'method'>, answe
   const inside = status >= 400 || /"errors":\[/.test(text) ? INSIDES.exec(text)?.[0] : undefined
   if (inside) return `the answer tells of our insides: ${inside}`
   const isAdmin = /^\/admin([/?]|$)/.test(request.path)
-  const unlikeAPage = isAdmin ? complaintOfPage(answer) : undefined
+  const unlikeAPage = isAdmin && !isRefusedBeforeDoors(answer) ? complaintOfPage(answer) : undefined
   if (unlikeAPage) return unlikeAPage
   const undescribed = headers && complaintOfDescription({ ...request, status, headers, text })
   if (undescribed) return undescribed

@@ -25,8 +25,11 @@ interface Origin {
   readonly service: { readonly id: string } | 'unknown' | undefined
 }
 
-/** Who is asking: somebody unknown, a user, each perhaps through a trusted service, or the system itself (jobs, commands). */
-export type Actor = (({ readonly kind: 'anonymous' } | UserActor) & Origin) | { readonly kind: 'system' }
+/** Somebody from outside: unknown, or a user, each perhaps through a trusted service. */
+export type Caller = ({ readonly kind: 'anonymous' } | UserActor) & Origin
+
+/** Who is asking: somebody from outside, or the system itself: jobs, commands, and what is shown to a `guest` who came with a link. */
+export type Actor = Caller | { readonly kind: 'system'; readonly guest?: Caller }
 
 /** Raises NOT_AUTHENTICATED unless a user asks. */
 export function assertUser(actor: Actor): asserts actor is UserActor & Origin {

@@ -42,8 +42,11 @@ export interface Database {
 export const violatedConstraint = (error: unknown): string | undefined =>
   error instanceof Error && 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : undefined
 
-/** So many at once, and the others wait their turn for a while. Raises UNAVAILABLE when none came. */
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>
+/**
+ * So many at once, and the others wait their turn for a while. `keys`: who and what it is done for, of which each has its share. Raises
+ * UNAVAILABLE when no turn came.
+ */
+export type Gate = <T>(work: () => Promise<T>, keys?: readonly string[]) => Promise<T>
 
 /** What a file is called in the content store, and what it holds. */
 export interface StoredFile {

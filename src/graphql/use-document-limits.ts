@@ -1,5 +1,7 @@
 import { type DocumentNode, GraphQLError, getOperationAST } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import type { Context } from '../context.ts'
+import { askerOf } from '../domain/asker.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Gate } from '../domain/ports.ts'
 import type { DocumentChecks } from './document-checks.ts'
@@ -37,7 +39,7 @@ export function useDocumentLimits({
   introspection: boolean
   /** What answers wait for that may be large. */
   largeAnswers: Gate
-}): Plugin {
+}): Plugin<Context> {
   /** What is wrong with an operation, or how many bytes its answer may have. */
   function judge({ document, operationName, variableValues }: Carried): { errors: GraphQLError[] } | number {
     const operation = getOperationAST(document, operationName)
@@ -69,7 +71,9 @@ export function useDocumentLimits({
       if (typeof judged !== 'number') setResultAndStopExecution(judged)
       else if (judged >= LARGE_ANSWER) {
         setExecuteFn(((carried: typeof args) =>
-          largeAnswers(async () => executeFn(carried)).catch(asResult)) as typeof executeFn)
+          largeAnswers(async () => executeFn(carried), askerOf(args.contextValue.actor)).catch(
+            asResult,
+          )) as typeof executeFn)
       }
     },
     onSubscribe({ args, setResultAndStopExecution }) {

@@ -28,7 +28,10 @@ export interface Executor {
     contextValue: Context
   }) => Promise<ExecutionResult>
   /** Runs an operation when its turn has come: answers that may be large are made a few at a time. */
-  admit: <T>(document: DocumentNode, variables: Record<string, unknown>, run: () => Promise<T>) => Promise<T>
+  admit: <T>(
+    asked: { document: DocumentNode; variables: Record<string, unknown>; actor: Context['actor'] },
+    run: () => Promise<T>,
+  ) => Promise<T>
 }
 
 /** A refusal on its way to the error body. */
@@ -90,7 +93,7 @@ export async function executeOperation<Data, Variables extends Record<string, un
     tracer.span(type, { facts: { 'graphql.operation.type': type } }, async () =>
       execute({ schema, document, variableValues, contextValue: context }),
     ) as Promise<ExecutionResult<Data>>
-  const result = await admit(document, variableValues, run)
+  const result = await admit({ document, variables: variableValues, actor: context.actor }, run)
   const [error] = result.errors ?? []
   if (error) throw new RouteRefused(refusalOf(error, context))
   return result.data!

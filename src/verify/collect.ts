@@ -2,7 +2,7 @@
 import { getBytes, Interface, keccak256, toQuantity } from 'ethers'
 import { type ChainNode, type Question, resultOf } from './chain-node.ts'
 import type { BlockEvidence, Evidence } from './evidence.ts'
-import { type BlockReply, encodeHeader } from './header.ts'
+import { type BlockReply, decodeHeader, encodeHeader } from './header.ts'
 import { encodeReceipt, type ReceiptReply, readCommit } from './receipt.ts'
 import { entrySlot, lengthSlot } from './registry-list.ts'
 import { SourceError } from './source-error.ts'
@@ -22,6 +22,8 @@ const registryCalls = new Interface(['function getCommits(string assetCid) view 
 const PAGE = 8
 /** Slots asked for at once; nodes allow some thousand. */
 const SLOTS = 500
+/** A node that is just writing a block may answer out of it and out of the one before: then it is asked again. */
+const TRIES = 5
 /** Blocks with commits of one asset. */
 const LONGEST_HISTORY = 20_000
 
@@ -30,26 +32,36 @@ const LONGEST_HISTORY = 20_000
  * SourceError when the node does not answer, or knows no such registry.
  */
 export async function collect({ node, registry, nid }: CollectOptions): Promise<Evidence> {
-  const [chainId, latest] = await node.ask([
-    { method: 'eth_chainId', params: [] },
-    { method: 'eth_getBlockByNumber', params: ['latest', false] },
-  ])
-  const head = resultOf<BlockReply>(node, latest)
-  const proven = await proveList({ node, registry, nid }, head.number)
-  // A registry of another maker keeps its list elsewhere, and some nodes prove nothing.
-  const blocks = proven?.blocks.length ? proven.blocks : await askForList({ node, registry, nid }, head.number)
+  const { chainId, head, proven, blocks } = await readNewest({ node, registry, nid })
   if (blocks.length > LONGEST_HISTORY) {
     throw new SourceError(`The history is longer than ${LONGEST_HISTORY} blocks, which is more than is read.`)
   }
   return {
     nid,
     registry,
-    chainId: Number(resultOf<string>(node, chainId)),
+    chainId,
     head: readable(node, head.number, () => encodeHeader(head)),
     state: proven?.nodes ?? new Map(),
     // Begins anew each time that it is read.
     blocks: { [Symbol.asyncIterator]: () => collectBlocks({ node, registry, nid }, [...new Set(blocks)]) },
   }
+}
+
+/** The newest block, and the list of blocks with commits as of it. Raises SourceError when the node contradicts itself again and again. */
+async function readNewest({ node, registry, nid }: CollectOptions) {
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const [chainId, latest] = await node.ask([
+      { method: 'eth_chainId', params: [] },
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    ])
+    const head = resultOf<BlockReply>(node, latest)
+    const proven = await proveList({ node, registry, nid }, head.number)
+    // A registry of another maker keeps its list elsewhere, and some nodes prove nothing.
+    const blocks = proven?.blocks.length ? proven.blocks : await askForList({ node, registry, nid }, head.number)
+    const isOfHead = blocks.every((block) => block > 0 && block <= Number(head.number))
+    if (isOfHead) return { chainId: Number(resultOf<string>(node, chainId)), head, proven, blocks }
+  }
+  throw new SourceError(`The node ${node.name} tells of commits in blocks that it does not have.`)
 }
 
 /** As the registry answers: registries of other makers name a block once for each commit. */
@@ -118,7 +130,7 @@ async function encodeBlock(
   receipts: ReceiptReply[],
 ): Promise<BlockEvidence> {
   const encoded = readable(node, block, () => ({
-    header: encodeHeader(reply),
+    header: headerOf(block, reply),
     receipts: receipts.map(encodeReceipt),
     positions: receipts.flatMap(({ logs }, position) =>
       logs.some((log) => readCommit(log, registry, nid)) ? [position] : [],
@@ -132,6 +144,13 @@ async function encodeBlock(
     receipts: table.nodes,
     transactions: signed?.nodes,
   }
+}
+
+/** Raises an Error when it is no header, or that of another block. */
+function headerOf(block: string, reply: BlockReply): Uint8Array {
+  const bytes = encodeHeader(reply)
+  if (decodeHeader(bytes)?.number !== Number(block)) throw new Error('It is not the header of that block.')
+  return bytes
 }
 
 /** Undefined where the node cannot give the bytes of one: a table is whole or nothing. */

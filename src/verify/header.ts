@@ -23,6 +23,9 @@ export interface BlockReply {
   [field: string]: unknown
 }
 
+/** RLP writes nothing for zero. */
+const numberIn = (hex: string | undefined) => (hex === '0x' ? 0 : Number(BigInt(hex as string)))
+
 /** Reads a header's bytes; undefined when they are none. */
 export function decodeHeader(bytes: Uint8Array): Header | undefined {
   try {
@@ -35,8 +38,8 @@ export function decodeHeader(bytes: Uint8Array): Header | undefined {
     return {
       ...(roots as Pick<Header, 'parentHash' | 'stateRoot' | 'transactionsRoot' | 'receiptsRoot'>),
       hash: keccak256(bytes),
-      number: Number(BigInt(fields[8] as string)),
-      timestamp: Number(BigInt(fields[11] as string)),
+      number: numberIn(fields[8]),
+      timestamp: numberIn(fields[11]),
     }
   } catch {
     return undefined

@@ -51,6 +51,50 @@ export const permission: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/domain/asset/history-service.ts',
+    ['pages/asset-page.test.ts'],
+    [
+      [
+        'permission.verification-share',
+        'Whoever has one asset checked without end leaves the others a place.',
+        `      }, askerOf(asker))
+    },
+
+    /**
+     * Hands`,
+        `      })
+    },
+
+    /**
+     * Hands`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/gate.ts',
+    ['platform/gate.test.ts'],
+    [
+      [
+        'permission.gate-share',
+        'No key holds more than its share of the places.',
+        'free > 0 && heldBy(keys) < perKey',
+        'free > 0',
+      ],
+      [
+        'permission.gate-queue-share',
+        'No key fills the queue.',
+        'queued.of(key) >= queuePerKey',
+        'queued.of(key) >= queue',
+      ],
+      [
+        'permission.gate-fewest',
+        'A place goes to those who hold the fewest.',
+        'if (first?.holds === 0) break',
+        'if (first) break',
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/asset/own-trees.ts',
     ['pages/asset-page.test.ts'],
     [

@@ -60,6 +60,14 @@ export const verify: Mutant[] = [
     ],
     ['verify.chain-id', 'A transaction of another chain is found.', 'signed.chainId === chainId', 'signed.chainId > 0'],
   ]),
+  ...mutantsOf('src/verify/collect.ts', tampering, [
+    [
+      'verify.torn-list',
+      'A list that the node was just writing is asked for again.',
+      'block > 0 && block <= Number(head.number)',
+      'block >= 0',
+    ],
+  ]),
   ...mutantsOf('src/verify/settle.ts', tampering, [
     [
       'verify.settle',

@@ -204,6 +204,41 @@ it('a long history is read page by page, also by a link', async () => {
   expect((await follow(older, 'The newest commits')).text).toContain('<ins>Said 50 times</ins>')
 })
 
+it('is checked for others, too, while somebody has it checked without end', async () => {
+  const histories = app.chain.histories!
+  const asked: string[] = []
+  const letGo = Promise.withResolvers<void>()
+  const real = histories.verify.bind(histories)
+  const verify = vi.spyOn(histories, 'verify').mockImplementation(async (id, readTree) => {
+    asked.push(id)
+    await letGo.promise
+    return real(id, readTree)
+  })
+  const { id } = await owner.register({ public_access: 'true' })
+  await eventually(
+    () => owner.rest('GET', `assets/${id}/history/`),
+    ({ body: { commits } }) => commits[0].status === 'final',
+  )
+  const proof = await fetch(`${app.url}/api/v3/assets/${id}/proof`)
+  const checks = [path, path, path].map((address) => app.rest('POST', address, { urlencoded: {} }))
+  await eventually(
+    async () => asked,
+    ({ length }) => length > 0,
+  )
+  const other = owner.graphql(`{ asset(id: "${id}") { verification { verdict } } }`)
+  await eventually(
+    async () => asked,
+    (ids) => ids.includes(id),
+  )
+  expect(asked).toEqual([nid, id])
+  letGo.resolve()
+  expect(expectOk(await other)).toEqual({ asset: { verification: { verdict: 'HOLDS' } } })
+  for (const answer of await Promise.all(checks)) expect(answer.text).toContain('<span class="mark good">')
+  expect(proof.status).toBe(200)
+  await proof.arrayBuffer()
+  verify.mockRestore()
+})
+
 describe('an asset that is not public', () => {
   it('has a page for its owner alone, of which nobody keeps a copy', async () => {
     const { id } = await owner.register({ caption: 'Mine' })

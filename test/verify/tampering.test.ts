@@ -330,6 +330,21 @@ describe('at the node', () => {
     expect(namesOf(await verify(nid, '--block-hash', `0x${'2'.repeat(64)}`))).toEqual(['settled wrong'])
   })
 
+  it('a list that ends in blocks that are not there, unless the node was just writing one', async () => {
+    let torn = 1
+    node.lie = (method, params, truth) => {
+      const slots = params[1] as string[]
+      if (method !== 'eth_getProof' || slots.length < 2 || torn === 0) return undefined
+      torn -= 1
+      const { storageProof, ...account } = truth as { storageProof: object[] }
+      return { ...account, storageProof: storageProof.with(-1, { ...storageProof.at(-1), value: '0x0' }) }
+    }
+    expect(await verify(nid)).toMatchObject({ code: 0, verdict: 'holds', complete: { result: 'right' } })
+    expect(torn).toBe(0)
+    torn = Number.POSITIVE_INFINITY
+    await expect(verify(nid)).rejects.toThrow(/tells of commits in blocks that it does not have/)
+  })
+
   it('another registry, or none', async () => {
     const other = await createForger(chain.url, relayKeys[1]!)
     expect(await verify(nid, '--registry', other.registry)).toMatchObject({ code: 1, verdict: 'unknown' })

@@ -39,6 +39,8 @@ interface Dependencies {
   histories?: Histories
   /** Reading histories of the chain. */
   verifications: Gate
+  proofs: Gate
+  manifests: Gate
   pictures: PictureMaker
   contentCredentials: ContentCredentials
   /** Where uploads lie for as long as their request lasts. */
@@ -78,7 +80,7 @@ export function createAssetServices(given: Dependencies) {
       blocks: createBlockService(deps),
       assetLinks: createLinkService(deps),
       foreignCommits: createForeignCommitService(deps),
-      histories: createHistoryService({ ...deps, assets, gate: deps.verifications }),
+      histories: createHistoryService({ ...deps, assets }),
       contentCredentials: createContentCredentialsService(deps),
       thumbnails,
       trees: createTreeService(deps),

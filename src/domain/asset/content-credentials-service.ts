@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto'
 import type { Actor } from '../actor.ts'
+import { askerOf } from '../asker.ts'
 import { DomainError, notFound, validationFailed } from '../errors.ts'
 import { isNid } from '../ids.ts'
 import { owns, visibleAssets } from '../policy.ts'
-import type { ContentCredentials, ContentStore, Database } from '../ports.ts'
+import type { ContentCredentials, ContentStore, Database, Gate } from '../ports.ts'
 import { findManifestFacts, keepSigned } from './content-credentials-statements.ts'
 import { FORMAT_BYTES, FORMAT_NAMES, formatOf } from './file-format.ts'
 import type { Keep } from './keep.ts'
@@ -34,6 +35,8 @@ interface Dependencies {
   contentStore: ContentStore
   contentCredentials: ContentCredentials
   keep: Keep
+  /** Whose files are made at once, and for whom. */
+  manifests: Gate
   /** Of this program. */
   version: string
   /** Where the registry is, if it is configured. */
@@ -55,7 +58,7 @@ const noFormat = () =>
 
 /** Files with Content Credentials. */
 export function createContentCredentialsService(deps: Dependencies) {
-  const { database, contentStore, contentCredentials, keep, version: program, registryAddress } = deps
+  const { database, contentStore, contentCredentials, keep, manifests, version: program, registryAddress } = deps
   const underWay = new Map<string, Promise<string>>()
   const refusals = new Map<string, { error: DomainError; until: number }>()
 
@@ -85,11 +88,10 @@ export function createContentCredentialsService(deps: Dependencies) {
   }
 
   /** The same for all who ask at once. What cannot be dealt with is remembered for a while. */
-  async function makeOnce(id: string, version: string, format: string, facts: Versioned): Promise<string> {
-    const place = `${id} ${version}`
+  async function makeOnce(place: string, make: () => Promise<string>): Promise<string> {
     const refusal = refusals.get(place)
     if (refusal && refusal.until > performance.now()) throw refusal.error
-    const running = underWay.get(place) ?? make(id, format, facts)
+    const running = underWay.get(place) ?? make()
     underWay.set(place, running)
     try {
       return await running
@@ -146,7 +148,9 @@ export function createContentCredentialsService(deps: Dependencies) {
       const facts = { nid, fileName, treeCid, treeSha256, chainId, ...rest, commit: asset.headCommitId }
       const versions = signedBy.map((way) => versionOf(way, facts))
       const isFresh = c2paCid !== null && versions.includes(asset.c2paVersion ?? '')
-      const cid = isFresh ? c2paCid : await makeOnce(id, versions[0]!, format, facts)
+      const keys = [...askerOf(actor), `owner:${asset.ownerId}`]
+      const makeInTurn = () => manifests(() => make(id, format, facts), keys)
+      const cid = isFresh ? c2paCid : await makeOnce(`${id} ${versions[0]}`, makeInTurn)
       return { cid, mimeType: format, fileName, publicAccess }
     },
   }

@@ -1,6 +1,7 @@
 /** Histories as the chain has them. Contract: `GET /api/v3/assets/{nid}/proof` and `Asset.verification`. */
 import type { Verification } from '../../verify/verification.ts'
 import type { Actor } from '../actor.ts'
+import { askerOf } from '../asker.ts'
 import { DomainError, unavailable } from '../errors.ts'
 import type { ContentStore, Database, Gate, Histories } from '../ports.ts'
 import type { AssetService } from './asset-service.ts'
@@ -14,7 +15,9 @@ interface Dependencies {
   /** Undefined where no chain is connected. */
   histories?: Histories
   /** Reading a history asks the chain for all its blocks. */
-  gate: Gate
+  verifications: Gate
+  /** A proof takes as long as whoever reads it, which keeps nobody from verifying. */
+  proofs: Gate
 }
 
 /** Commits of a history that is read for a caller. */
@@ -26,7 +29,8 @@ const tooLong = () =>
   })
 
 /** Verifies histories and proves them, for whoever may see the asset. */
-export function createHistoryService({ database, contentStore, assets, histories, gate }: Dependencies) {
+export function createHistoryService(deps: Dependencies) {
+  const { database, contentStore, assets, histories, verifications, proofs } = deps
   const chain = (): Histories => {
     if (!histories) throw unavailable('The chain', new Error('no chain is connected'))
     return histories
@@ -65,20 +69,20 @@ export function createHistoryService({ database, contentStore, assets, histories
     /** What an asset's history is worth, and whether the database tells the same. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE. */
     async verify(actor: Actor, nid: string): Promise<Verification> {
       const assetId = await find(actor, nid)
-      return gate(async () => {
+      return verifications(async () => {
         const verification = await chain().verify(nid, treesOf(nid))
         return holdAgainst(verification, await readRecords(assetId))
-      })
+      }, askerOf(actor))
     },
 
     /** Hands a proof's bytes over in pieces. Raises NOT_FOUND, VALIDATION_FAILED, UNAVAILABLE, CONFLICT while nothing is on the chain, before the first. */
     async prove(actor: Actor, nid: string, send: (bytes: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void> {
       await find(actor, nid)
-      await gate(async () => {
+      await proofs(async () => {
         const bytes = chain().prove(nid, treesOf(nid))
         const first = await bytes.next()
         await send(beginning(first.value, bytes))
-      })
+      }, askerOf(actor))
     },
   }
 }

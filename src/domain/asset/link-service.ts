@@ -205,12 +205,12 @@ export function createLinkService({ database, idempotency, key, publicUrl }: Dep
     /** As whom a request reads an asset: as the system when it came with a link that is good, else as the actor it is. */
     async readerOf(actor: Actor, nid: string, query: URLSearchParams): Promise<Actor> {
       const [link, signature] = [query.get('link'), query.get('signature')]
-      if (signature === null || !isNid(nid)) return actor
+      if (signature === null || !isNid(nid) || actor.kind === 'system') return actor
       const isReader =
         link === null
           ? await isGoodWithoutRow(nid, Number(query.get('expires')), signature)
           : await isGood(nid, link, signature)
-      return isReader ? { kind: 'system' } : actor
+      return isReader ? { kind: 'system', guest: actor } : actor
     },
   }
 }

@@ -5,8 +5,8 @@ import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { unavailable, validationFailed } from '../../domain/errors.ts'
-import { type ManifestOrder, NOTHING, UNREADABLE } from './manifest-order.ts'
+import { validationFailed } from '../../domain/errors.ts'
+import { type ManifestOrder, NOTHING } from './manifest-order.ts'
 
 /** What is asked for, in words for a refusal. */
 export const NAME = 'Reading and writing Content Credentials'
@@ -51,7 +51,7 @@ function answer(child: ChildProcess, sign: ManifestRun['sign'], fail: (error: un
 
 /**
  * What the process writes, as it comes; nothing when the file holds no manifest. Raises VALIDATION_FAILED when it cannot be dealt
- * with, and UNAVAILABLE, both after bytes came, too; and what the source and `sign` raise.
+ * with, after bytes came, too; and what the source and `sign` raise.
  */
 export async function* runManifestProcess({ source, order, sign, patience, mostBytes }: ManifestRun) {
   // Nothing of our environment, which holds secrets.
@@ -86,10 +86,10 @@ export async function* runManifestProcess({ source, order, sign, patience, mostB
     }
     const [code, signal] = await exit
     if (failure) throw failure.error
-    if (code === UNREADABLE) throw unreadable('it is damaged, or of another kind than it seems.')
     // Whoever runs out of memory ends itself.
     if (code === null) throw unreadable(signal === 'SIGKILL' ? 'it takes too long.' : 'it takes too much memory.')
-    if (code !== 0 && code !== NOTHING) throw unavailable(NAME, new Error(`The process ended with ${code}.`))
+    // Where the reader itself comes to grief it ends by a code that nobody chose; and it does so over the file.
+    if (code !== 0 && code !== NOTHING) throw unreadable('it is damaged, or of another kind than it seems.')
   } finally {
     child.kill('SIGKILL')
     input.destroy()
