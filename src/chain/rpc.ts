@@ -4,7 +4,7 @@
  */
 import { unavailable } from '../domain/errors.ts'
 import { blindTracer, type Tracer } from '../domain/telemetry.ts'
-import { askLocalSocket, socketPathOf } from '../platform/embedded/local-socket.ts'
+import { askLocalSocket, socketPathOf, tooLong } from '../platform/embedded/local-socket.ts'
 
 /** The node understood and said no. */
 export class RpcError extends Error {
@@ -45,6 +45,8 @@ export interface RpcOptions {
   timeout?: number
   /** Calls in one HTTP request. Public nodes allow between 10 and 1,000. */
   batchSize?: number
+  /** Bytes of one answer; 64 MB when missing. Strangers write into blocks and logs what they like. */
+  mostBytes?: number
   signal?: AbortSignal
   /** Follows questions by their methods; nobody does when it is missing. */
   tracer?: Tracer
@@ -56,6 +58,8 @@ const limitCodes = new Set([429, -32005, -32029])
 const isTooMuch = ({ message }: RpcError) =>
   /block range|range of blocks|blocks? (distance|limit)|more than \d+ (results|logs|blocks)/i.test(message)
 
+const LONGEST_ANSWER_BYTES = 64_000_000
+
 interface Reply {
   id?: number | null
   result?: unknown
@@ -64,12 +68,24 @@ interface Reply {
 
 const isReply = (value: unknown): value is Reply => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The text of an answer. Raises an Error when it is longer than `mostBytes`. */
+async function readText({ body }: Response, mostBytes: number): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of body ?? []) {
+    size += part.length
+    if (size > mostBytes) throw tooLong(mostBytes)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
+}
+
 /**
  * A node's JSON-RPC. Calls are sent together where the node takes batches, and one by one where it does not; nothing is
  * repeated.
  */
 export function createRpc(options: RpcOptions): Rpc {
-  const { url, timeout = 10_000, batchSize = 50, tracer = blindTracer } = options
+  const { url, timeout = 10_000, batchSize = 50, mostBytes = LONGEST_ANSWER_BYTES, tracer = blindTracer } = options
   const { username, password, ...target } = splitCredentials(url)
   const socketPath = socketPathOf(url)
   const headers: Record<string, string> = { 'content-type': 'application/json' }
@@ -82,9 +98,9 @@ export function createRpc(options: RpcOptions): Rpc {
     unavailable('The chain', new Error(`${target.host} ${why}`, { cause }))
 
   const ask = async (body: string, signal: AbortSignal) => {
-    if (socketPath) return { text: await askLocalSocket(socketPath, body, signal), ok: true, status: 200 }
+    if (socketPath) return { text: await askLocalSocket(socketPath, body, signal, mostBytes), ok: true, status: 200 }
     const response = await fetch(target.href, { method: 'POST', headers, body, signal, redirect: 'error' })
-    return { text: await response.text(), ok: response.ok, status: response.status }
+    return { text: await readText(response, mostBytes), ok: response.ok, status: response.status }
   }
 
   /** `what`: the method, or that it is several calls. */

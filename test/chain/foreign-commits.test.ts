@@ -145,6 +145,21 @@ describe('commits by others', () => {
     expect([long!.data.length, long!.data_bytes, decent!.data]).toEqual([4_096, 100_008, 'decent'])
   })
 
+  it('are found where the node cannot answer for many blocks at once, because strangers filled them', async () => {
+    const { assets } = await settle(1, 1)
+    watch({ rpcUrl: proxy.url })
+    await hasRead()
+    proxy.fault = (calls) => {
+      const [filter] = calls.find(({ method }) => method === 'eth_getLogs')?.params ?? []
+      const { fromBlock, toBlock } = (filter ?? {}) as Record<string, string>
+      return Number(toBlock) - Number(fromBlock) > 3 ? { status: 502, type: 'text/plain', text: 'too much' } : undefined
+    }
+    await chain.rpc.call('anvil_mine', quantity(8))
+    await write(assets[0]!, 'behind much of others')
+    await tells('behind much of others')
+    expect(proxy.faults).toBeGreaterThan(0)
+  })
+
   it('are kept up to a thousand of one file, whose others are known to be missing', async () => {
     const { assets } = await settle(2, 1)
     watch()

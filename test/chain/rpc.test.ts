@@ -1,3 +1,8 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createRpc, RpcError } from '../../src/chain/rpc.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -43,6 +48,26 @@ describe('JSON-RPC', () => {
     }
     proxy.fault = undefined
     expect(await rpc.batch(calls)).toEqual(calls.map(() => ({ result: '0x7a69' })))
+  })
+
+  it('an answer that is longer than anybody wants to hold is none, by HTTP and by a socket', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'annal-rpc-'))
+    const path = join(dir, 'node.ipc')
+    const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0'.repeat(1_000_000) })
+    const server = createServer((socket) => socket.on('error', () => {}).end(`${long}\n`)).listen(path)
+    atEnd(async () => {
+      server.close()
+      await rm(dir, { recursive: true })
+    })
+    await once(server, 'listening')
+    proxy.fault = page(200, 'application/json', long)
+    for (const url of [proxy.url, `ipc://${path}`]) {
+      await expect(createRpc({ url, mostBytes: 999_999 }).call('eth_chainId')).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        cause: { message: expect.stringContaining('answered with more than 999999 bytes') },
+      })
+      expect(await createRpc({ url, mostBytes: 2_000_000 }).call('eth_chainId')).toHaveLength(1_000_000)
+    }
   })
 
   it('a refusal is an outcome of its call alone', async () => {

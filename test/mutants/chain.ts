@@ -3,6 +3,30 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 const COINS = ['chain/coins.test.ts']
 
 export const chain: Mutant[] = [
+  ...mutantsOf(
+    'src/chain/foreign-find.ts',
+    ['chain/foreign-commits.test.ts'],
+    [
+      [
+        'foreign.narrow',
+        'After a node did not answer for so many blocks, fewer are asked for.',
+        'range = Math.max(Math.floor(asked / 2), 1)\n    if (asked === 1',
+        'range = asked\n    if (asked === 1',
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/chain/rpc.ts',
+    ['chain/rpc.test.ts'],
+    [
+      [
+        'rpc.longest-answer',
+        'An answer of a node has a longest length.',
+        'if (size > mostBytes) throw tooLong(mostBytes)',
+        'if (size < 0) throw tooLong(mostBytes)',
+      ],
+    ],
+  ),
   ...mutantsOf('src/chain/coin-plan.ts', COINS, [
     [
       'chain.coins-dust',

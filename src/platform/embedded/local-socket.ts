@@ -13,19 +13,30 @@ export const socketPathOf = (url: string): string | undefined => {
 /** The `ipc:` URL of a socket at an absolute path. */
 export const socketUrlOf = (path: string): string => `${scheme}//${path.split('/').map(encodeURIComponent).join('/')}`
 
+/** An answer that nobody reads to its end. */
+export const tooLong = (mostBytes: number) => new Error(`answered with more than ${mostBytes} bytes`)
+
 /**
  * Sends a line to the socket at a path; resolves to the line that comes back. Raises when nobody listens there, when the
- * answer breaks off, and when `signal` says so.
+ * answer breaks off or is longer than `mostBytes`, and when `signal` says so.
  */
-export const askLocalSocket = (path: string, line: string, signal: AbortSignal): Promise<string> =>
+export const askLocalSocket = (
+  path: string,
+  line: string,
+  signal: AbortSignal,
+  mostBytes = Number.POSITIVE_INFINITY,
+): Promise<string> =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const parts: Buffer[] = []
+    let size = 0
     const socket = connect(path)
     const giveUp = () => socket.destroy(signal.reason)
     signal.addEventListener('abort', giveUp)
     socket.on('data', (part: Buffer) => {
       const end = part.indexOf(newline)
+      size += part.length
+      if (size > mostBytes) return void socket.destroy(tooLong(mostBytes))
       parts.push(end < 0 ? part : part.subarray(0, end))
       if (end < 0) return
       resolve(Buffer.concat(parts).toString())
