@@ -57,16 +57,8 @@ export const permission: Mutant[] = [
       [
         'permission.verification-share',
         'Whoever has one asset checked without end leaves the others a place.',
-        `      }, askerOf(asker))
-    },
-
-    /**
-     * Hands`,
-        `      })
-    },
-
-    /**
-     * Hands`,
+        'return holdAgainst(verification, await readRecords(assetId))\n      }, askerOf(actor))',
+        'return holdAgainst(verification, await readRecords(assetId))\n      })',
       ],
     ],
   ),
