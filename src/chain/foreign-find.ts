@@ -86,9 +86,10 @@ export function createForeignFinder({
     }
   }
 
-  /** Asks for less at once, for as long as there is less. */
+  /** Asks for less at once, for as long as there is less; where the node gave no answer, which may have been too long, not before the next step. */
   const narrow = (asked: number, error: unknown) => {
-    if (!(error instanceof RpcError) || !range.refused(asked)) throw error
+    const isLess = range.refused(asked)
+    if (!(error instanceof RpcError) || !isLess) throw error
   }
 
   return {

@@ -10,8 +10,8 @@ export const chain: Mutant[] = [
       [
         'foreign.narrow',
         'After a node did not answer for so many blocks, fewer are asked for.',
-        'range = Math.max(Math.floor(asked / 2), 1)',
-        'range = asked',
+        'const isLess = range.refused(asked)',
+        'const isLess = error instanceof RpcError && range.refused(asked)',
       ],
     ],
   ),
