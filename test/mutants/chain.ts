@@ -135,8 +135,8 @@ export const chain: Mutant[] = [
       [
         'chain.treasury-behind',
         'Nothing is signed where the chain knows of more than the database.',
-        `if (count > Math.max(nextNonce, first)) return`,
-        `if (count > Math.max(nextNonce, count, first)) return`,
+        `const isDoubted = count > Math.max(nextNonce, first)`,
+        `const isDoubted = count > Math.max(nextNonce, count, first)`,
       ],
     ],
   ),

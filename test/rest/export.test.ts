@@ -15,6 +15,7 @@ it('a person gets everything that is kept of them, as a file', async () => {
   expectOk(await store.confirm(user, order.id))
   const grant = { user_id: user.publicId, amount: '5', reason: 'A gift' }
   expectOk(await (await app.admin()).rest('POST', 'store/point-grants/', { json: grant }))
+  const link = expectOk(await user.rest('POST', `assets/${nid}/links/`, { json: { label: 'For Ann' } }))
 
   const answer = await user.rest('GET', PATH)
   expect(answer.status).toBe(200)
@@ -59,6 +60,7 @@ it('a person gets everything that is kept of them, as a file', async () => {
     refunds: [],
     deposits: [],
     withdrawals: [],
+    assetLinks: [expect.objectContaining({ id: link.id, nid, label: 'For Ann' })],
     sessions: [expect.objectContaining({ id: expect.stringMatching(/^session_/) })],
     auditEntries: expect.arrayContaining([expect.objectContaining({ action: 'account.exported' })]),
     pictures: [],
@@ -66,6 +68,7 @@ it('a person gets everything that is kept of them, as a file', async () => {
   })
   expect(answer.body.transfers).toHaveLength(6)
   expect(answer.text).not.toContain(user.token)
+  expect(answer.text).not.toContain(new URL(link.url).searchParams.get('signature'))
 })
 
 it('is the same without the prefix, and for nobody else', async () => {
