@@ -62,6 +62,10 @@ async function look(page: Page, name: string) {
   if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `lookup-${name}.png`), fullPage: true })
 }
 
+/** The page about this file is there as a whole; while a form is being sent there is no page to ask. */
+const arrive = (page: Page, file: string) =>
+  page.waitForFunction((sent) => document.readyState === 'complete' && location.search === sent, `?file=${file}`)
+
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = (await page.evaluate('axe.run()')) as {
@@ -92,19 +96,19 @@ it.each(Object.keys(looks) as (keyof typeof looks)[])(
     await page.goto(`${app.url}/lookup`)
     const found = await findings(page)
     await look(page, name)
+    const photo = createHash('sha256').update('a photograph').digest('hex')
     await page.locator('input[type=file]').setInputFiles(known)
-    await page.waitForURL(/file=/)
+    await arrive(page, photo)
     found.push(...(await findings(page)))
     await look(page, `found-${name}`)
     expect(await page.locator('.registrations a').getAttribute('href')).toBe(`/assets/${nid}`)
     await page.locator('input[type=file]').setInputFiles(other)
     const hash = createHash('sha256').update('of nobody').digest('hex')
-    await page.waitForURL(new RegExp(hash))
+    await arrive(page, hash)
     found.push(...(await findings(page)))
     await look(page, `unknown-${name}`)
     expect(found).toEqual([])
     expect(await page.locator('html').getAttribute('lang')).toBe(name === 'phone' ? 'zh-TW' : 'en')
-    const photo = createHash('sha256').update('a photograph').digest('hex')
     const ours = asked.filter((url) => url !== '/favicon.ico')
     expect(ours).toEqual(['/lookup', `/lookup?file=${photo}`, `/lookup?file=${hash}`])
     expect([...complaints, ...(await context.cookies())]).toEqual([])
@@ -119,22 +123,22 @@ it('reads a large file piece by piece, tells how far it is, and begins anew when
   const page = await context.newPage()
   await page.goto(`${app.url}/lookup`)
   await page.evaluate(() => {
-    const told = new Set<string>()
-    const peak = { bytes: 0 }
+    const [status, choice] = [document.getElementById('status')!, document.getElementById('upload')!]
+    const seen = { told: [] as string[], peak: 0 }
     new MutationObserver(() => {
-      told.add(document.getElementById('status')!.textContent)
+      seen.told.push(status.textContent)
       const { memory } = performance as unknown as { memory: { usedJSHeapSize: number } }
-      peak.bytes = Math.max(peak.bytes, memory.usedJSHeapSize)
-      sessionStorage.setItem('seen', JSON.stringify({ told: [...told], peak: peak.bytes }))
-    }).observe(document.getElementById('status')!, { childList: true })
+      seen.peak = Math.max(seen.peak, memory.usedJSHeapSize)
+      sessionStorage.setItem('seen', JSON.stringify(seen))
+      // In the middle of the first reading, however quick it is: as a person chooses a file once more.
+      const isBegun = seen.told.filter((text) => text.endsWith(' 0 %')).length === 1
+      if (isBegun && / [1-9]0 %/.test(status.textContent)) choice.dispatchEvent(new Event('change'))
+    }).observe(status, { childList: true })
   })
-  const choice = page.locator('input[type=file]')
-  await choice.setInputFiles(large)
-  await page.getByText(/Reading the file: [1-9]0 %/).waitFor()
-  await choice.setInputFiles(large)
-  await page.waitForURL(/file=/)
-  expect(new URL(page.url()).searchParams.get('file')).toBe(largeHash)
+  await page.locator('input[type=file]').setInputFiles(large)
+  await arrive(page, largeHash)
   const seen = JSON.parse((await page.evaluate(() => sessionStorage.getItem('seen')))!)
+  expect(seen.told.filter((text: string) => text === 'Reading the file: 0 %')).toHaveLength(2)
   expect(seen.told).toContain('Reading the file: 50 %')
   expect(seen.peak).toBeLessThan(MAX_HEAP_BYTES)
   expect(await page.getByRole('status').first().textContent()).toContain('This proves nothing.')
