@@ -11,7 +11,7 @@ import { arrayOf, float, statement, text, uuid } from '../domain/sql.ts'
 /** Milliseconds between two signs of life. */
 export const BEAT_EVERY_MS = 5_000
 /** Seconds after which a process that said nothing counts no more, as long as a lease lasts. */
-const SILENT_SECONDS = 20
+export const SILENT_SECONDS = 20
 /** Seconds after which it is forgotten. */
 const FORGOTTEN_SECONDS = 3_600
 

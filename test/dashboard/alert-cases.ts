@@ -88,6 +88,19 @@ export const alertCases: Record<string, AlertCase> = {
     ...{ firesAt: 2, overAt: 18, labels: a },
     calm: { 'annal_standstills_total{instance="a:4001"}': '3x30' },
   },
+  AnnalRoleMissing: {
+    // Each process tells of all; who has nothing of the database any more tells what was.
+    trouble: {
+      'annal_processes{role="relay",instance="a:4001"}': '1 0x10 1x5',
+      'annal_processes{role="relay",instance="b:4001"}': '1 0x10 1x5',
+      'annal_processes{role="http",instance="a:4001"}': '2x16',
+    },
+    ...{ firesAt: 2, overAt: 12, labels: { role: 'relay' } },
+    calm: {
+      'annal_processes{role="relay",instance="a:4001"}': '1x5 0 1x20',
+      'annal_processes{role="jobs",instance="a:4001"}': '1x26',
+    },
+  },
   AnnalMetricsMissing: {
     trouble: { 'annal_scrape_source_up{instance="a:4001",source="chain"}': '0x20' },
     ...{ firesAt: 5, labels: { ...a, source: 'chain' } },

@@ -38,6 +38,18 @@ export const telemetry: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'src/platform/telemetry/metric-statements.ts',
+    ['server/metrics.test.ts'],
+    [
+      [
+        'telemetry.silent-process',
+        'A process that says nothing any more has no role.',
+        'p.seen_at > now()',
+        'p.seen_at < now()',
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/platform/telemetry/collect.ts',
     ['server/metrics.test.ts'],
     [['telemetry.patience', 'A source that does not answer is not waited for.', `late.reject(`, `void (`]],

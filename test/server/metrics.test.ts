@@ -62,6 +62,19 @@ describe('Metrics', () => {
     for (const source of metricSources) expect((await now()).value('annal_scrape_source_up', { source })).toBe(1)
   })
 
+  it('tell how many living processes have each role, and 0 of a role that nobody has', async () => {
+    await app.sql('delete from processes')
+    await app.sql(
+      `insert into processes (id, name, roles, seen_at) values
+         (gen_random_uuid(), 'a:1', '{http,jobs}', now()), (gen_random_uuid(), 'b:1', '{http}', now()),
+         (gen_random_uuid(), 'c:1', '{http,relay}', now() - interval '21 seconds')`,
+    )
+    const { all } = await now()
+    const told = Object.fromEntries(all('annal_processes').map(({ labels, value }) => [labels.role, value]))
+    expect(told).toEqual({ http: 2, jobs: 1, relay: 0, deliveries: 0 })
+    await app.sql('delete from processes')
+  })
+
   it('count requests of both doors by what they ask for, not by what stands in them', async () => {
     const user = await app.newUser()
     const { id } = await user.register()

@@ -1,5 +1,7 @@
 /** What a scrape asks the database: one statement for the state of things, one for a page of the books. */
+import { roles } from '../../domain/roles.ts'
 import { bigint, boolean, float, int, numeric, orNull, statement, text, uuid } from '../../domain/sql.ts'
+import { SILENT_SECONDS } from '../processes.ts'
 import type { MetricName } from './metric-table.ts'
 
 /** Milliseconds: a scrape waits no longer. */
@@ -62,13 +64,23 @@ const relaySql = `
         union all select oldest from open where state in ('signed', 'broadcast'))
   )`
 
+/** As `findProcesses` counts them; a role that nobody has is told as 0. */
+const processesSql = `
+  processes_told as (
+    select ${metric('annal_processes')} as metric, r.role as label, null as state,
+      (select count(*) from processes p
+        where r.role = any(p.roles) and p.seen_at > now() - interval '${SILENT_SECONDS} seconds')::float8 as value
+    from (values ${roles.map((role) => `('${role}')`).join(', ')}) as r (role)
+  )`
+
 /** The state of things. `label` and `state` are the values of a metric's labels, in their order. */
 export const readState = statement(
   'metrics_state',
   { patience: PATIENCE_MS, columns: { metric: text, label: orNull(text), state: orNull(text), value: float } },
-  `with ${jobsSql}, ${relaySql}
+  `with ${jobsSql}, ${relaySql}, ${processesSql}
    select metric, label, state, value from jobs_told
    union all select metric, label, state, value from relay_told
+   union all select metric, label, state, value from processes_told
    union all select ${metric('annal_setbacks')}, sweep, null, count(*)::float8 from setbacks group by sweep
    union all select ${metric('annal_deposits')}, lower(s.status::text), null, (select count(*) from deposits d where d.status = s.status)::float8
      from (values ('PENDING'::deposit_status), ('FROZEN')) as s (status)

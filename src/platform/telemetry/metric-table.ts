@@ -99,6 +99,12 @@ export const metricTable = {
     help: 'How often this process stood still for longer than anybody waits, as when it is frozen.',
   },
 
+  annal_processes: {
+    type: 'gauge',
+    source: 'database',
+    labels: ['role'],
+    help: 'Processes of the installation that live and have a role; 0 of one that nobody has.',
+  },
   annal_upload_bytes_total: { type: 'counter', labels: [], help: 'Bytes of files that came in.' },
   annal_uploads_total: {
     type: 'counter',
