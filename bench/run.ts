@@ -1,6 +1,7 @@
 /**
  * `npm run bench [-- --ops R1,M1 --rounds 3 …]`: measures Annal beside its peers with the peer benchmark, whose folder is
  * `PEER_BENCH` or `../shared/bench`. The arguments go through; its README explains them and how to read the figures.
+ * `npm run bench -- year [days]` is another one: a simulated year (`bench/year.ts`).
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -10,7 +11,9 @@ const root = resolve(import.meta.dirname, '..')
 const folder = resolve(root, process.env.PEER_BENCH ?? '../shared/bench')
 const runner = resolve(folder, 'run')
 
-if (existsSync(runner)) {
+if (process.argv[2] === 'year') {
+  await import('./year.ts')
+} else if (existsSync(runner)) {
   const child = spawn('bash', [runner, '--ours', resolve(import.meta.dirname, 'ours.json'), ...process.argv.slice(2)], {
     stdio: 'inherit',
   })

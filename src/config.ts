@@ -250,6 +250,18 @@ const variables = {
     schema: whole(1, 36_500).prefault('30'),
     doc: 'Days that action_args of a paid order are kept after it is served or given up, for its webhook to be called again.',
   },
+  EVENT_DAYS: {
+    schema: whole(30, 36_500).prefault('90'),
+    doc: 'Days that events stay in the feeds, and webhook deliveries with their attempts after they are settled. A receiver or a program that was away for longer reads lists instead.',
+  },
+  IDEMPOTENCY_KEY_DAYS: {
+    schema: whole(1, 30).prefault('7'),
+    doc: 'Days that a request may be repeated with its idempotency key.',
+  },
+  SESSION_IDLE_DAYS: {
+    schema: whole(0, 36_500).prefault('365'),
+    doc: 'Days after which a session ends that nobody uses; 0 is never.',
+  },
   PLATFORM_SHARE: {
     schema: z
       .string()
@@ -555,6 +567,11 @@ export function readConfig(
       orderArgumentsDays: values.ORDER_ARGUMENTS_DAYS,
       platformShare: values.PLATFORM_SHARE,
       allowInsecureWebhooks: values.ALLOW_INSECURE_WEBHOOKS && !production,
+    },
+    retention: {
+      eventDays: values.EVENT_DAYS,
+      idempotencyKeyDays: values.IDEMPOTENCY_KEY_DAYS,
+      sessionIdleDays: values.SESSION_IDLE_DAYS,
     },
     withdrawals: {
       withdrawalsPerDay: values.WITHDRAWALS_PER_DAY,

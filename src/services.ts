@@ -198,9 +198,10 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
   }
   const { deletions, uploads, blocks } = services
   const maintenance = createMaintenance({
-    ...{ database, contentStore, idempotency, limits, uploads, blocks, log },
+    ...{ database, contentStore, limits, uploads, blocks, meter, log },
     documents: Object.values(nids),
     graceSeconds: config.files.garbageGraceSeconds,
+    retention: config.retention,
   })
 
   return {
@@ -212,6 +213,7 @@ export function createServices(deps: ServiceDependencies): ServiceLayer {
       queues: { passwords: passwords.load, exports: exports.load },
       uploadBytes: uploads.bytesUnderWay,
       streams: services.events.openStreams,
+      overdue: maintenance.overdue,
     },
     jobs: { ...account.jobs, ...asset.jobs, ...store.jobs },
     async prepare() {

@@ -139,6 +139,39 @@ export const sweepScenes: Record<SweepName, SweepScene> = {
     every: HOUR,
     run: maintenance,
   },
+  'forget-idle-sessions': {
+    table: 'access_tokens',
+    key: 'r.id::text',
+    make: `insert into access_tokens (id, user_id, hash, created_at)
+      select uuidv7(interval '-366 days'), p.id, sha256(uuid_send(p.id)), now() - interval '366 days' from p order by p.id returning id::text as item`,
+    every: HOUR,
+    run: maintenance,
+  },
+  'forget-one-time-tokens': {
+    table: 'one_time_tokens',
+    key: `encode(r.hash, 'hex')`,
+    make: `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+      select p.id, 'PASSWORD_RESET', p.id, sha256(uuid_send(p.id)), 'x', now() - interval '8 days' from p order by p.id returning encode(hash, 'hex') as item`,
+    every: HOUR,
+    run: maintenance,
+  },
+  'forget-deliveries': {
+    table: 'webhook_deliveries',
+    key: 'r.id::text',
+    make: `insert into webhook_deliveries (id, event_id, network_app_id, status, settled_at)
+      select uuidv7(interval '-91 days'), p.id, p.id, 'DELIVERED', now() - interval '91 days' from p order by p.id returning id::text as item`,
+    every: HOUR,
+    run: maintenance,
+  },
+  'forget-events': {
+    table: 'events',
+    key: 'r.id::text',
+    wallet: ['event_sequence', '1'],
+    make: `insert into events (id, owner_id, sequence, type, created_at)
+      select uuidv7(interval '-91 days'), p.id, 1, 'points.granted', now() - interval '91 days' from p order by p.id returning id::text as item`,
+    every: HOUR,
+    run: maintenance,
+  },
   'credit-deposits': {
     table: 'deposits',
     key: 'r.reference',

@@ -6,12 +6,9 @@ import { createHash, createHmac, createSecretKey } from 'node:crypto'
 import type { Actor, UserActor } from './actor.ts'
 import { DomainError, LostKeyError } from './errors.ts'
 import type { Database, LocalCipher } from './ports.ts'
-import { arrayOf, boolean, bytes, orNull, statement, text } from './sql.ts'
-import { plainSweep } from './sweep/plain-sweep.ts'
-import { isAwakeSql, placeSql, type Sweep, sweepPage } from './sweep/sweep.ts'
+import { boolean, bytes, orNull, statement, text } from './sql.ts'
 
 const SENDER_BYTES = 16
-const SWEPT_AT_ONCE = 1_000
 /** Everybody without an account, and the system. */
 const nobody = Buffer.alloc(SENDER_BYTES)
 
@@ -45,24 +42,6 @@ const rememberKey = statement(
   { parameters: { scope: bytes, payloadHash: bytes, result: text }, columns: { kept: boolean } },
   `insert into idempotency_keys (scope, payload_hash, result) values ($scope, $payloadHash, $result)
    on conflict (scope) do nothing returning true as kept`,
-)
-const isOldSql = `created_at < now() - interval '7 days'`
-const itemSql = `encode(scope, 'hex')`
-const byAge = placeSql('created_at', itemSql, ['timestamptz', 'text'])
-/** A page of a sweep. */
-const findOldKeys = statement(
-  'idempotency_old',
-  sweepPage,
-  `select ${itemSql} as item, ${byAge.place} as place from idempotency_keys
-   where ${isOldSql} and ${byAge.isAfter} and ${isAwakeSql('forget-idempotency-keys', itemSql)}
-   order by created_at, ${itemSql} limit $limit`,
-)
-/** Deletes those of these keys that are a week old. */
-const forgetKeys = statement(
-  'idempotency_sweep',
-  { parameters: { items: arrayOf(text) }, columns: { item: text } },
-  `delete from idempotency_keys where scope = any (array(select decode(key, 'hex') from unnest($items) key))
-     and ${isOldSql} returning ${itemSql} as item`,
 )
 /** Keeps the sealed answer beside its key. */
 const keepAnswer = statement(
@@ -158,8 +137,6 @@ export interface Idempotency {
   /** The REST body that answered the first time, if it was kept. */
   recall(context: IdempotencyContext): Promise<unknown>
   keep(context: IdempotencyContext, answer: unknown): Promise<void>
-  /** Forgets keys of last week. */
-  readonly sweep: Sweep
 }
 
 interface Dependencies {
@@ -233,6 +210,5 @@ export function createIdempotency({ database, key, answers }: Dependencies): Ide
       const { scope } = context.fingerprint
       await database.query(keepAnswer, { scope, answer: answers.seal(JSON.stringify(answer), scope.toString('hex')) })
     },
-    sweep: plainSweep('forget-idempotency-keys', findOldKeys, forgetKeys, SWEPT_AT_ONCE),
   }
 }

@@ -59,3 +59,7 @@ export function fromId(id: string, prefix?: IdPrefix): { prefix: IdPrefix; uuid:
 
 /** CIDv1 in base32, as nids are written: raw leaf or dag-pb, sha2-256. */
 export const isNid = (text: string) => /^baf(kre|ybe)i[a-z2-7]{52}$/.test(text)
+
+/** SQL: the least UUID that is made at a moment or later. Identifiers are sortable by time: so the rows of a span are found by the primary key. */
+export const firstIdSql = (moment: string): string =>
+  `(lpad(to_hex((extract(epoch from ${moment}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`

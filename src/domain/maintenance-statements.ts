@@ -1,24 +1,5 @@
-/** What is forgotten once its time is over. Each: a page of a sweep, and what is done with it. */
-import { arrayOf, boolean, statement, text, uuid } from './sql.ts'
-import { isAwakeSql, placeSql, sweepPage } from './sweep/sweep.ts'
-
-const byEnd = placeSql('expires_at', 'id')
-
-/** A page of a sweep: access tokens whose time is over. */
-export const findEndedTokens = statement(
-  'token_ended',
-  sweepPage,
-  `select id::text as item, ${byEnd.place} as place from access_tokens
-   where expires_at < now() and ${byEnd.isAfter} and ${isAwakeSql('forget-tokens', 'id::text')}
-   order by expires_at, id limit $limit`,
-)
-
-/** Deletes those of them that still are. */
-export const forgetTokens = statement(
-  'token_sweep',
-  { parameters: { items: arrayOf(uuid) }, columns: { item: text } },
-  'delete from access_tokens where id = any ($items) and expires_at < now() returning id::text as item',
-)
+/** What the garbage collection asks of the database. */
+import { boolean, statement, text } from './sql.ts'
 
 /** The CIDs that assets need, in order, a page at a time. */
 export const nextPins = statement(

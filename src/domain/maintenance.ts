@@ -4,13 +4,13 @@ import type { BlockService } from './asset/block-service.ts'
 import { eraseHistories, findUnerased } from './asset/erasure-statements.ts'
 import type { Uploads } from './asset/uploads.ts'
 import { eachForItself } from './each-for-itself.ts'
-import type { Idempotency } from './idempotency.ts'
 import type { Limits } from './limits.ts'
-import { findEndedTokens, forgetTokens, isPinned, nextPins } from './maintenance-statements.ts'
+import { isPinned, nextPins } from './maintenance-statements.ts'
 import type { ContentStore, Database, Log } from './ports.ts'
-import { plainSweep } from './sweep/plain-sweep.ts'
+import { createRetentionSweeps, type RetentionDays, readOverdue } from './retention/retention.ts'
 import type { Sweep } from './sweep/sweep.ts'
 import { createSweeper } from './sweep/sweeper.ts'
+import type { Meter } from './telemetry.ts'
 
 /** Deleted assets of a page: each may have a long history. */
 const ASSETS_AT_ONCE = 50
@@ -19,17 +19,17 @@ const ASSETS_AT_ONCE = 50
 export function createMaintenance({
   database,
   contentStore,
-  idempotency,
   limits,
   uploads,
   blocks,
   documents,
   graceSeconds,
+  retention,
+  meter,
   log,
 }: {
   database: Database
   contentStore: ContentStore
-  idempotency: Idempotency
   limits: Limits
   uploads: Pick<Uploads, 'sweep'>
   blocks: Pick<BlockService, 'tidy'>
@@ -37,9 +37,11 @@ export function createMaintenance({
   documents: string[]
   /** Seconds that a block may lie unpinned. */
   graceSeconds: number
+  retention: RetentionDays
+  meter: Pick<Meter, 'swept'>
   log: Pick<Log, 'error'>
 }) {
-  const sweeper = createSweeper({ database, log })
+  const sweeper = createSweeper({ database, log, meter })
   const histories: Sweep = {
     name: 'erase-deleted-assets',
     find: (query, part) => query(findUnerased, part),
@@ -50,7 +52,7 @@ export function createMaintenance({
       return { items: itemsOf(rows), unfinished: itemsOf(rows.filter(({ has_more }) => has_more)) }
     },
   }
-  const sweeps = [idempotency.sweep, plainSweep('forget-tokens', findEndedTokens, forgetTokens), histories]
+  const sweeps = [...createRetentionSweeps(retention), histories]
 
   async function* pinned() {
     yield* documents
@@ -72,7 +74,11 @@ export function createMaintenance({
   return {
     sweepUploads,
 
-    /** Forgets idempotency keys of last week, ended sessions, windows of limits, the rest of deleted assets, and uploads that were broken off; notes which blocks files have. */
+    /** For how many seconds the oldest row is due to be forgotten, by sweep. Raises UNAVAILABLE. */
+    overdue: () =>
+      database.query(readOverdue, { eventDays: retention.eventDays, idempotencyKeyDays: retention.idempotencyKeyDays }),
+
+    /** Forgets what is old enough, windows of limits, the rest of deleted assets, and uploads that were broken off; notes which blocks files have. */
     async sweep(cancel?: AbortSignal): Promise<void> {
       const steps = [
         () => sweeper.runAll(sweeps, cancel),

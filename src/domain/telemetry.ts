@@ -21,6 +21,8 @@ export interface Meter {
   mailTried(outcome: MailOutcome): void
   /** A transaction of the relay was included, which cost so many wei. */
   feePaid(wei: bigint): void
+  /** A sweep, by its name, dealt with so many items. */
+  swept(sweep: string, count: number): void
 }
 
 /** Which of the ways into the service a request takes. */
@@ -44,6 +46,7 @@ export const silentMeter: Meter = {
   webhookAttempted: nothing,
   mailTried: nothing,
   feePaid: nothing,
+  swept: nothing,
 }
 
 /** Sees nothing. */
@@ -100,6 +103,8 @@ export interface WatchedServices {
   uploadBytes(): number
   /** Event streams and subscriptions that are open. */
   streams(): number
+  /** For how many seconds the oldest row is due to be forgotten, by the name of its sweep. Raises UNAVAILABLE. */
+  overdue(): Promise<readonly { sweep: string; seconds: number }[]>
 }
 
 /**

@@ -18,12 +18,18 @@ const EventType = builder.objectRef<EventRecord>('Event').implement({
     id: t.exposeID('id', {
       description: 'Identifier, as in `event_01h2x…`; the same as the `webhook-id` of the call that tells of it.',
     }),
-    sequence: t.exposeInt('sequence', { description: 'Position in your feed, from 1, without gaps.' }),
+    sequence: t.exposeInt('sequence', {
+      description:
+        'Position in your feed, from 1, without gaps. The first one is larger once older events are forgotten.',
+    }),
     type: t.exposeString('type', { ...characters(64), description: `What happened: ${eventTypes.join(', ')}.` }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
     orderId: t.exposeID('orderId', { nullable: true, description: 'The order it is about.' }),
     commitId: t.exposeID('commitId', { nullable: true, description: 'The commit it is about.' }),
-    deliveryId: t.exposeID('deliveryId', { nullable: true, description: 'The webhook delivery it is about.' }),
+    deliveryId: t.exposeID('deliveryId', {
+      nullable: true,
+      description: 'The webhook delivery it is about, which may be forgotten since.',
+    }),
     data: t.field({
       ...jsonBytes(DATA_BYTES),
       type: 'JSONObject',
@@ -42,8 +48,9 @@ builder.queryField('events', (t) =>
       type: EventType,
       ...pages,
       description:
-        'Your feed, oldest first. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
-        'an event as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
+        'Your feed, oldest first. An event stays for so many days as the operator says, 90 if nothing is said and never less than ' +
+        '30; then it is forgotten, from the front of the feed on. A cursor is the sequence of an event; `after` and `before` take the identifier of ' +
+        'an event that is there as well. Raises NOT_AUTHENTICATED, VALIDATION_FAILED.',
       resolve: (_root, args, { actor, services }) =>
         resolveCursorConnection(
           { args, ...pages, toCursor: ({ sequence }: EventRecord) => String(sequence) },

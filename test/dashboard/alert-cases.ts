@@ -188,6 +188,11 @@ export const alertCases: Record<string, AlertCase> = {
     ...{ firesAt: 60, labels: { sweep: 'deposits' } },
     calm: { 'annal_setbacks{sweep="deposits"}': '1x59 0 1x59' },
   },
+  AnnalRetentionLate: {
+    trouble: { 'annal_retention_overdue_seconds{instance="a:4001",sweep="forget-events"}': '30000x20' },
+    ...{ firesAt: 10, labels: { sweep: 'forget-events' } },
+    calm: { 'annal_retention_overdue_seconds{instance="a:4001",sweep="forget-events"}': '21600x20' },
+  },
   AnnalDepositsSetAside: {
     trouble: { 'annal_deposits_set_aside{instance="a:4001"}': '1x20' },
     ...{ firesAt: 10, labels: {} },

@@ -12,6 +12,7 @@ import { money } from './money.ts'
 import type { Mutant } from './mutant.ts'
 import { order } from './order.ts'
 import { permission } from './permission.ts'
+import { retention } from './retention.ts'
 import { telemetry } from './telemetry.ts'
 import { time } from './time.ts'
 import { verify } from './verify.ts'
@@ -41,6 +42,7 @@ const all: Mutant[] = [
   ...isolation,
   ...keys,
   ...order,
+  ...retention,
   ...telemetry,
   ...time,
   ...verify,

@@ -185,6 +185,65 @@ const scenes: Record<SweepName, Scene> = {
     },
     run: tidy,
   },
+  'forget-idle-sessions': {
+    table: 'access_tokens',
+    async make() {
+      const user = await app.newUser()
+      const [made] = await app.sql<{ id: string }>(
+        `update access_tokens set id = uuidv7(interval '-366 days'), created_at = now() - interval '366 days'
+         where user_id = $1::uuid returning id::text`,
+        [user.id],
+      )
+      return made!.id
+    },
+    run: tidy,
+  },
+  'forget-one-time-tokens': {
+    table: 'one_time_tokens',
+    key: `encode(hash, 'hex')`,
+    async make() {
+      const user = await app.newUser()
+      const [made] = await app.sql<{ item: string }>(
+        `insert into one_time_tokens (user_id, purpose, request_id, hash, email, expires_at)
+         values ($1::uuid, 'PASSWORD_RESET', uuidv7(), sha256(uuid_send($1::uuid)), 'x', now() - interval '8 days')
+         returning encode(hash, 'hex') as item`,
+        [user.id],
+      )
+      return made!.item
+    },
+    run: tidy,
+  },
+  'forget-deliveries': {
+    table: 'webhook_deliveries',
+    async make() {
+      const { buyer, id, uuid } = await order({}, called)
+      expectOk(await called.confirm(buyer, id))
+      await giveUp(uuid)
+      const [made] = await app.sql<{ id: string }>(
+        `with told as (update orders set settled_at = now() - interval '91 days' where id = $1::uuid returning id)
+         update webhook_deliveries d set id = uuidv7(interval '-91 days'), settled_at = now() - interval '91 days'
+         from told where d.order_id = told.id returning d.id::text`,
+        [uuid],
+      )
+      return made!.id
+    },
+    run: tidy,
+  },
+  'forget-events': {
+    table: 'events',
+    async make() {
+      const user = await app.newUser()
+      const [made] = await app.sql<{ id: string }>(
+        `with fed as (update wallets set event_sequence = event_sequence + 1 where user_id = $1::uuid returning *)
+         insert into events (id, owner_id, sequence, type, created_at)
+         select uuidv7(interval '-91 days'), user_id, event_sequence, 'points.granted', now() - interval '91 days' from fed
+         returning id::text`,
+        [user.id],
+      )
+      return made!.id
+    },
+    run: tidy,
+  },
   'credit-deposits': {
     table: 'deposits',
     key: 'reference',

@@ -1,3 +1,4 @@
+import { firstIdSql } from '../ids.ts'
 import { int, numeric, orNull, type RowOf, statement, text, timestamp } from '../sql.ts'
 
 const dayColumns = {
@@ -22,12 +23,11 @@ const dayColumns = {
 export type DayFigures = RowOf<typeof dayColumns>
 
 /**
- * Identifiers are sortable by time, so the rows of a span are found by the primary key. Some are made by a process before the
- * database's clock is read: an hour's allowance finds those, too.
+ * Some identifiers are made by a process before the database's clock is read: an hour's allowance finds those, too.
  */
 const spanSql = `
   span as materialized (
-    select since, (lpad(to_hex(((extract(epoch from since) - 3600) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid as first_id
+    select since, ${firstIdSql(`since - interval '1 hour'`)} as first_id
     from (select date_trunc('day', now(), 'UTC') - make_interval(days => $days - 1) as since) as start
   )`
 

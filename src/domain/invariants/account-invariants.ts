@@ -1,4 +1,5 @@
 /** What must always hold of accounts, and of what they did. */
+import { keptFromSql } from '../retention/kept-from.ts'
 import { int, text } from '../sql.ts'
 import type { Invariant } from './invariant.ts'
 
@@ -53,11 +54,14 @@ export const accountInvariants: Invariant[] = [
   },
   {
     id: 'C2',
-    sentence: 'The positions of a feed have no gap and end where the wallet says.',
+    sentence:
+      'The positions of a feed have no gap and end where the wallet says; they begin with 1 unless something was forgotten.',
     columns: { subject: text, event_sequence: int, events: int },
     query: `select w.user_id::text as subject, w.event_sequence, count(e.id)::int as events from wallets w
               left join events e on e.owner_id = w.user_id
-              group by w.user_id having count(e.id) <> w.event_sequence or coalesce(max(e.sequence), 0) <> w.event_sequence`,
+              group by w.user_id
+              having count(e.id) <> w.event_sequence - coalesce(min(e.sequence) - 1, w.event_sequence) or max(e.sequence) <> w.event_sequence
+                or (count(e.id) < w.event_sequence and ${keptFromSql} = '-infinity')`,
   },
   {
     id: 'C1',

@@ -138,7 +138,7 @@ export const bookInvariants: Invariant[] = [
   {
     id: 'I7',
     sentence:
-      'Transfers, entries, uses of grants, commits and events cannot be changed or deleted: their triggers stand and are enabled.',
+      'Transfers, entries, uses of grants, commits and events cannot be changed or deleted, but for events that are old: their triggers stand and are enabled.',
     query: `select wanted.name as subject, 'no enabled trigger against ' || operation.name as problem
             from (values ('transfers'), ('entries'), ('grant_uses'), ('commits'), ('events')) as wanted (name),
               (values ('UPDATE', 16), ('DELETE', 8), ('TRUNCATE', 32)) as operation (name, bit)

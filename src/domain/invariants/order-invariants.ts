@@ -1,4 +1,5 @@
 /** What must always hold of orders, their payments, and refunds. */
+import { keptFromSql } from '../retention/kept-from.ts'
 import { int, text, timestamp } from '../sql.ts'
 import type { Invariant } from './invariant.ts'
 
@@ -7,7 +8,7 @@ export const orderInvariants: Invariant[] = [
   {
     id: 'I4',
     sentence:
-      'An order is paid exactly if one charge of its frozen price exists, and then its event stands once in the feed of the app’s owner; one with a webhook has one delivery.',
+      'An order is paid exactly if one charge of its frozen price exists, and then its event stands once in the feed of the app’s owner; one with a webhook has one delivery. Of events and deliveries that are not forgotten.',
     query: `select coalesce(o.id::text, t.reference) as subject, 'paid without its charge, or charged without being paid' as problem from orders o
               full join (select id, reference from transfers where reference like 'order:%') t on t.reference = 'order:' || o.id
               where (o.paid_at is not null) <> (t.id is not null) or o.transfer_id <> t.id
@@ -17,7 +18,7 @@ export const orderInvariants: Invariant[] = [
               where o.paid_at is not null group by o.id having coalesce(-sum(e.amount), 0) <> o.price
             union all
             select o.id::text, 'the event of the payment is missing' from orders o join network_apps a on a.id = o.network_app_id
-              where o.paid_at is not null and not exists (
+              where o.paid_at > ${keptFromSql} and not exists (
                 select 1 from events e where e.order_id = o.id and e.owner_id = a.owner_id and e.type = 'order.paid')
             union all
             select e.order_id::text, 'an event of a payment that was not made' from events e join orders o on o.id = e.order_id
@@ -25,7 +26,7 @@ export const orderInvariants: Invariant[] = [
             union all
             select o.id::text, 'not exactly one delivery' from orders o left join (
                 webhook_deliveries d join events e on e.id = d.event_id and e.type = 'order.paid') on d.order_id = o.id
-              where o.status in ('PENDING', 'FAILURE') or d.id is not null
+              where o.status = 'PENDING' or (o.status = 'FAILURE' and o.settled_at > ${keptFromSql}) or d.id is not null
               group by o.id having count(d.id) <> 1 or o.paid_at is null`,
   },
   {
@@ -38,7 +39,7 @@ export const orderInvariants: Invariant[] = [
   {
     id: 'I10',
     sentence:
-      'What is given back of an order is never more than was paid; each refund is one transfer, brings the buyer its amount, and is told to buyer and seller; an order is refunded exactly if all of it was given back.',
+      'What is given back of an order is never more than was paid; each refund is one transfer, brings the buyer its amount, and is told to buyer and seller, unless that is forgotten; an order is refunded exactly if all of it was given back.',
     query: `select coalesce(r.order_id::text, t.reference) as subject, 'a refund without its transfer, or a transfer without its refund' as problem
               from refunds r full join (select id, reference from transfers where reference like 'order-refund:%') t on t.id = r.transfer_id
               where r.id is null or t.id is null or split_part(t.reference, ':', 2) <> r.order_id::text
@@ -63,7 +64,8 @@ export const orderInvariants: Invariant[] = [
             union all
             select r.order_id::text, 'somebody was not told of the refund' from refunds r join orders o on o.id = r.order_id
               join network_apps a on a.id = o.network_app_id, lateral (values (o.buyer_id), (a.owner_id)) as person (id)
-              where not exists (select from events e where e.owner_id = person.id and e.transfer_id = r.transfer_id and e.type = 'order.refunded')`,
+              where r.created_at > ${keptFromSql}
+                and not exists (select from events e where e.owner_id = person.id and e.transfer_id = r.transfer_id and e.type = 'order.refunded')`,
   },
   {
     id: 'C5',

@@ -18,6 +18,10 @@ export const sweepNames = [
   'forfeit-left-over',
   'forget-idempotency-keys',
   'forget-tokens',
+  'forget-idle-sessions',
+  'forget-one-time-tokens',
+  'forget-deliveries',
+  'forget-events',
   'credit-deposits',
 ] as const
 /** A sweep. */

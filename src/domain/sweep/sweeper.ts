@@ -2,6 +2,7 @@
 import { eachForItself } from '../each-for-itself.ts'
 import { DomainError, isUnavailable } from '../errors.ts'
 import type { Database, FeedNotifications, Log, OnError } from '../ports.ts'
+import { type Meter, silentMeter } from '../telemetry.ts'
 import { forgetOtherSetbacks, forgetSetbacks, forgetStaleSetbacks, noteSetbacks } from './setback-statements.ts'
 import type { ItemRow, RoundName, Sweep, SweepName } from './sweep.ts'
 
@@ -43,13 +44,15 @@ interface Dependencies {
   log: Pick<Log, 'error'>
   /** Of sweeps that write events. */
   notifications?: Pick<FeedNotifications, 'notify'>
+  /** Nobody counts what was dealt with when it is missing. */
+  meter?: Pick<Meter, 'swept'>
 }
 
 /**
  * Carries out sweeps: page by page, halving what fails until the items are found that fail alone, which then rest in the
  * table `setbacks`. It remembers only which items of rounds failed in this process.
  */
-export function createSweeper({ database, log, notifications }: Dependencies) {
+export function createSweeper({ database, log, notifications, meter = silentMeter }: Dependencies) {
   /**
    * A transaction that failed lets go of its rows before this raises; after a statement alone they may still be held for a
    * moment, and would be passed over as somebody else's.
@@ -57,6 +60,7 @@ export function createSweeper({ database, log, notifications }: Dependencies) {
   async function carryOut(sweep: Sweep, items: readonly string[], pass: Pass): Promise<void> {
     const { items: done, unfinished = [], owners } = await database.transaction((query) => sweep.carryOut(query, items))
     for (const item of done) pass.done.add(item)
+    meter.swept(sweep.name, done.length)
     pass.unfinished.push(...unfinished)
     for (const owner of new Set(owners)) notifications?.notify(owner)
   }

@@ -65,6 +65,8 @@ const settings = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_line_prefix: '%m [%p] ',
+  // A line every five minutes, for ever.
+  log_checkpoints: 'off',
 }
 
 const urlOf = ({ port, password }: Credentials, database = databaseName) =>

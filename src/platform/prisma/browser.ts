@@ -124,7 +124,7 @@ export type Refund = Prisma.RefundModel
 /**
  * Model Event
  * Something that happened to what a person owns: the outbox, written by the statement that made it happen. Its id is
- * the id webhooks carry. Never updated or deleted (trigger).
+ * the id webhooks carry. Never updated, and not deleted before it is 30 days old (trigger).
  */
 export type Event = Prisma.EventModel
 /**

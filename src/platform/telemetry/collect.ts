@@ -86,14 +86,18 @@ function processSamples({ database, queues, uploadBytes, streams, relay }: Watch
   ]
 }
 
-async function readDatabase(query: Query): Promise<Sample[]> {
-  const rows = await query(readState)
-  return rows.map(({ metric, label, state, value }) => {
+async function readDatabase({ database, overdue }: Watched): Promise<Sample[]> {
+  const [rows, late] = await Promise.all([database.query(readState), overdue()])
+  const states = rows.map(({ metric, label, state, value }) => {
     const name = metric as MetricName
     const { labels }: MetricRow = metricTable[name]
     const given = [label, state]
     return { name, labels: Object.fromEntries(labels.map((each, index) => [each, given[index]!])), value }
   })
+  const due = late.map(
+    ({ sweep, seconds }): Sample => ({ name: 'annal_retention_overdue_seconds', labels: { sweep }, value: seconds }),
+  )
+  return [...states, ...due]
 }
 
 async function readBalances({ balances }: WatchedRelay, signal: AbortSignal): Promise<Sample[]> {
@@ -110,7 +114,7 @@ export function createSources(watched: Watched, feesPaid: () => bigint): Sources
   const books = createBooks(watched.database)
   return {
     process: async () => processSamples(watched, feesPaid()),
-    database: () => readDatabase(watched.database.query),
+    database: () => readDatabase(watched),
     books,
     chain: (signal) => readBalances(watched.relay, signal),
   }

@@ -177,6 +177,17 @@ export const metricTable = {
     labels: ['sweep'],
     help: 'Items that a sweep could not deal with and tries ever more rarely.',
   },
+  annal_swept_total: {
+    type: 'counter',
+    labels: ['sweep'],
+    help: 'Items that sweeps of this process dealt with: rows that were forgotten, orders that expired, and so on.',
+  },
+  annal_retention_overdue_seconds: {
+    type: 'gauge',
+    source: 'database',
+    labels: ['sweep'],
+    help: 'For how long the oldest row is due to be forgotten, but for those that a sweep could not deal with; 0 without one. Sweeps come every hour.',
+  },
   annal_foreign_commits: {
     type: 'gauge',
     source: 'database',

@@ -53,6 +53,7 @@ export function createMetrics(version: string, worker?: string): Metrics {
   const attempts = registry.counter('annal_webhook_attempts_total')
   const attemptDurations = registry.histogram('annal_webhook_attempt_duration_seconds')
   const mails = registry.counter('annal_mails_total')
+  const sweeps = registry.counter('annal_swept_total')
   let feesPaid = 0n
 
   registry.gauge('annal_build_info').set({ version }, 1)
@@ -76,6 +77,7 @@ export function createMetrics(version: string, worker?: string): Metrics {
     feePaid(wei) {
       feesPaid += wei
     },
+    swept: (sweep, count) => sweeps.inc({ sweep }, count),
   }
 
   return {

@@ -43,7 +43,7 @@ Lists answer \`{count, next, previous, results}\`; \`next\` and \`previous\` are
 
 Send an \`Idempotency-Key\` (1 to 255 characters, best a UUID) with every POST and PATCH, and repeat the request with the same key
 when no answer comes: it is carried out once, and answered as the first time with \`Idempotency-Replayed: true\`. Keys are kept for
-a week. After 429 and 503 wait for the seconds of \`Retry-After\`.
+7 days unless the operator says otherwise, a day at least. After 429 and 503 wait for the seconds of \`Retry-After\`.
 
 \`?dry_run=true\` answers what a request would cost and what it would be refused for, and does nothing else.
 

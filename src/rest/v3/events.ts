@@ -19,7 +19,8 @@ const list = defineRoute({
   operationId: 'listEvents',
   tag: 'Events',
   summary: 'Read one’s feed page by page',
-  description: 'Oldest first. Keep the identifier of the last event, and ask for what came after it.',
+  description:
+    'Oldest first. Keep the identifier of the last event, and ask for what came after it. An event stays for 90 days unless the operator says otherwise, 30 at least; the identifier of one that is forgotten is refused.',
   query: z.object({
     after: z.string().optional().describe('Identifier of an event of the feed: only what came after it.'),
     limit: pageQuery({}, MAX_LARGE_LIMIT).shape.limit,

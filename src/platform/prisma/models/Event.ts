@@ -15,7 +15,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model Event
  * Something that happened to what a person owns: the outbox, written by the statement that made it happen. Its id is
- * the id webhooks carry. Never updated or deleted (trigger).
+ * the id webhooks carry. Never updated, and not deleted before it is 30 days old (trigger).
  */
 export type EventModel = runtime.Types.Result.DefaultSelection<Prisma.$EventPayload>
 
@@ -253,7 +253,6 @@ export type EventWhereInput = {
   order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   commit?: Prisma.XOR<Prisma.CommitNullableScalarRelationFilter, Prisma.CommitWhereInput> | null
   transfer?: Prisma.XOR<Prisma.TransferNullableScalarRelationFilter, Prisma.TransferWhereInput> | null
-  delivery?: Prisma.XOR<Prisma.WebhookDeliveryNullableScalarRelationFilter, Prisma.WebhookDeliveryWhereInput> | null
   call?: Prisma.XOR<Prisma.WebhookDeliveryNullableScalarRelationFilter, Prisma.WebhookDeliveryWhereInput> | null
 }
 
@@ -271,7 +270,6 @@ export type EventOrderByWithRelationInput = {
   order?: Prisma.OrderOrderByWithRelationInput
   commit?: Prisma.CommitOrderByWithRelationInput
   transfer?: Prisma.TransferOrderByWithRelationInput
-  delivery?: Prisma.WebhookDeliveryOrderByWithRelationInput
   call?: Prisma.WebhookDeliveryOrderByWithRelationInput
 }
 
@@ -293,7 +291,6 @@ export type EventWhereUniqueInput = Prisma.AtLeast<{
   order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   commit?: Prisma.XOR<Prisma.CommitNullableScalarRelationFilter, Prisma.CommitWhereInput> | null
   transfer?: Prisma.XOR<Prisma.TransferNullableScalarRelationFilter, Prisma.TransferWhereInput> | null
-  delivery?: Prisma.XOR<Prisma.WebhookDeliveryNullableScalarRelationFilter, Prisma.WebhookDeliveryWhereInput> | null
   call?: Prisma.XOR<Prisma.WebhookDeliveryNullableScalarRelationFilter, Prisma.WebhookDeliveryWhereInput> | null
 }, "id" | "ownerId_sequence">
 
@@ -333,12 +330,12 @@ export type EventCreateInput = {
   id?: string
   sequence: number
   type: string
+  deliveryId?: string | null
   createdAt?: Date | string
   owner: Prisma.UserCreateNestedOneWithoutEventsInput
   order?: Prisma.OrderCreateNestedOneWithoutEventsInput
   commit?: Prisma.CommitCreateNestedOneWithoutEventsInput
   transfer?: Prisma.TransferCreateNestedOneWithoutEventsInput
-  delivery?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventsInput
   call?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventInput
 }
 
@@ -359,12 +356,12 @@ export type EventUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   sequence?: Prisma.IntFieldUpdateOperationsInput | number
   type?: Prisma.StringFieldUpdateOperationsInput | string
+  deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   owner?: Prisma.UserUpdateOneRequiredWithoutEventsNestedInput
   order?: Prisma.OrderUpdateOneWithoutEventsNestedInput
   commit?: Prisma.CommitUpdateOneWithoutEventsNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutEventsNestedInput
-  delivery?: Prisma.WebhookDeliveryUpdateOneWithoutEventsNestedInput
   call?: Prisma.WebhookDeliveryUpdateOneWithoutEventNestedInput
 }
 
@@ -397,6 +394,7 @@ export type EventUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   sequence?: Prisma.IntFieldUpdateOperationsInput | number
   type?: Prisma.StringFieldUpdateOperationsInput | string
+  deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -650,20 +648,6 @@ export type EventCreateNestedOneWithoutCallInput = {
   connect?: Prisma.EventWhereUniqueInput
 }
 
-export type EventCreateNestedManyWithoutDeliveryInput = {
-  create?: Prisma.XOR<Prisma.EventCreateWithoutDeliveryInput, Prisma.EventUncheckedCreateWithoutDeliveryInput> | Prisma.EventCreateWithoutDeliveryInput[] | Prisma.EventUncheckedCreateWithoutDeliveryInput[]
-  connectOrCreate?: Prisma.EventCreateOrConnectWithoutDeliveryInput | Prisma.EventCreateOrConnectWithoutDeliveryInput[]
-  createMany?: Prisma.EventCreateManyDeliveryInputEnvelope
-  connect?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-}
-
-export type EventUncheckedCreateNestedManyWithoutDeliveryInput = {
-  create?: Prisma.XOR<Prisma.EventCreateWithoutDeliveryInput, Prisma.EventUncheckedCreateWithoutDeliveryInput> | Prisma.EventCreateWithoutDeliveryInput[] | Prisma.EventUncheckedCreateWithoutDeliveryInput[]
-  connectOrCreate?: Prisma.EventCreateOrConnectWithoutDeliveryInput | Prisma.EventCreateOrConnectWithoutDeliveryInput[]
-  createMany?: Prisma.EventCreateManyDeliveryInputEnvelope
-  connect?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-}
-
 export type EventUpdateOneRequiredWithoutCallNestedInput = {
   create?: Prisma.XOR<Prisma.EventCreateWithoutCallInput, Prisma.EventUncheckedCreateWithoutCallInput>
   connectOrCreate?: Prisma.EventCreateOrConnectWithoutCallInput
@@ -672,43 +656,15 @@ export type EventUpdateOneRequiredWithoutCallNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.EventUpdateToOneWithWhereWithoutCallInput, Prisma.EventUpdateWithoutCallInput>, Prisma.EventUncheckedUpdateWithoutCallInput>
 }
 
-export type EventUpdateManyWithoutDeliveryNestedInput = {
-  create?: Prisma.XOR<Prisma.EventCreateWithoutDeliveryInput, Prisma.EventUncheckedCreateWithoutDeliveryInput> | Prisma.EventCreateWithoutDeliveryInput[] | Prisma.EventUncheckedCreateWithoutDeliveryInput[]
-  connectOrCreate?: Prisma.EventCreateOrConnectWithoutDeliveryInput | Prisma.EventCreateOrConnectWithoutDeliveryInput[]
-  upsert?: Prisma.EventUpsertWithWhereUniqueWithoutDeliveryInput | Prisma.EventUpsertWithWhereUniqueWithoutDeliveryInput[]
-  createMany?: Prisma.EventCreateManyDeliveryInputEnvelope
-  set?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  disconnect?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  delete?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  connect?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  update?: Prisma.EventUpdateWithWhereUniqueWithoutDeliveryInput | Prisma.EventUpdateWithWhereUniqueWithoutDeliveryInput[]
-  updateMany?: Prisma.EventUpdateManyWithWhereWithoutDeliveryInput | Prisma.EventUpdateManyWithWhereWithoutDeliveryInput[]
-  deleteMany?: Prisma.EventScalarWhereInput | Prisma.EventScalarWhereInput[]
-}
-
-export type EventUncheckedUpdateManyWithoutDeliveryNestedInput = {
-  create?: Prisma.XOR<Prisma.EventCreateWithoutDeliveryInput, Prisma.EventUncheckedCreateWithoutDeliveryInput> | Prisma.EventCreateWithoutDeliveryInput[] | Prisma.EventUncheckedCreateWithoutDeliveryInput[]
-  connectOrCreate?: Prisma.EventCreateOrConnectWithoutDeliveryInput | Prisma.EventCreateOrConnectWithoutDeliveryInput[]
-  upsert?: Prisma.EventUpsertWithWhereUniqueWithoutDeliveryInput | Prisma.EventUpsertWithWhereUniqueWithoutDeliveryInput[]
-  createMany?: Prisma.EventCreateManyDeliveryInputEnvelope
-  set?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  disconnect?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  delete?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  connect?: Prisma.EventWhereUniqueInput | Prisma.EventWhereUniqueInput[]
-  update?: Prisma.EventUpdateWithWhereUniqueWithoutDeliveryInput | Prisma.EventUpdateWithWhereUniqueWithoutDeliveryInput[]
-  updateMany?: Prisma.EventUpdateManyWithWhereWithoutDeliveryInput | Prisma.EventUpdateManyWithWhereWithoutDeliveryInput[]
-  deleteMany?: Prisma.EventScalarWhereInput | Prisma.EventScalarWhereInput[]
-}
-
 export type EventCreateWithoutOwnerInput = {
   id?: string
   sequence: number
   type: string
+  deliveryId?: string | null
   createdAt?: Date | string
   order?: Prisma.OrderCreateNestedOneWithoutEventsInput
   commit?: Prisma.CommitCreateNestedOneWithoutEventsInput
   transfer?: Prisma.TransferCreateNestedOneWithoutEventsInput
-  delivery?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventsInput
   call?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventInput
 }
 
@@ -769,11 +725,11 @@ export type EventCreateWithoutCommitInput = {
   id?: string
   sequence: number
   type: string
+  deliveryId?: string | null
   createdAt?: Date | string
   owner: Prisma.UserCreateNestedOneWithoutEventsInput
   order?: Prisma.OrderCreateNestedOneWithoutEventsInput
   transfer?: Prisma.TransferCreateNestedOneWithoutEventsInput
-  delivery?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventsInput
   call?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventInput
 }
 
@@ -819,11 +775,11 @@ export type EventCreateWithoutTransferInput = {
   id?: string
   sequence: number
   type: string
+  deliveryId?: string | null
   createdAt?: Date | string
   owner: Prisma.UserCreateNestedOneWithoutEventsInput
   order?: Prisma.OrderCreateNestedOneWithoutEventsInput
   commit?: Prisma.CommitCreateNestedOneWithoutEventsInput
-  delivery?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventsInput
   call?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventInput
 }
 
@@ -869,11 +825,11 @@ export type EventCreateWithoutOrderInput = {
   id?: string
   sequence: number
   type: string
+  deliveryId?: string | null
   createdAt?: Date | string
   owner: Prisma.UserCreateNestedOneWithoutEventsInput
   commit?: Prisma.CommitCreateNestedOneWithoutEventsInput
   transfer?: Prisma.TransferCreateNestedOneWithoutEventsInput
-  delivery?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventsInput
   call?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventInput
 }
 
@@ -919,12 +875,12 @@ export type EventCreateWithoutCallInput = {
   id?: string
   sequence: number
   type: string
+  deliveryId?: string | null
   createdAt?: Date | string
   owner: Prisma.UserCreateNestedOneWithoutEventsInput
   order?: Prisma.OrderCreateNestedOneWithoutEventsInput
   commit?: Prisma.CommitCreateNestedOneWithoutEventsInput
   transfer?: Prisma.TransferCreateNestedOneWithoutEventsInput
-  delivery?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventsInput
 }
 
 export type EventUncheckedCreateWithoutCallInput = {
@@ -944,40 +900,6 @@ export type EventCreateOrConnectWithoutCallInput = {
   create: Prisma.XOR<Prisma.EventCreateWithoutCallInput, Prisma.EventUncheckedCreateWithoutCallInput>
 }
 
-export type EventCreateWithoutDeliveryInput = {
-  id?: string
-  sequence: number
-  type: string
-  createdAt?: Date | string
-  owner: Prisma.UserCreateNestedOneWithoutEventsInput
-  order?: Prisma.OrderCreateNestedOneWithoutEventsInput
-  commit?: Prisma.CommitCreateNestedOneWithoutEventsInput
-  transfer?: Prisma.TransferCreateNestedOneWithoutEventsInput
-  call?: Prisma.WebhookDeliveryCreateNestedOneWithoutEventInput
-}
-
-export type EventUncheckedCreateWithoutDeliveryInput = {
-  id?: string
-  ownerId: string
-  sequence: number
-  type: string
-  orderId?: string | null
-  commitId?: string | null
-  transferId?: string | null
-  createdAt?: Date | string
-  call?: Prisma.WebhookDeliveryUncheckedCreateNestedOneWithoutEventInput
-}
-
-export type EventCreateOrConnectWithoutDeliveryInput = {
-  where: Prisma.EventWhereUniqueInput
-  create: Prisma.XOR<Prisma.EventCreateWithoutDeliveryInput, Prisma.EventUncheckedCreateWithoutDeliveryInput>
-}
-
-export type EventCreateManyDeliveryInputEnvelope = {
-  data: Prisma.EventCreateManyDeliveryInput | Prisma.EventCreateManyDeliveryInput[]
-  skipDuplicates?: boolean
-}
-
 export type EventUpsertWithoutCallInput = {
   update: Prisma.XOR<Prisma.EventUpdateWithoutCallInput, Prisma.EventUncheckedUpdateWithoutCallInput>
   create: Prisma.XOR<Prisma.EventCreateWithoutCallInput, Prisma.EventUncheckedCreateWithoutCallInput>
@@ -993,12 +915,12 @@ export type EventUpdateWithoutCallInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   sequence?: Prisma.IntFieldUpdateOperationsInput | number
   type?: Prisma.StringFieldUpdateOperationsInput | string
+  deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   owner?: Prisma.UserUpdateOneRequiredWithoutEventsNestedInput
   order?: Prisma.OrderUpdateOneWithoutEventsNestedInput
   commit?: Prisma.CommitUpdateOneWithoutEventsNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutEventsNestedInput
-  delivery?: Prisma.WebhookDeliveryUpdateOneWithoutEventsNestedInput
 }
 
 export type EventUncheckedUpdateWithoutCallInput = {
@@ -1011,22 +933,6 @@ export type EventUncheckedUpdateWithoutCallInput = {
   deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
-export type EventUpsertWithWhereUniqueWithoutDeliveryInput = {
-  where: Prisma.EventWhereUniqueInput
-  update: Prisma.XOR<Prisma.EventUpdateWithoutDeliveryInput, Prisma.EventUncheckedUpdateWithoutDeliveryInput>
-  create: Prisma.XOR<Prisma.EventCreateWithoutDeliveryInput, Prisma.EventUncheckedCreateWithoutDeliveryInput>
-}
-
-export type EventUpdateWithWhereUniqueWithoutDeliveryInput = {
-  where: Prisma.EventWhereUniqueInput
-  data: Prisma.XOR<Prisma.EventUpdateWithoutDeliveryInput, Prisma.EventUncheckedUpdateWithoutDeliveryInput>
-}
-
-export type EventUpdateManyWithWhereWithoutDeliveryInput = {
-  where: Prisma.EventScalarWhereInput
-  data: Prisma.XOR<Prisma.EventUpdateManyMutationInput, Prisma.EventUncheckedUpdateManyWithoutDeliveryInput>
 }
 
 export type EventCreateManyOwnerInput = {
@@ -1044,11 +950,11 @@ export type EventUpdateWithoutOwnerInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   sequence?: Prisma.IntFieldUpdateOperationsInput | number
   type?: Prisma.StringFieldUpdateOperationsInput | string
+  deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   order?: Prisma.OrderUpdateOneWithoutEventsNestedInput
   commit?: Prisma.CommitUpdateOneWithoutEventsNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutEventsNestedInput
-  delivery?: Prisma.WebhookDeliveryUpdateOneWithoutEventsNestedInput
   call?: Prisma.WebhookDeliveryUpdateOneWithoutEventNestedInput
 }
 
@@ -1090,11 +996,11 @@ export type EventUpdateWithoutCommitInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   sequence?: Prisma.IntFieldUpdateOperationsInput | number
   type?: Prisma.StringFieldUpdateOperationsInput | string
+  deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   owner?: Prisma.UserUpdateOneRequiredWithoutEventsNestedInput
   order?: Prisma.OrderUpdateOneWithoutEventsNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutEventsNestedInput
-  delivery?: Prisma.WebhookDeliveryUpdateOneWithoutEventsNestedInput
   call?: Prisma.WebhookDeliveryUpdateOneWithoutEventNestedInput
 }
 
@@ -1136,11 +1042,11 @@ export type EventUpdateWithoutTransferInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   sequence?: Prisma.IntFieldUpdateOperationsInput | number
   type?: Prisma.StringFieldUpdateOperationsInput | string
+  deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   owner?: Prisma.UserUpdateOneRequiredWithoutEventsNestedInput
   order?: Prisma.OrderUpdateOneWithoutEventsNestedInput
   commit?: Prisma.CommitUpdateOneWithoutEventsNestedInput
-  delivery?: Prisma.WebhookDeliveryUpdateOneWithoutEventsNestedInput
   call?: Prisma.WebhookDeliveryUpdateOneWithoutEventNestedInput
 }
 
@@ -1182,11 +1088,11 @@ export type EventUpdateWithoutOrderInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   sequence?: Prisma.IntFieldUpdateOperationsInput | number
   type?: Prisma.StringFieldUpdateOperationsInput | string
+  deliveryId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   owner?: Prisma.UserUpdateOneRequiredWithoutEventsNestedInput
   commit?: Prisma.CommitUpdateOneWithoutEventsNestedInput
   transfer?: Prisma.TransferUpdateOneWithoutEventsNestedInput
-  delivery?: Prisma.WebhookDeliveryUpdateOneWithoutEventsNestedInput
   call?: Prisma.WebhookDeliveryUpdateOneWithoutEventNestedInput
 }
 
@@ -1213,52 +1119,6 @@ export type EventUncheckedUpdateManyWithoutOrderInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
-export type EventCreateManyDeliveryInput = {
-  id?: string
-  ownerId: string
-  sequence: number
-  type: string
-  orderId?: string | null
-  commitId?: string | null
-  transferId?: string | null
-  createdAt?: Date | string
-}
-
-export type EventUpdateWithoutDeliveryInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  sequence?: Prisma.IntFieldUpdateOperationsInput | number
-  type?: Prisma.StringFieldUpdateOperationsInput | string
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  owner?: Prisma.UserUpdateOneRequiredWithoutEventsNestedInput
-  order?: Prisma.OrderUpdateOneWithoutEventsNestedInput
-  commit?: Prisma.CommitUpdateOneWithoutEventsNestedInput
-  transfer?: Prisma.TransferUpdateOneWithoutEventsNestedInput
-  call?: Prisma.WebhookDeliveryUpdateOneWithoutEventNestedInput
-}
-
-export type EventUncheckedUpdateWithoutDeliveryInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
-  sequence?: Prisma.IntFieldUpdateOperationsInput | number
-  type?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  commitId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  call?: Prisma.WebhookDeliveryUncheckedUpdateOneWithoutEventNestedInput
-}
-
-export type EventUncheckedUpdateManyWithoutDeliveryInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  ownerId?: Prisma.StringFieldUpdateOperationsInput | string
-  sequence?: Prisma.IntFieldUpdateOperationsInput | number
-  type?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  commitId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  transferId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-}
-
 
 
 export type EventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1275,7 +1135,6 @@ export type EventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   order?: boolean | Prisma.Event$orderArgs<ExtArgs>
   commit?: boolean | Prisma.Event$commitArgs<ExtArgs>
   transfer?: boolean | Prisma.Event$transferArgs<ExtArgs>
-  delivery?: boolean | Prisma.Event$deliveryArgs<ExtArgs>
   call?: boolean | Prisma.Event$callArgs<ExtArgs>
 }, ExtArgs["result"]["event"]>
 
@@ -1293,7 +1152,6 @@ export type EventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   order?: boolean | Prisma.Event$orderArgs<ExtArgs>
   commit?: boolean | Prisma.Event$commitArgs<ExtArgs>
   transfer?: boolean | Prisma.Event$transferArgs<ExtArgs>
-  delivery?: boolean | Prisma.Event$deliveryArgs<ExtArgs>
 }, ExtArgs["result"]["event"]>
 
 export type EventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1310,7 +1168,6 @@ export type EventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   order?: boolean | Prisma.Event$orderArgs<ExtArgs>
   commit?: boolean | Prisma.Event$commitArgs<ExtArgs>
   transfer?: boolean | Prisma.Event$transferArgs<ExtArgs>
-  delivery?: boolean | Prisma.Event$deliveryArgs<ExtArgs>
 }, ExtArgs["result"]["event"]>
 
 export type EventSelectScalar = {
@@ -1331,7 +1188,6 @@ export type EventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   order?: boolean | Prisma.Event$orderArgs<ExtArgs>
   commit?: boolean | Prisma.Event$commitArgs<ExtArgs>
   transfer?: boolean | Prisma.Event$transferArgs<ExtArgs>
-  delivery?: boolean | Prisma.Event$deliveryArgs<ExtArgs>
   call?: boolean | Prisma.Event$callArgs<ExtArgs>
 }
 export type EventIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1339,14 +1195,12 @@ export type EventIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   order?: boolean | Prisma.Event$orderArgs<ExtArgs>
   commit?: boolean | Prisma.Event$commitArgs<ExtArgs>
   transfer?: boolean | Prisma.Event$transferArgs<ExtArgs>
-  delivery?: boolean | Prisma.Event$deliveryArgs<ExtArgs>
 }
 export type EventIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   order?: boolean | Prisma.Event$orderArgs<ExtArgs>
   commit?: boolean | Prisma.Event$commitArgs<ExtArgs>
   transfer?: boolean | Prisma.Event$transferArgs<ExtArgs>
-  delivery?: boolean | Prisma.Event$deliveryArgs<ExtArgs>
 }
 
 export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1356,7 +1210,6 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     order: Prisma.$OrderPayload<ExtArgs> | null
     commit: Prisma.$CommitPayload<ExtArgs> | null
     transfer: Prisma.$TransferPayload<ExtArgs> | null
-    delivery: Prisma.$WebhookDeliveryPayload<ExtArgs> | null
     /**
      * The call that tells it to a receiver.
      */
@@ -1378,6 +1231,9 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     type: string
     orderId: string | null
     commitId: string | null
+    /**
+     * Of a delivery that may be forgotten since.
+     */
     deliveryId: string | null
     transferId: string | null
     createdAt: Date
@@ -1779,7 +1635,6 @@ export interface Prisma__EventClient<T, Null = never, ExtArgs extends runtime.Ty
   order<T extends Prisma.Event$orderArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Event$orderArgs<ExtArgs>>): Prisma.Prisma__OrderClient<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   commit<T extends Prisma.Event$commitArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Event$commitArgs<ExtArgs>>): Prisma.Prisma__CommitClient<runtime.Types.Result.GetResult<Prisma.$CommitPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   transfer<T extends Prisma.Event$transferArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Event$transferArgs<ExtArgs>>): Prisma.Prisma__TransferClient<runtime.Types.Result.GetResult<Prisma.$TransferPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
-  delivery<T extends Prisma.Event$deliveryArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Event$deliveryArgs<ExtArgs>>): Prisma.Prisma__WebhookDeliveryClient<runtime.Types.Result.GetResult<Prisma.$WebhookDeliveryPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   call<T extends Prisma.Event$callArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Event$callArgs<ExtArgs>>): Prisma.Prisma__WebhookDeliveryClient<runtime.Types.Result.GetResult<Prisma.$WebhookDeliveryPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -2274,25 +2129,6 @@ export type Event$transferArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   include?: Prisma.TransferInclude<ExtArgs> | null
   where?: Prisma.TransferWhereInput
-}
-
-/**
- * Event.delivery
- */
-export type Event$deliveryArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the WebhookDelivery
-   */
-  select?: Prisma.WebhookDeliverySelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the WebhookDelivery
-   */
-  omit?: Prisma.WebhookDeliveryOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.WebhookDeliveryInclude<ExtArgs> | null
-  where?: Prisma.WebhookDeliveryWhereInput
 }
 
 /**

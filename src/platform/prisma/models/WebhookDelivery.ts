@@ -252,7 +252,6 @@ export type WebhookDeliveryWhereInput = {
   networkApp?: Prisma.XOR<Prisma.NetworkAppScalarRelationFilter, Prisma.NetworkAppWhereInput>
   order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   attempts?: Prisma.WebhookAttemptListRelationFilter
-  events?: Prisma.EventListRelationFilter
 }
 
 export type WebhookDeliveryOrderByWithRelationInput = {
@@ -269,7 +268,6 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   networkApp?: Prisma.NetworkAppOrderByWithRelationInput
   order?: Prisma.OrderOrderByWithRelationInput
   attempts?: Prisma.WebhookAttemptOrderByRelationAggregateInput
-  events?: Prisma.EventOrderByRelationAggregateInput
 }
 
 export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
@@ -289,7 +287,6 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   networkApp?: Prisma.XOR<Prisma.NetworkAppScalarRelationFilter, Prisma.NetworkAppWhereInput>
   order?: Prisma.XOR<Prisma.OrderNullableScalarRelationFilter, Prisma.OrderWhereInput> | null
   attempts?: Prisma.WebhookAttemptListRelationFilter
-  events?: Prisma.EventListRelationFilter
 }, "id" | "eventId">
 
 export type WebhookDeliveryOrderByWithAggregationInput = {
@@ -335,7 +332,6 @@ export type WebhookDeliveryCreateInput = {
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
   order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateInput = {
@@ -349,7 +345,6 @@ export type WebhookDeliveryUncheckedCreateInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUpdateInput = {
@@ -363,7 +358,6 @@ export type WebhookDeliveryUpdateInput = {
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
   order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateInput = {
@@ -377,7 +371,6 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryCreateManyInput = {
@@ -561,12 +554,6 @@ export type WebhookDeliveryUncheckedUpdateManyWithoutOrderNestedInput = {
   deleteMany?: Prisma.WebhookDeliveryScalarWhereInput | Prisma.WebhookDeliveryScalarWhereInput[]
 }
 
-export type WebhookDeliveryCreateNestedOneWithoutEventsInput = {
-  create?: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutEventsInput, Prisma.WebhookDeliveryUncheckedCreateWithoutEventsInput>
-  connectOrCreate?: Prisma.WebhookDeliveryCreateOrConnectWithoutEventsInput
-  connect?: Prisma.WebhookDeliveryWhereUniqueInput
-}
-
 export type WebhookDeliveryCreateNestedOneWithoutEventInput = {
   create?: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutEventInput, Prisma.WebhookDeliveryUncheckedCreateWithoutEventInput>
   connectOrCreate?: Prisma.WebhookDeliveryCreateOrConnectWithoutEventInput
@@ -577,16 +564,6 @@ export type WebhookDeliveryUncheckedCreateNestedOneWithoutEventInput = {
   create?: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutEventInput, Prisma.WebhookDeliveryUncheckedCreateWithoutEventInput>
   connectOrCreate?: Prisma.WebhookDeliveryCreateOrConnectWithoutEventInput
   connect?: Prisma.WebhookDeliveryWhereUniqueInput
-}
-
-export type WebhookDeliveryUpdateOneWithoutEventsNestedInput = {
-  create?: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutEventsInput, Prisma.WebhookDeliveryUncheckedCreateWithoutEventsInput>
-  connectOrCreate?: Prisma.WebhookDeliveryCreateOrConnectWithoutEventsInput
-  upsert?: Prisma.WebhookDeliveryUpsertWithoutEventsInput
-  disconnect?: Prisma.WebhookDeliveryWhereInput | boolean
-  delete?: Prisma.WebhookDeliveryWhereInput | boolean
-  connect?: Prisma.WebhookDeliveryWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.WebhookDeliveryUpdateToOneWithWhereWithoutEventsInput, Prisma.WebhookDeliveryUpdateWithoutEventsInput>, Prisma.WebhookDeliveryUncheckedUpdateWithoutEventsInput>
 }
 
 export type WebhookDeliveryUpdateOneWithoutEventNestedInput = {
@@ -637,7 +614,6 @@ export type WebhookDeliveryCreateWithoutNetworkAppInput = {
   event: Prisma.EventCreateNestedOneWithoutCallInput
   order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateWithoutNetworkAppInput = {
@@ -650,7 +626,6 @@ export type WebhookDeliveryUncheckedCreateWithoutNetworkAppInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutNetworkAppInput = {
@@ -704,7 +679,6 @@ export type WebhookDeliveryCreateWithoutOrderInput = {
   event: Prisma.EventCreateNestedOneWithoutCallInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateWithoutOrderInput = {
@@ -717,7 +691,6 @@ export type WebhookDeliveryUncheckedCreateWithoutOrderInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutOrderInput = {
@@ -746,37 +719,6 @@ export type WebhookDeliveryUpdateManyWithWhereWithoutOrderInput = {
   data: Prisma.XOR<Prisma.WebhookDeliveryUpdateManyMutationInput, Prisma.WebhookDeliveryUncheckedUpdateManyWithoutOrderInput>
 }
 
-export type WebhookDeliveryCreateWithoutEventsInput = {
-  id?: string
-  status?: $Enums.DeliveryStatus
-  attemptCount?: number
-  nextAttemptAt?: Date | string | null
-  createdAt?: Date | string
-  settledAt?: Date | string | null
-  event: Prisma.EventCreateNestedOneWithoutCallInput
-  networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
-  order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
-  attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
-}
-
-export type WebhookDeliveryUncheckedCreateWithoutEventsInput = {
-  id?: string
-  eventId: string
-  networkAppId: string
-  orderId?: string | null
-  status?: $Enums.DeliveryStatus
-  attemptCount?: number
-  nextAttemptAt?: Date | string | null
-  createdAt?: Date | string
-  settledAt?: Date | string | null
-  attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
-}
-
-export type WebhookDeliveryCreateOrConnectWithoutEventsInput = {
-  where: Prisma.WebhookDeliveryWhereUniqueInput
-  create: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutEventsInput, Prisma.WebhookDeliveryUncheckedCreateWithoutEventsInput>
-}
-
 export type WebhookDeliveryCreateWithoutEventInput = {
   id?: string
   status?: $Enums.DeliveryStatus
@@ -787,7 +729,6 @@ export type WebhookDeliveryCreateWithoutEventInput = {
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
   order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateWithoutEventInput = {
@@ -800,49 +741,11 @@ export type WebhookDeliveryUncheckedCreateWithoutEventInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
-  events?: Prisma.EventUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutEventInput = {
   where: Prisma.WebhookDeliveryWhereUniqueInput
   create: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutEventInput, Prisma.WebhookDeliveryUncheckedCreateWithoutEventInput>
-}
-
-export type WebhookDeliveryUpsertWithoutEventsInput = {
-  update: Prisma.XOR<Prisma.WebhookDeliveryUpdateWithoutEventsInput, Prisma.WebhookDeliveryUncheckedUpdateWithoutEventsInput>
-  create: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutEventsInput, Prisma.WebhookDeliveryUncheckedCreateWithoutEventsInput>
-  where?: Prisma.WebhookDeliveryWhereInput
-}
-
-export type WebhookDeliveryUpdateToOneWithWhereWithoutEventsInput = {
-  where?: Prisma.WebhookDeliveryWhereInput
-  data: Prisma.XOR<Prisma.WebhookDeliveryUpdateWithoutEventsInput, Prisma.WebhookDeliveryUncheckedUpdateWithoutEventsInput>
-}
-
-export type WebhookDeliveryUpdateWithoutEventsInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
-  attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
-  networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
-  order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
-  attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
-}
-
-export type WebhookDeliveryUncheckedUpdateWithoutEventsInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  eventId?: Prisma.StringFieldUpdateOperationsInput | string
-  networkAppId?: Prisma.StringFieldUpdateOperationsInput | string
-  orderId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  status?: Prisma.EnumDeliveryStatusFieldUpdateOperationsInput | $Enums.DeliveryStatus
-  attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUpsertWithoutEventInput = {
@@ -866,7 +769,6 @@ export type WebhookDeliveryUpdateWithoutEventInput = {
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
   order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateWithoutEventInput = {
@@ -879,7 +781,6 @@ export type WebhookDeliveryUncheckedUpdateWithoutEventInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryCreateWithoutAttemptsInput = {
@@ -892,7 +793,6 @@ export type WebhookDeliveryCreateWithoutAttemptsInput = {
   event: Prisma.EventCreateNestedOneWithoutCallInput
   networkApp: Prisma.NetworkAppCreateNestedOneWithoutDeliveriesInput
   order?: Prisma.OrderCreateNestedOneWithoutDeliveriesInput
-  events?: Prisma.EventCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateWithoutAttemptsInput = {
@@ -905,7 +805,6 @@ export type WebhookDeliveryUncheckedCreateWithoutAttemptsInput = {
   nextAttemptAt?: Date | string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
-  events?: Prisma.EventUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutAttemptsInput = {
@@ -934,7 +833,6 @@ export type WebhookDeliveryUpdateWithoutAttemptsInput = {
   event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
   order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
-  events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateWithoutAttemptsInput = {
@@ -947,7 +845,6 @@ export type WebhookDeliveryUncheckedUpdateWithoutAttemptsInput = {
   nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  events?: Prisma.EventUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryCreateManyNetworkAppInput = {
@@ -971,7 +868,6 @@ export type WebhookDeliveryUpdateWithoutNetworkAppInput = {
   event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
   order?: Prisma.OrderUpdateOneWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateWithoutNetworkAppInput = {
@@ -984,7 +880,6 @@ export type WebhookDeliveryUncheckedUpdateWithoutNetworkAppInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateManyWithoutNetworkAppInput = {
@@ -1019,7 +914,6 @@ export type WebhookDeliveryUpdateWithoutOrderInput = {
   event?: Prisma.EventUpdateOneRequiredWithoutCallNestedInput
   networkApp?: Prisma.NetworkAppUpdateOneRequiredWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateWithoutOrderInput = {
@@ -1032,7 +926,6 @@ export type WebhookDeliveryUncheckedUpdateWithoutOrderInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
-  events?: Prisma.EventUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateManyWithoutOrderInput = {
@@ -1053,12 +946,10 @@ export type WebhookDeliveryUncheckedUpdateManyWithoutOrderInput = {
 
 export type WebhookDeliveryCountOutputType = {
   attempts: number
-  events: number
 }
 
 export type WebhookDeliveryCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   attempts?: boolean | WebhookDeliveryCountOutputTypeCountAttemptsArgs
-  events?: boolean | WebhookDeliveryCountOutputTypeCountEventsArgs
 }
 
 /**
@@ -1078,13 +969,6 @@ export type WebhookDeliveryCountOutputTypeCountAttemptsArgs<ExtArgs extends runt
   where?: Prisma.WebhookAttemptWhereInput
 }
 
-/**
- * WebhookDeliveryCountOutputType without action
- */
-export type WebhookDeliveryCountOutputTypeCountEventsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.EventWhereInput
-}
-
 
 export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1100,7 +984,6 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
   order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
   attempts?: boolean | Prisma.WebhookDelivery$attemptsArgs<ExtArgs>
-  events?: boolean | Prisma.WebhookDelivery$eventsArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookDelivery"]>
 
@@ -1152,7 +1035,6 @@ export type WebhookDeliveryInclude<ExtArgs extends runtime.Types.Extensions.Inte
   networkApp?: boolean | Prisma.NetworkAppDefaultArgs<ExtArgs>
   order?: boolean | Prisma.WebhookDelivery$orderArgs<ExtArgs>
   attempts?: boolean | Prisma.WebhookDelivery$attemptsArgs<ExtArgs>
-  events?: boolean | Prisma.WebhookDelivery$eventsArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WebhookDeliveryIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1173,7 +1055,6 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     networkApp: Prisma.$NetworkAppPayload<ExtArgs>
     order: Prisma.$OrderPayload<ExtArgs> | null
     attempts: Prisma.$WebhookAttemptPayload<ExtArgs>[]
-    events: Prisma.$EventPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1589,7 +1470,6 @@ export interface Prisma__WebhookDeliveryClient<T, Null = never, ExtArgs extends 
   networkApp<T extends Prisma.NetworkAppDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.NetworkAppDefaultArgs<ExtArgs>>): Prisma.Prisma__NetworkAppClient<runtime.Types.Result.GetResult<Prisma.$NetworkAppPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   order<T extends Prisma.WebhookDelivery$orderArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$orderArgs<ExtArgs>>): Prisma.Prisma__OrderClient<runtime.Types.Result.GetResult<Prisma.$OrderPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   attempts<T extends Prisma.WebhookDelivery$attemptsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$attemptsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookAttemptPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  events<T extends Prisma.WebhookDelivery$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2069,30 +1949,6 @@ export type WebhookDelivery$attemptsArgs<ExtArgs extends runtime.Types.Extension
   take?: number
   skip?: number
   distinct?: Prisma.WebhookAttemptScalarFieldEnum | Prisma.WebhookAttemptScalarFieldEnum[]
-}
-
-/**
- * WebhookDelivery.events
- */
-export type WebhookDelivery$eventsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the Event
-   */
-  select?: Prisma.EventSelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the Event
-   */
-  omit?: Prisma.EventOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.EventInclude<ExtArgs> | null
-  where?: Prisma.EventWhereInput
-  orderBy?: Prisma.EventOrderByWithRelationInput | Prisma.EventOrderByWithRelationInput[]
-  cursor?: Prisma.EventWhereUniqueInput
-  take?: number
-  skip?: number
-  distinct?: Prisma.EventScalarFieldEnum | Prisma.EventScalarFieldEnum[]
 }
 
 /**

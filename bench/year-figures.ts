@@ -1,0 +1,86 @@
+/** What a simulated year leaves behind: the size of every table on the disk as the days pass, and what follows from it. */
+import { type Retention, retentions } from '../src/domain/retention/retention.ts'
+
+/** Of one table on one day. Bytes with its indexes, its large values and its free room. */
+export interface TableSize {
+  name: string
+  rows: number
+  bytes: number
+}
+
+/** All tables on one day. */
+export interface Sample {
+  day: number
+  tables: ReadonlyMap<string, TableSize>
+  /** Milliseconds and rows of the sweeps of that day. */
+  sweepMs: number
+  removed: number
+  commits: number
+}
+
+/** SQL: every table of ours, with all its partitions. */
+export const sizesSql = `
+  select case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname as name,
+    (select sum(pg_total_relation_size(p.relid))::float8 from pg_partition_tree(c.oid) p) as bytes,
+    (select coalesce(sum(greatest(l.reltuples, 0)), 0)::float8 from pg_partition_tree(c.oid) p join pg_class l on l.oid = p.relid where p.isleaf) as rows
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname in ('public', 'jobs') and c.relkind in ('r', 'p') and not c.relispartition`
+
+/** Days at the end of the year by which it is judged. */
+const LAST_DAYS = 120
+/** How much of itself a table may grow in them that is to grow no more, and a page of each index besides. */
+const MOST_GROWTH = 0.05
+const ROOM_BYTES = 65_536
+/** By how much bytes for each row may differ between the halves of what is judged. */
+const MOST_DRIFT = 0.15
+
+const within = (samples: readonly Sample[], from: number) => samples.filter(({ day }) => day >= from)
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** What became of one table. */
+export interface Verdict {
+  name: string
+  isKeptForEver: boolean
+  rows: number
+  bytes: number
+  /** Bytes a row in the end. */
+  each: number
+  /** Bytes a day over the last days. */
+  growth: number
+  isRight: boolean
+}
+
+/** Judges every table by what is said of it: what has an end grows no more, what has none grows as its rows do. */
+export function judge(samples: readonly Sample[]): Verdict[] {
+  const last = samples.at(-1)!
+  const judged = within(samples, last.day - LAST_DAYS)
+  const half = last.day - LAST_DAYS / 2
+  const sizes = (part: readonly Sample[], name: string) => part.map(({ tables }) => tables.get(name)!)
+  return [...last.tables.values()]
+    .map(({ name, rows, bytes }): Verdict => {
+      const kept: string | undefined = (retentions as Record<string, Retention>)[name]?.kept
+      const isKeptForEver = kept === 'ever'
+      const early = sizes(judged.filter(({ day }) => day <= half), name)
+      const late = sizes(within(judged, half), name)
+      const first = sizes(judged, name)[0]!
+      const growth = (bytes - first.bytes) / LAST_DAYS
+      const isFlat = mean(late.map((size) => size.bytes)) <= mean(early.map((size) => size.bytes)) * (1 + MOST_GROWTH) + ROOM_BYTES
+      const each = (size: TableSize) => size.bytes / Math.max(1, size.rows)
+      const isInProportion = rows < 500 || Math.abs(each(last.tables.get(name)!) / each(first) - 1) <= MOST_DRIFT
+      return { name, isKeptForEver, rows, bytes, each: bytes / Math.max(1, rows), growth, isRight: isKeptForEver ? isInProportion : isFlat }
+    })
+    .sort((one, other) => other.bytes - one.bytes)
+}
+
+/** Whether sweeps take as long in the end as before, a day. Milliseconds in the two halves of what is judged. */
+export function judgeSweeps(samples: readonly Sample[]) {
+  const last = samples.at(-1)!.day
+  const judged = within(samples, last - LAST_DAYS)
+  const early = judged.filter(({ day }) => day <= last - LAST_DAYS / 2)
+  const late = within(judged, last - LAST_DAYS / 2)
+  const of = (part: readonly Sample[], value: (sample: Sample) => number) => mean(part.map(value))
+  return {
+    before: { ms: of(early, ({ sweepMs }) => sweepMs), rows: of(early, ({ removed }) => removed) },
+    after: { ms: of(late, ({ sweepMs }) => sweepMs), rows: of(late, ({ removed }) => removed) },
+  }
+}

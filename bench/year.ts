@@ -1,0 +1,151 @@
+/**
+ * `npm run bench -- year [days]`: a year of the service in minutes. Each day people do the same through the doors of one process; then the database's
+ * clock goes on to the next day, the sweeps come as their hours would have them, and the size of every table is noted. At the end what
+ * should have stopped growing has, what is kept for ever has grown as its rows have, and no invariant is broken.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import { createApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { checkInvariants } from '../src/domain/invariants/check-invariants.ts'
+import { roles } from '../src/domain/roles.ts'
+import { connectChain, openInstallation } from '../src/installation.ts'
+import { startLoops } from '../src/loops.ts'
+import { prepareDatabase } from '../src/platform/database/prepare-database.ts'
+import { startEmbeddedPostgres } from '../src/platform/embedded/embedded-postgres.ts'
+import { createHttpServer, type HttpHandler } from '../src/platform/http/http-server.ts'
+import { createLog } from '../src/platform/log.ts'
+import { presentError } from '../src/rest/status.ts'
+import { openTelemetry } from '../src/platform/telemetry/telemetry.ts'
+import { installClock, passSql } from './virtual-clock.ts'
+import { judge, judgeSweeps, type Sample, sizesSql, type TableSize } from './year-figures.ts'
+import { createYearLoad, dayLoad, FAILS_EVERY } from './year-load.ts'
+
+const DAYS = Number(process.argv.at(-1)) || 365
+/** Days that sessions may rest: less than by default, so that their end comes within the year. */
+const SESSION_IDLE_DAYS = '90'
+const SAMPLED_EVERY = 5
+const POLL_MS = 20
+/** Commits that may be under way when a day ends. */
+const MOST_UNDER_WAY = 100
+
+const dir = await mkdtemp(join(tmpdir(), 'annal-year-'))
+const log = createLog('error')
+const postgres = await startEmbeddedPostgres({ dir, log })
+await prepareDatabase(postgres.localUrl)
+await installClock(postgres.localUrl)
+const pool = new pg.Pool({ connectionString: postgres.localUrl, max: 2 })
+const sql = async <Row>(text: string, values: unknown[] = []) => (await pool.query(text, values)).rows as Row[]
+
+let calls = 0
+const receiver = createServer((request, response) => {
+  calls += 1
+  request.resume().on('end', () => response.writeHead(calls % FAILS_EVERY === 0 ? 500 : 204).end())
+})
+await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+
+const config = readConfig({
+  ...{ ANNAL_DIR: dir, SESSION_IDLE_DAYS, ALLOW_INSECURE_WEBHOOKS: 'true' },
+  ...{ LIMIT_SIGN_UPS_PER_IP: '100000', LIMIT_SIGN_INS_PER_IP: '100000', LIMIT_REQUESTS_PER_IP: '999999999', LIMIT_RESETS_PER_IP: '100000' },
+})
+const telemetry = await openTelemetry({ hasMetrics: false, tracing: config.tracing, version: 'bench' })
+const handlers: HttpHandler[] = []
+const server = createHttpServer({ handlers, presentError, log, telemetry: telemetry.requests })
+const url = `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`
+const installation = await openInstallation(config, log, { mayMigrate: true })
+const chain = await connectChain(installation, url)
+const app = createApp({
+  ...installation,
+  relay: chain.relay,
+  coins: chain.chainCoins,
+  histories: chain.histories,
+  publicUrl: url,
+  missing: async () => [],
+})
+await app.prepare()
+handlers.push(...app.handlers)
+const loops = await startLoops({ installation, chain, layer: app }, new Set(roles))
+const boss = new PgBoss({ connectionString: installation.databaseUrl, schema: 'jobs', max: 1, supervise: false, schedule: false, migrate: false })
+boss.on('error', (error) => process.stderr.write(`${error.message}\n`))
+await boss.start()
+const load = await createYearLoad({ url, receiverUrl, sql })
+
+async function until(isSo: () => Promise<boolean>) {
+  while (!(await isSo())) await delay(POLL_MS)
+}
+const count = async (text: string) => (await sql<{ n: number }>(`select count(*)::int as n from ${text}`))[0]!.n
+const underWay = () => count(`commit_relays where status in ('PENDING', 'BROADCAST', 'INCLUDED')`)
+const noJobInHand = async () =>
+  (await count(`jobs.job where state = 'active' or (state < 'active' and start_after <= clock.now())`)) === 0
+
+async function sweep(): Promise<{ ms: number; removed: number }> {
+  const deleted = async () =>
+    (await sql<{ n: number }>(`select sum(n_tup_del)::float8 as n from pg_stat_user_tables where schemaname = 'public'`))[0]!.n
+  await sql('select pg_stat_clear_snapshot()')
+  const before = await deleted()
+  const start = performance.now()
+  await app.services.orders.expire()
+  await app.services.grants.sweep()
+  await app.services.deletions.sweep()
+  await app.services.orders.sweepArguments()
+  await app.maintenance.sweep()
+  const ms = performance.now() - start
+  await boss.supervise()
+  await app.maintenance.collectGarbage()
+  await sql('select pg_stat_clear_snapshot()')
+  return { ms, removed: (await deleted()) - before }
+}
+
+async function sizes(): Promise<Map<string, TableSize>> {
+  return new Map((await sql<TableSize>(sizesSql)).map((size) => [size.name, size]))
+}
+
+const samples: Sample[] = []
+let requests = 0
+for (let day = 1; day <= DAYS; day += 1) {
+  const [{ expires }] = (await sql<{ expires: Date }>(`select clock.now() + interval '60 days' as expires`)) as [{ expires: Date }]
+  requests += await load.day(day, expires.toISOString())
+  await app.services.sessions.recordUse()
+  await until(async () => (await underWay()) < MOST_UNDER_WAY)
+  // A job in hand would be taken for one that was left behind, and a mail that waits for one that comes too late.
+  await until(noJobInHand)
+  await sql(passSql('1 day'))
+  const { ms, removed } = await sweep()
+  // As autovacuum does all day: it goes by the real time, in which a day takes a second.
+  await sql('vacuum (analyze)')
+  if (day % SAMPLED_EVERY === 0 || day === DAYS)
+    samples.push({ day, sweepMs: ms, removed, tables: await sizes(), commits: await count('commits') })
+  if (day % 30 === 0)
+    process.stderr.write(`day ${day}: ${requests} requests, ${load.people()} people, sweeps ${ms.toFixed(0)} ms for ${removed} rows\n`)
+}
+await until(async () => (await underWay()) === 0)
+const broken = (await checkInvariants(installation.database)).filter(({ rows }) => rows.length > 0)
+
+const verdicts = judge(samples)
+const sweeps = judgeSweeps(samples)
+const cell = (value: number, digits = 0) => value.toFixed(digits).padStart(10)
+process.stdout.write(`${JSON.stringify({ days: DAYS, requests, dayLoad, webhookCalls: calls, commits: samples.at(-1)!.commits, sweeps, broken: broken.map(({ invariant }) => invariant.id) })}\n`)
+process.stdout.write(`${'table'.padEnd(28)}       rows         kB    B a row  B a day\n`)
+for (const { name, rows, bytes, each, growth, isKeptForEver, isRight } of verdicts)
+  process.stdout.write(
+    `${name.padEnd(28)} ${cell(rows)} ${cell(bytes / 1024)} ${cell(each)} ${cell(growth)} ${isKeptForEver ? 'for ever' : 'with an end'}${isRight ? '' : '  WRONG'}\n`,
+  )
+
+await loops.stop(5_000)
+await boss.stop({ graceful: false })
+await chain.close()
+await server.drain(1_000)
+receiver.close()
+await installation.close()
+await telemetry.close()
+await pool.end()
+await postgres.stop()
+await rm(dir, { recursive: true, force: true })
+process.exitCode = broken.length > 0 || verdicts.some(({ isRight }) => !isRight) ? 1 : 0
