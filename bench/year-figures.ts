@@ -60,14 +60,26 @@ export function judge(samples: readonly Sample[]): Verdict[] {
     .map(({ name, rows, bytes }): Verdict => {
       const kept: string | undefined = (retentions as Record<string, Retention>)[name]?.kept
       const isKeptForEver = kept === 'ever'
-      const early = sizes(judged.filter(({ day }) => day <= half), name)
+      const early = sizes(
+        judged.filter(({ day }) => day <= half),
+        name,
+      )
       const late = sizes(within(judged, half), name)
       const first = sizes(judged, name)[0]!
       const growth = (bytes - first.bytes) / LAST_DAYS
-      const isFlat = mean(late.map((size) => size.bytes)) <= mean(early.map((size) => size.bytes)) * (1 + MOST_GROWTH) + ROOM_BYTES
+      const isFlat =
+        mean(late.map((size) => size.bytes)) <= mean(early.map((size) => size.bytes)) * (1 + MOST_GROWTH) + ROOM_BYTES
       const each = (size: TableSize) => size.bytes / Math.max(1, size.rows)
       const isInProportion = rows < 500 || Math.abs(each(last.tables.get(name)!) / each(first) - 1) <= MOST_DRIFT
-      return { name, isKeptForEver, rows, bytes, each: bytes / Math.max(1, rows), growth, isRight: isKeptForEver ? isInProportion : isFlat }
+      return {
+        name,
+        isKeptForEver,
+        rows,
+        bytes,
+        each: bytes / Math.max(1, rows),
+        growth,
+        isRight: isKeptForEver ? isInProportion : isFlat,
+      }
     })
     .sort((one, other) => other.bytes - one.bytes)
 }

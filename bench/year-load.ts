@@ -14,7 +14,6 @@ interface Person {
 
 /** How often each is done on a day. */
 export interface DayLoad {
-  signUps: number
   signIns: number
   registrations: number
   updates: number
@@ -24,18 +23,19 @@ export interface DayLoad {
   resets: number
 }
 
-/** A day of a small installation; a hundred or a thousand of them are one of a large one. */
+/** A day of a small installation; a thousand of them are one of a large one. */
 export const dayLoad: DayLoad = {
-  signUps: 1,
-  signIns: 2,
-  registrations: 4,
-  updates: 12,
-  paidOrders: 8,
-  unpaidOrders: 4,
-  grants: 4,
+  signIns: 1,
+  registrations: 2,
+  updates: 6,
+  paidOrders: 4,
+  unpaidOrders: 2,
+  grants: 2,
   resets: 1,
 }
 
+/** Days between two sign-ups. */
+const SIGN_UP_EVERY = 3
 /** Days between two deletions: of an asset, and of an account. */
 const ASSET_DELETED_EVERY = 4
 const ACCOUNT_DELETED_EVERY = 30
@@ -66,11 +66,9 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
   async function signUp(): Promise<Person> {
     const name = `y${randomBytes(6).toString('hex')}`
     const email = `${name}@example.org`
-    const json = { username: name, email, password: PASSWORD }
-    await ask({ path: 'auth/users/', json, headers: key() }, 201)
+    await ask({ path: 'auth/users/', json: { username: name, email, password: PASSWORD }, headers: key() }, 201)
     const [row] = await sql<{ id: string }>('select id::text from users where username = $1', [name])
-    const person = { id: row!.id, email, token: await signIn(email), nids: [] }
-    return person
+    return { id: row!.id, email, token: await signIn(email), nids: [] }
   }
 
   async function signIn(email: string): Promise<string> {
@@ -119,7 +117,10 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
   async function update(person: Person) {
     if (person.nids.length === 0) await register(person)
     const nid = person.nids[turn % person.nids.length]!
-    const json = { caption: `A caption of about the usual length, number ${requests}`, nit_commit_message: 'A better caption' }
+    const json = {
+      caption: `A caption of about the usual length, number ${requests}`,
+      nit_commit_message: 'A better caption',
+    }
     await ask({ method: 'PATCH', path: `assets/${nid}/`, token: person.token, json, headers: key() }, 200)
   }
 
@@ -129,18 +130,21 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
     return (await ask(message, 201)).body.id
   }
   const orderStep = (person: Person, id: string, step: string) =>
-    ask({ method: 'POST', path: `store/network-app-orders/${id}/${step}/`, token: person.token, apiKey: secret, headers: key() }, 200)
-
-  const grant = (person: Person, days: number | undefined, expires: string | undefined) =>
     ask(
       {
-        path: 'store/point-grants/',
-        token: seller.token,
-        json: { user_id: person.email, amount: '20', reason: 'A gift', ...(days !== undefined && { expires_at: expires }) },
+        method: 'POST',
+        path: `store/network-app-orders/${id}/${step}/`,
+        token: person.token,
+        apiKey: secret,
         headers: key(),
       },
-      201,
+      200,
     )
+
+  const grant = (person: Person, expires_at?: string) => {
+    const json = { user_id: person.email, amount: '20', reason: 'A gift', expires_at }
+    return ask({ path: 'store/point-grants/', token: seller.token, json, headers: key() }, 201)
+  }
 
   const times = async (count: number, work: (index: number) => Promise<unknown>) => {
     for (let index = 0; index < count; index += 1) await work(index)
@@ -152,12 +156,12 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
     /** `expires`: when grants end that are made on this day, ISO 8601. */
     async day(day: number, expires: string): Promise<number> {
       const before = requests
-      await times(dayLoad.signUps, async () => people.push(await signUp()))
+      if (day % SIGN_UP_EVERY === 0) people.push(await signUp())
       await times(dayLoad.signIns, async () => {
         const person = next()
         person.token = await signIn(person.email)
       })
-      await times(dayLoad.grants, (index) => grant(next(), index % 2 === 0 ? 60 : undefined, expires))
+      await times(dayLoad.grants, (index) => grant(next(), index % 2 === 0 ? expires : undefined))
       await times(dayLoad.registrations, () => register(next()))
       await times(dayLoad.updates, () => update(next()))
       await times(dayLoad.paidOrders, async (index) => {
@@ -165,7 +169,9 @@ export async function createYearLoad({ url, receiverUrl, sql }: Parts) {
         await orderStep(person, await order(person, index), 'confirm')
       })
       await times(dayLoad.unpaidOrders, (index) => order(next(), index))
-      await times(dayLoad.resets, () => ask({ path: 'auth/users/reset_password/', json: { email: next().email } }, 200, 201, 204))
+      await times(dayLoad.resets, () =>
+        ask({ path: 'auth/users/reset_password/', json: { email: next().email } }, 200, 201, 204),
+      )
       if (day % ASSET_DELETED_EVERY === 0) {
         const person = people.find(({ nids }) => nids.length > 3)
         const nid = person?.nids.shift()

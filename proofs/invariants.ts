@@ -198,7 +198,7 @@ const breaches: Breach[] = [
   { id: 'I7', what: 'commits that can be changed', sql: ['drop trigger commits_erase_only on commits'] },
   { id: 'I7', what: 'commits that can be deleted', sql: ['drop trigger commits_no_delete on commits'] },
   { id: 'I7', what: 'entries that can be truncated', sql: ['drop trigger entries_no_truncate on entries'] },
-  { id: 'I7', what: 'events that can be changed', sql: ['drop trigger events_append_only on events'] },
+  { id: 'I7', what: 'events that can be changed', sql: ['drop trigger events_never_changed on events'] },
   {
     id: 'I8',
     what: 'a key without its effect',

@@ -95,6 +95,11 @@ export const retention: Mutant[] = [
     ],
   ]),
   ...mutantsOf('src/domain/sweep/sweeper.ts', TESTS, [
-    ['retention.swept-told', 'Operators see what sweeps did.', `meter.swept(sweep.name, done.length)`, `meter.swept(sweep.name, 0)`],
+    [
+      'retention.swept-told',
+      'Operators see what sweeps did.',
+      `meter.swept(sweep.name, done.length)`,
+      `meter.swept(sweep.name, 0)`,
+    ],
   ]),
 ]
