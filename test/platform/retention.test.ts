@@ -182,7 +182,7 @@ describe('a feed', () => {
       [buyer.id],
     )
     await app.sql('create table test_lost as select * from events where id = $1::uuid', [lost!.id])
-    onTestFinished(() => app.sql('drop table test_lost'))
+    onTestFinished(async () => void (await app.sql('drop table test_lost')))
     await app.sql('alter table events disable trigger events_kept_for_long')
     await app.sql('delete from events where id = $1::uuid', [lost!.id])
     expect((await finding()).sort()).toEqual(['C2', 'I7'])
