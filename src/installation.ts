@@ -282,8 +282,8 @@ export async function connectChain(
     commitsPerTransaction,
     meter: installation.telemetry.meter,
     tracer: installation.telemetry.tracer,
-    // A single node of ours: what it does not have is lost.
-    ...(anvil && { doubtPatience: 3_000 }),
+    // A single node of ours: what it does not have is lost, and an account has as many places as it likes.
+    ...(anvil && { doubtPatience: 3_000, transactionsUnderWay: 256 }),
   })
   const watcher = createDepositWatcher({
     registry,

@@ -26,6 +26,8 @@ export interface RelayOptions {
   maxFeePerGas: bigint
   /** Commits in one transaction at most, where the registry takes several; 64 when missing. */
   commitsPerTransaction?: number
+  /** Transactions of a lane that are in no block yet, at most; 64 when missing: nodes promise an account few places. */
+  transactionsUnderWay?: number
   /** Milliseconds that a node may take to show the receipt of a nonce that is used; 10,000 when missing. */
   receiptPatience?: number
   /**

@@ -26,8 +26,6 @@ import { findInFlight, findOpenLanes, hasOpenCommits } from './relay-statements.
 import { createTeller } from './teller.ts'
 import { type ChainView, readBalances, readView } from './view.ts'
 
-/** Transactions of a lane that are not in the chain: pools guarantee an account few places. */
-const WINDOW = 64
 /** Transactions signed in one step. */
 const BATCH = 32
 
@@ -38,6 +36,7 @@ const BATCH = 32
 export function createRelay(options: RelayOptions): Relay {
   const { database, registry, log, meter = silentMeter, tracer = blindTracer } = options
   const pauses = { ...defaultPauses, ...options.pauses }
+  const { transactionsUnderWay = 64 } = options
   const stopping = new AbortController()
   const lease = createLease({ databaseUrl: options.databaseUrl, log })
   const rpc = registry.rpc.until(stopping.signal)
@@ -186,7 +185,7 @@ export function createRelay(options: RelayOptions): Relay {
     const hasGap = await closeGap(shared, lane, view, waiting)
     await sendAgain(shared, lane, count, waiting)
     await replaceStuck(shared, lane, view, waiting)
-    const signed = hasGap ? [] : await signNext(shared, lane, view, Math.min(BATCH, WINDOW - waiting.length))
+    const signed = hasGap ? [] : await signNext(shared, lane, view, Math.min(BATCH, transactionsUnderWay - waiting.length))
     await send(shared, lane, signed)
     if (signed.length > 0) return { hasGap, pause: signed.length === BATCH ? 0 : pauses.sent }
     return { hasGap, pause: inFlight.length > 0 || hasGap ? pauses.waiting : pauses.idle }

@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 const mine = async (blocks: number) => {
-  for (let left = blocks; left > 0; left -= 250) await chain.rpc.call('anvil_mine', quantity(Math.min(left, 250)))
+  for (let left = blocks; left > 0; left -= 50) await chain.rpc.call('anvil_mine', quantity(Math.min(left, 50)))
 }
 const headOf = async () => Number(await chain.rpc.call<string>('eth_blockNumber'))
 const own = [createRelayAccount(relayKeys[0]!).address]
@@ -87,14 +87,14 @@ it('is where the past of a file is sought from, in ranges that the node allows, 
       ...{ from: accounts.at(-1), to: at, data: encodeCommit(asset.nid, text), gas: quantity(2_000_000) },
     })
   await write('long ago')
-  await mine(4_500)
+  await mine(2_300)
   await write('later')
   const asked: { from: number; to: number; isRefused: boolean }[] = []
-  const limit = { code: -32_005, message: 'query exceeds max block range 2000' }
+  const limit = { code: -32_005, message: 'query exceeds max block range 1000' }
   const isTooLong = (call: RpcRequest) => {
     if (call.method !== 'eth_getLogs') return call.method === 'eth_call'
     const { from, to } = rangeOf(call)
-    const isRefused = to - from + 1 > 2_000
+    const isRefused = to - from + 1 > 1_000
     if (to > from) asked.push({ from, to, isRefused })
     return isRefused
   }

@@ -11,6 +11,7 @@ import type { ContentStore } from '../../src/domain/ports.ts'
 import { createContentStore } from '../../src/files/content-store.ts'
 import { createKuboContentStore } from '../../src/files/kubo-store.ts'
 import { createPatience } from '../../src/files/patience.ts'
+import { eventually } from '../support/eventually.ts'
 import { type KuboCounterpart, startKuboCounterpart } from './kubo-counterpart.ts'
 
 let dir: string
@@ -128,7 +129,10 @@ describe('a Kubo that hangs', () => {
     await expectError(ask(impatient, cid), 'UNAVAILABLE')
     expect(await impatient.isReachable()).toBe(false)
     kubo.intercept = () => false
-    expect(await impatient.isReachable()).toBe(true)
+    await eventually(
+      () => impatient.isReachable(),
+      (isReachable) => isReachable,
+    )
   })
 
   it('in the middle of a file breaks the file off', async () => {

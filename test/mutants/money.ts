@@ -294,6 +294,7 @@ export const money: Mutant[] = [
         'A withdrawal that the chain may have paid already is not cancelled.',
         ` and \${isTreasuryCertainSql}`,
         ``,
+        ['chain/coins-restore.test.ts'],
       ],
       [
         'money.withdrawal-cancelled-late',

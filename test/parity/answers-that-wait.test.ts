@@ -50,26 +50,23 @@ it.each([
   )
   await end(reader)
 
-  let before = Number.POSITIVE_INFINITY
+  // What the requests before left behind is gone once nothing more is freed, several times in a row.
+  const last: number[] = []
   await eventually(
-    () => {
-      const last = before
-      before = inUse()
-      return last - before
-    },
-    (freed) => freed < 100_000,
+    () => last.unshift(inUse()),
+    () => last.length > 5 && Math.max(...last.slice(0, 5)) - last[0]! < 100_000,
   )
+  const before = last[0]!
   const idler = ask(() => idler.pause())
   try {
     await eventually(
       () => idler.bytesRead > 0,
       (hasBegun) => hasBegun,
     )
-    const taken = await eventually(
+    await eventually(
       () => (inUse() - before) / length,
-      (share) => share < 1.5,
+      (share) => share > 0.3 && share < 1.5,
     )
-    expect(taken).toBeGreaterThan(0.3)
     expect(idler.closed).toBe(false)
   } finally {
     await end(idler)

@@ -71,7 +71,7 @@ describe('A trace', () => {
       (calls) => calls.length === 1,
     )
 
-    const spans = await traced(traceId, 'relay include', 'POST')
+    const spans = await traced(traceId, 'relay include', 'POST', 'process webhook-delivery')
     const patch = 'PATCH /api/v3/assets/:nid'
     const confirm = 'POST /api/v3/store/network-app-orders/:id/confirm'
     expect(named(spans, patch)).toMatchObject({
