@@ -185,7 +185,9 @@ export function createRelay(options: RelayOptions): Relay {
     const hasGap = await closeGap(shared, lane, view, waiting)
     await sendAgain(shared, lane, count, waiting)
     await replaceStuck(shared, lane, view, waiting)
-    const signed = hasGap ? [] : await signNext(shared, lane, view, Math.min(BATCH, transactionsUnderWay - waiting.length))
+    const signed = hasGap
+      ? []
+      : await signNext(shared, lane, view, Math.min(BATCH, transactionsUnderWay - waiting.length))
     await send(shared, lane, signed)
     if (signed.length > 0) return { hasGap, pause: signed.length === BATCH ? 0 : pauses.sent }
     return { hasGap, pause: inFlight.length > 0 || hasGap ? pauses.waiting : pauses.idle }
