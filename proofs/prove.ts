@@ -12,6 +12,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   storage: async () => (await import('./storage-of-secrets.ts')).proveStorage,
   signatures: async () => (await import('./webhook-signatures.ts')).proveSignatures,
   pooler: async () => (await import('./pooler.ts')).provePooler,
+  balancers: async () => (await import('./balancers.ts')).proveBalancers,
   F01: async () => (await import('./f01-confirm-storm.ts')).proveConfirmStorm,
   F02: async () => (await import('./f02-wallet-race.ts')).proveWalletRace,
   F03: async () => (await import('./f03-kill-gateway.ts')).proveKillGateway,

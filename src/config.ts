@@ -72,6 +72,10 @@ const variables = {
       ' `openssl rand -hex 32` makes one. Without it, `/metrics` is at HEALTH_PORT alone.',
     secret: true,
   },
+  SHUTDOWN_DELAY_SECONDS: {
+    schema: whole(0, 60).prefault('0'),
+    doc: 'Seconds in which a process that was told to stop still takes requests, while `/readyz` says 503: as long as a balancer takes to notice (docs/scaling.md). They come on top of the 15 seconds that stopping takes at most.',
+  },
   WEB_CONCURRENCY: {
     schema: whole(1, 64).prefault('1'),
     doc: 'How many processes answer requests on this machine. Above 1 the service is a supervisor with so many workers, one more for its other roles, and HEALTH_PORT for all of them.',
@@ -513,6 +517,7 @@ export function readConfig(
     healthPort: values.HEALTH_PORT,
     roles: new Set<Role>(values.ROLES),
     workers: values.WEB_CONCURRENCY,
+    shutdownDelayMs: values.SHUTDOWN_DELAY_SECONDS * 1_000,
     tracing: tracingOf(values),
     metrics: {
       isOn: values.METRICS_TOKEN !== undefined || values.HEALTH_PORT !== undefined,

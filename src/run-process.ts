@@ -1,4 +1,5 @@
 /** A process with its roles: config → parts → app → listen → drain on SIGTERM. */
+import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../package.json' with { type: 'json' }
 import { announce } from './announce.ts'
 import type { App } from './app.ts'
@@ -18,7 +19,7 @@ import { createServices, type ServiceLayer } from './services.ts'
 
 /** Requests, jobs and commits that are under way: all of them at once. Jobs that take longer are done again by another process. */
 const DRAIN_MS = 9_000
-/** All of stopping, or of what was left of starting and then stopping: less than supervisors wait before they kill. */
+/** All of stopping, or of what was left of starting and then stopping, but for SHUTDOWN_DELAY_SECONDS: less than supervisors wait before they kill. */
 const STOP_MS = 15_000
 
 /**
@@ -35,7 +36,9 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
   })
   const log = createLog(config.logLevel, { tracer: telemetry.tracer, worker })
   // Also while it starts: what is half started is not left behind.
-  const stopped = stopSignal(STOP_MS)
+  // A worker's port is open for the others: what is not yet accepted is not lost with it.
+  const shutdownDelayMs = supervisor ? 0 : config.shutdownDelayMs
+  const stopped = stopSignal(shutdownDelayMs + STOP_MS)
   const handlers: HttpHandler[] = []
   const server = createHttpServer({
     handlers,
@@ -50,6 +53,11 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
   const publicUrl = (await supervisor?.opened) ?? config.publicUrl ?? `http://localhost:${taken!.port}`
 
   let isStopping = false
+  const leave = () => {
+    isStopping = true
+    server.endConnections()
+  }
+  void supervisor?.leaving.then(leave)
   const installation = await openInstallation(config, log, { mayMigrate: true, telemetry })
   const { database } = installation
   const presence = createPresence({ database, roles: config.roles, worker })
@@ -87,7 +95,8 @@ export async function runProcess(config: Config, supervisor?: SupervisorLink): P
 
   const signal = await stopped
   log.info({ signal }, 'Draining')
-  isStopping = true
+  leave()
+  await delay(shutdownDelayMs)
   await Promise.all([server.drain(DRAIN_MS), loops.stop(DRAIN_MS), chain.close(), beats.stop()])
   await layer.services.sessions
     .recordUse()

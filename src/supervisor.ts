@@ -3,6 +3,7 @@
  * for all other roles, and answers operators for all of them (decision 42).
  */
 import { extname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import manifest from '../package.json' with { type: 'json' }
 import { announce } from './announce.ts'
@@ -35,7 +36,7 @@ function membersOf({ workers, roles }: Config): Member[] {
 /** Serves with workers until a signal stops it, and then ends the process. Raises what keeps it, or a worker, from starting. */
 export async function supervise(config: Config): Promise<never> {
   const log = createLog(config.logLevel)
-  const stopped = stopSignal(STOP_MS)
+  const stopped = stopSignal(config.shutdownDelayMs + STOP_MS)
   const readAllMetrics = async () => {
     const { mergeMetrics } = await import('./platform/telemetry/merge-metrics.ts')
     return mergeMetrics(await crew.readMetrics())
@@ -99,6 +100,9 @@ export async function supervise(config: Config): Promise<never> {
     throw end.error
   }
   log.info({ signal: end }, 'Draining')
+  isStopping = true
+  crew.leave()
+  await delay(config.shutdownDelayMs)
   await stop()
   return process.exit(0)
 }

@@ -37,9 +37,10 @@ export const nothingAcknowledged = (): Acknowledged => ({
   replays: 0,
 })
 
-const passwordOf = (username: string) => `password of ${username}`.slice(0, 32)
+/** Of whoever `signUpCall` signs up. */
+export const passwordOf = (username: string) => `password of ${username}`.slice(0, 32)
 
-const signUpCall = (username: string): Call => ({
+export const signUpCall = (username: string): Call => ({
   method: 'POST',
   path: '/api/v3/auth/users/',
   key: `sign-up ${username}`,

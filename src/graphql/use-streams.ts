@@ -57,6 +57,8 @@ export function useStreams(): Plugin<Context & NodeContext, NodeContext> {
       return {
         onSubscribeResult({ result }) {
           if (!isAsyncIterable(result)) return
+          // nginx would keep events back until there are enough of them.
+          res.setHeader('X-Accel-Buffering', 'no')
           const leave = () => void (result as AsyncIterableIterator<unknown>).return?.()
           if (res.closed) leave()
           else res.once('close', leave)

@@ -44,6 +44,23 @@ describe('the Kubernetes manifests', () => {
   })
 })
 
+describe('the files of balancers', () => {
+  it.each([
+    ['haproxy', 'haproxy -c -f haproxy/haproxy.cfg'],
+    [
+      'nginx',
+      `printf 'pid /tmp/annal-nginx.pid; events {} http { include %s; }' "$PWD/nginx/annal.conf" > "$TMP_CONF" && nginx -t -e stderr -c "$TMP_CONF"`,
+    ],
+  ])('of %s are understood whole', async (program, line) => {
+    const missing = `echo '${program} is missing: apt-get install ${program}' >&2; exit 1`
+    const TMP_CONF = join(dir, `${program}.conf`)
+    const said = await bash(`command -v ${program} > /dev/null || { ${missing}; }; { ${line}; } 2>&1`, deploy, {
+      TMP_CONF,
+    })
+    expect(said).not.toMatch(/warn|error/i)
+  })
+})
+
 describe('the systemd unit', () => {
   it('is understood whole, and leaves the service little to do harm with', async () => {
     const unit = await readFile(join(deploy, 'systemd/annal.service'), 'utf8')

@@ -2,6 +2,30 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const doors: Mutant[] = [
   ...mutantsOf(
+    'src/graphql/use-streams.ts',
+    ['graphql/events.test.ts'],
+    [
+      [
+        'doors.proxies-hold-back',
+        'Proxies are told to hold no event of a subscription back.',
+        `res.setHeader('X-Accel-Buffering', 'no')`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/run-process.ts',
+    ['processes/shutdown-delay.processes.ts'],
+    [
+      [
+        'doors.leaves-unheard',
+        'A process that was told to stop takes requests until balancers have noticed.',
+        `await delay(shutdownDelayMs)`,
+        ``,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/files/gateway-request.ts',
     ['rest/gateway.test.ts'],
     [

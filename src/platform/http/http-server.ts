@@ -32,6 +32,8 @@ export interface HttpServer {
    * again for another port: connections are accepted one after the other, and each port has a queue of its own.
    */
   listen(port: number, host: string, variable?: string): Promise<number>
+  /** From now on each answer ends its connection, so that callers have none left by the time of `drain`. */
+  endConnections(): void
   /** Takes no new requests, waits for those under way at most `milliseconds`, then closes. */
   drain(milliseconds: number): Promise<void>
 }
@@ -139,7 +141,7 @@ export function createHttpServer({
   telemetry = followingNothing,
 }: HttpServerOptions): HttpServer {
   const headers = securityHeaders(publicUrl?.startsWith('https://') ?? false)
-  let draining = false
+  let endsConnections = false
   const answer = (req: IncomingMessage, res: ServerResponse, path: string): unknown => {
     const handler = handlers.find((candidate) => candidate.matches(path, req))
     const isHttp = isHost(req.headers.host) || (req.headers.host === undefined && req.httpVersion === '1.0')
@@ -160,7 +162,7 @@ export function createHttpServer({
     const path = end < 0 ? url : url.slice(0, end)
     res.setHeader('X-Request-Id', randomUUID())
     for (const [name, value] of headers) res.setHeader(name, value)
-    if (draining) res.setHeader('Connection', 'close')
+    if (endsConnections) res.setHeader('Connection', 'close')
     drainRest(req, res)
     void Promise.resolve(telemetry.serve(req, res, () => answer(req, res, path))).catch((error: unknown) => {
       log.error({ err: error }, 'A request was dropped')
@@ -209,8 +211,11 @@ export function createHttpServer({
         listener.listen(port, host, () => resolve((listener.address() as AddressInfo).port))
         listeners.push(listener)
       }),
+    endConnections() {
+      endsConnections = true
+    },
     async drain(milliseconds) {
-      draining = true
+      endsConnections = true
       const closed = Promise.all(listeners.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))))
       for (const handler of handlers) handler.drain?.()
       // A connection whose last answer is done would be kept open for the next request.

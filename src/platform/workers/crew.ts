@@ -41,6 +41,8 @@ export interface Crew {
   absent(): string[]
   /** What each worker that serves tells; whoever does not answer in time is missing. */
   readMetrics(): Promise<object[][]>
+  /** Tells all of them that they are about to stop. */
+  leave(): void
   /** Has all of them come to their end, and replaces none. */
   stop(): Promise<void>
 }
@@ -153,6 +155,10 @@ export function createCrew({ program, log, readAllMetrics }: CrewOptions): Crew 
       const ask = (place: Place) => questions.ask((id) => send(place, { kind: 'tell metrics', id }))
       const told = await Promise.allSettled(places.filter(({ isReady }) => isReady).map(ask))
       return told.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    },
+    leave() {
+      isStopping = true
+      for (const place of places) send(place, { kind: 'leave' })
     },
     async stop() {
       isStopping = true

@@ -4,6 +4,8 @@
 export type ToWorker =
   /** The parts stand: open them, and serve. */
   | { kind: 'open'; publicUrl: string }
+  /** All of us are about to stop: say so to balancers. SIGTERM follows. */
+  | { kind: 'leave' }
   /** Tell your metrics. */
   | { kind: 'tell metrics'; id: number }
   /** What you asked for: the metrics of all workers. */

@@ -11,6 +11,8 @@ export interface SupervisorLink {
   readonly listensFirst: boolean
   /** Fulfilled with where callers reach the service, once the parts stand. */
   readonly opened: Promise<string>
+  /** Fulfilled when all processes of the supervisor are about to stop. */
+  readonly leaving: Promise<void>
   /** Says that everything can be served. */
   ready(): void
   /** Tells this worker's own metrics whenever the supervisor asks for them. */
@@ -25,6 +27,7 @@ export function createSupervisorLink({
   listensFirst,
 }: Pick<SupervisorLink, 'name' | 'listensFirst'>): SupervisorLink {
   const opened = Promise.withResolvers<string>()
+  const leaving = Promise.withResolvers<void>()
   const questions = createQuestions<string>('The supervisor', METRICS_MS)
   let readMetrics: () => Promise<object[]> = async () => []
   const send = (message: ToSupervisor) => void process.send?.(message)
@@ -37,6 +40,7 @@ export function createSupervisorLink({
 
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'open') opened.resolve(message.publicUrl)
+    if (message.kind === 'leave') leaving.resolve()
     if (message.kind === 'tell metrics') void tell(message.id)
     if (message.kind === 'metrics') questions.answered(message.id, message.text)
   })
@@ -44,6 +48,7 @@ export function createSupervisorLink({
     name,
     listensFirst,
     opened: opened.promise,
+    leaving: leaving.promise,
     ready: () => send({ kind: 'ready' }),
     tellMetrics(read) {
       readMetrics = read
