@@ -2,32 +2,17 @@
  * F04: PostgreSQL is killed with SIGKILL again and again under load, and stays away for half a minute. Nothing acknowledged is lost,
  * callers are told 503 and when to ask again, and gateways go on by themselves.
  */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { until } from '../test/support/eventually.ts'
 import { type DatabaseScene, openDatabaseScene } from './harness/database-scene.ts'
+import { killPostmaster } from './harness/kill-postgres.ts'
 import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
 
 /** From the moment PostgreSQL takes connections to the first success. Milliseconds. */
 const BACK = 5_000
 /** Milliseconds from a return to the next stop. */
 const BETWEEN_STOPS = 5_000
-
-const takesConnections = async (url: string) => {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    await client.query('select 1')
-    return true
-  } catch {
-    return false
-  } finally {
-    await client.end().catch(() => undefined)
-  }
-}
 
 /** Milliseconds from now to the first success of a probe that began later. */
 async function untilSuccess({ probes }: DatabaseScene): Promise<number> {
@@ -38,14 +23,6 @@ async function untilSuccess({ probes }: DatabaseScene): Promise<number> {
     30_000,
   )
   return found.at - begin
-}
-
-async function killPostmaster(dir: string, url: string): Promise<void> {
-  const pid = Number((await readFile(join(dir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
-  process.kill(pid, 'SIGKILL')
-  // The harness starts it again by itself.
-  await until('PostgreSQL is gone', async () => !(await takesConnections(url)), 10_000)
-  await until('PostgreSQL is back', () => takesConnections(url), 60_000, 20)
 }
 
 export async function proveKillPostgres(context: ProofContext): Promise<ProofResult> {

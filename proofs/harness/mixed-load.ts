@@ -45,26 +45,31 @@ export interface MixedLoad {
   finishFeeds(): Promise<string[]>
 }
 
-/** What a caller does once. */
-interface Hand {
+/** Whoever does one thing. */
+export interface Hand {
   account: Account
   random: Random
   /** Names what it makes, for ever. */
   id: string
-  /** Sends it until there is an answer that counts; undefined, with a surprise, when it is another than `done`. */
-  ask(what: string, call: Call): Promise<Answer | undefined>
+  /** Sends it until there is an answer that counts; undefined, with a surprise, when it is none of `done` and `also`. */
+  ask(what: string, call: Call, also?: readonly string[]): Promise<Answer | undefined>
   acknowledged: Acknowledged
   /** Messages of its own changes, in order. */
   mine: string[]
 }
 
 /** Answers after which the same is sent again. */
-const passing = new Set(['no answer', 'status 500', 'status 502', 'status 503', 'status 504', 'conflict'])
-passing.add('idempotency_key_in_use')
+const isPassing = (verdict: string) =>
+  verdict === 'no answer' ||
+  /^status 5\d\d$/.test(verdict) ||
+  ['conflict', 'idempotency_key_in_use', ...notNow].includes(verdict)
+/** How GraphQL says 503 with the status 200. */
+const notNow = ['unavailable', 'service_unavailable', 'insufficient_storage', 'internal']
 
 const isSafe = ({ method }: Call) => method === 'GET'
 
-const graphql = (query: string, variables: object, rest: Omit<Call, 'path'>): Call => ({
+/** A request at the other door. */
+export const graphql = (query: string, variables: object, rest: Omit<Call, 'path'>): Call => ({
   ...rest,
   ...graphqlMessage(query, variables),
   method: 'POST',
@@ -125,8 +130,11 @@ async function read({ ask, account: { token, nid }, random }: Hand): Promise<voi
   await ask('read', call)
 }
 
-/** Deeds with their shares. */
-const deeds: [share: number, deed: (hand: Hand) => Promise<void>][] = [
+/** What a caller does, and how often: the shares sum to one. */
+export type Deeds = readonly (readonly [share: number, deed: (hand: Hand) => Promise<unknown>])[]
+
+/** What callers do who buy nothing. */
+export const plainDeeds: Deeds = [
   [0.12, upload],
   [0.4, update],
   [0.03, signUp],
@@ -134,7 +142,7 @@ const deeds: [share: number, deed: (hand: Hand) => Promise<void>][] = [
   [0.4, read],
 ]
 
-function chooseDeed(random: Random) {
+function chooseDeed(deeds: Deeds, random: Random) {
   let dice = random.next()
   for (const [share, deed] of deeds) {
     dice -= share
@@ -147,7 +155,11 @@ export interface MixedLoadOptions {
   callers?: number
   /** Milliseconds that a caller rests at most between two requests. */
   rest?: number
+  deeds?: Deeds
 }
+
+/** Milliseconds in which each request is answered at last, whatever is disturbed. */
+const PATIENCE_MS = 240_000
 
 const usernames = ['alice', 'bob', 'carol']
 
@@ -155,7 +167,7 @@ const usernames = ['alice', 'bob', 'carol']
 export async function startMixedLoad(
   context: ProofContext,
   base: string,
-  { callers = 8, rest = 150 }: MixedLoadOptions = {},
+  { callers = 8, rest = 150, deeds = plainDeeds }: MixedLoadOptions = {},
 ): Promise<MixedLoad> {
   const acknowledged = nothingAcknowledged()
   const tries: Try[] = []
@@ -181,21 +193,21 @@ export async function startMixedLoad(
     tries.push({ what, sentAt, endedAt: performance.now(), verdict, isRepeatable })
     return { answer, verdict }
   }
-  const ask = async (what: string, call: Call) => {
+  const ask: Hand['ask'] = async (what, call, also = []) => {
     let count = 0
     const { answer, verdict } = await until(
       `an answer to ${what}`,
       async () => {
         count += 1
         const found = await tryOnce(what, call)
-        return passing.has(found.verdict) ? undefined : found
+        return isPassing(found.verdict) ? undefined : found
       },
-      120_000,
+      PATIENCE_MS,
       50,
     )
     acknowledged.retries += count - 1
     if (answer.headers.get('idempotency-replayed') === 'true') acknowledged.replays += 1
-    if (verdict === 'done') return answer
+    if (verdict === 'done' || also.includes(verdict)) return answer
     acknowledged.surprises.push(`${what} after ${count} tries: ${verdict}, ${answer.text.slice(0, 300)}`)
     return undefined
   }
@@ -206,7 +218,7 @@ export async function startMixedLoad(
     acknowledged.byCaller.push(mine)
     for (let serial = 0; !isOver; serial += 1) {
       await delay(random.below(rest))
-      await chooseDeed(random)({ account, random, id: `c${index}-${serial}`, ask, acknowledged, mine })
+      await chooseDeed(deeds, random)({ account, random, id: `c${index}-${serial}`, ask, acknowledged, mine })
     }
   }
 
