@@ -14,6 +14,8 @@ export interface Coins {
   /** Until what a transaction brought is credited. */
   credited(transaction: string, milliseconds: number): Promise<void>
   /** Waits until everything is credited, and says what is not there once. */
+  judgeCredits(): Promise<string[]>
+  /** The same of a wallet from which nothing was taken. */
   judge(): Promise<string[]>
 }
 
@@ -50,6 +52,20 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
     sent.set(hash, coins)
     return hash
   }
+  async function judgeCredits() {
+    // What a reorganisation has dropped nobody sends again.
+    const onChain = async (hash: string) => (await rpc.call('eth_getTransactionReceipt', hash)) !== null
+    const there: string[] = []
+    for (const hash of sent.keys()) if (await onChain(hash)) there.push(hash)
+    const isCredited = async () => (await read()).length >= there.length
+    await until('every deposit is credited', isCredited, 60_000, 100).catch(() => undefined)
+    const found = await read()
+    const isRight =
+      found.length === there.length && found.every(({ hash, amount }) => amount === String(sent.get(hash)))
+    return isRight
+      ? []
+      : [`${there.length} deposits are on the chain; ${found.length} are in the books, or with other amounts.`]
+  }
   return {
     send() {
       const next = sending.then(sendOne)
@@ -60,14 +76,13 @@ export async function openCoins({ database, rpcUrl }: Parts, userId: string): Pr
       const look = async () => (await read()).find(({ hash }) => hash === transaction)
       await until(`the deposit ${transaction} is credited`, look, milliseconds, 100)
     },
+    judgeCredits,
     async judge() {
-      await until('every deposit is credited', async () => (await read()).length >= sent.size, 60_000, 100)
-      const found = await read()
+      const credits = await judgeCredits()
       const total = [...sent.values()].reduce((sum, coins) => sum + coins, 0)
       const [balance] = await database.query(findBalance, { user: userId })
-      const isRight = found.length === sent.size && found.every(({ hash, amount }) => amount === String(sent.get(hash)))
-      if (isRight && balance!.num === String(total)) return []
-      return [`${sent.size} deposits of ${total} were sent; ${found.length} and ${balance!.num} are in the books.`]
+      if (balance!.num === String(total)) return credits
+      return [...credits, `Deposits of ${total} were sent; ${balance!.num} are in the books.`]
     },
   }
 }

@@ -1,0 +1,477 @@
+/**
+ * F31: everything that people do, at both doors and for half an hour, while every ten seconds something else goes wrong. The invariants hold each
+ * minute, nothing acknowledged is lost or there twice, and the gateway that nobody kills holds no more at the end than after its first minutes.
+ */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createRpc } from '../src/chain/rpc.ts'
+import { int, statement, text, uuid } from '../src/domain/sql.ts'
+import { findFreePort } from '../src/platform/embedded/child-process.ts'
+import { losesReplies } from '../test/support/chain-faults.ts'
+import { type ChainProxy, startChainProxy } from '../test/support/chain-proxy.ts'
+import { until } from '../test/support/eventually.ts'
+import { trySend } from '../test/support/http-client.ts'
+import { type MailMood, type MailServer, startMailServer } from '../test/support/mail-server.ts'
+import { startReceiver } from '../test/support/receiver.ts'
+import { type Backend, type Balancer, startBalancer } from './harness/balancer.ts'
+import { nothingAcknowledged, openAccount } from './harness/callers.ts'
+import { openCoins } from './harness/coins.ts'
+import { createGateway, type Gateway } from './harness/gateway.ts'
+import { type Sample, slopeOf } from './harness/growth.ts'
+import { idsOf, judgeHistories, quiesce } from './harness/judgement.ts'
+import { killPostmaster } from './harness/kill-postgres.ts'
+import { residentMemory } from './harness/memory.ts'
+import { type MixedLoad, startMixedLoad } from './harness/mixed-load.ts'
+import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
+import { mailsAway } from './harness/people.ts'
+import { type PostgresProxy, startPostgresProxy } from './harness/postgres-proxy.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { runSql } from './harness/run-sql.ts'
+import { addApp } from './harness/sales.ts'
+import { mountSmallDisk, type SmallDisk } from './harness/small-disk.ts'
+import { soakDeeds } from './harness/soak-deeds.ts'
+import { addService, readUserId } from './harness/store.ts'
+import { tally } from './harness/tally.ts'
+
+/** Milliseconds: from one fault to the next, and how long one lasts. */
+const EVERY = 10_000
+const LASTS = 6_000
+const SAMPLE_EVERY = 2_000
+const CHECK_EVERY = 60_000
+/** Milliseconds between two deposits. */
+const DEPOSIT_EVERY = 8_000
+/** MiB that the disk of the file store has at first. */
+const DISK = 1_024
+/** Of the gateway that is not killed: MiB and descriptors a minute. */
+const MOST_SLOPE = { memory: 1, descriptors: 2 }
+
+/** Something that goes wrong. Fulfilled when it is over, with how often somebody felt it. */
+interface Fault {
+  name: string
+  happen(): Promise<number>
+}
+
+/** What a process that nobody kills holds, sample by sample. */
+function watchHoldings(gateway: Gateway) {
+  const pid = gateway.pid()!
+  const memory: Sample[] = []
+  const descriptors: Sample[] = []
+  let isOver = false
+  const watching = (async () => {
+    while (!isOver) {
+      const at = performance.now()
+      memory.push({ at, value: await residentMemory(pid) })
+      descriptors.push({ at, value: (await readdir(`/proc/${pid}/fd`)).length })
+      await delay(SAMPLE_EVERY)
+    }
+  })()
+  watching.catch(() => undefined)
+  return {
+    memory,
+    descriptors,
+    async stop() {
+      isOver = true
+      await watching
+    },
+  }
+}
+
+/** Slopes a minute of what was held after the first part of the time, in which a process fills its caches. */
+const slopesOf = (
+  { memory, descriptors }: Pick<ReturnType<typeof watchHoldings>, 'memory' | 'descriptors'>,
+  warm: number,
+) => {
+  const late = (samples: Sample[]) =>
+    samples.filter(({ at }) => at >= samples[0]!.at + warm * (samples.at(-1)!.at - samples[0]!.at))
+  return { memory: slopeOf(late(memory)), descriptors: slopeOf(late(descriptors)) }
+}
+
+const messages = statement('proof_soak_messages', { columns: { id: text } }, 'select message as id from commits')
+const usernames = statement('proof_soak_usernames', { columns: { id: text } }, 'select username as id from users')
+const withdrawals = statement(
+  'proof_soak_withdrawals',
+  { parameters: { user: uuid }, columns: { count: int } },
+  'select count(*)::int as count from withdrawals where wallet_id = $user',
+)
+const paidOrders = statement(
+  'proof_soak_paid',
+  { columns: { count: int } },
+  'select count(*)::int as count from orders where paid_at is not null',
+)
+
+/** What the faults strike. */
+interface Scene {
+  context: ProofContext
+  parts: Parts
+  proxies: PostgresProxy[]
+  chains: ChainProxy[]
+  victim: Gateway
+  /** Of the victim. */
+  backend: Backend
+  load: MixedLoad
+  mailServer: MailServer
+  sink: { mood: number; failures: number }
+  disk: SmallDisk
+  /** Sends a file that is larger than what is left; its status. */
+  sendLarge(): Promise<number>
+  balancer: Balancer
+}
+
+function createFaults({
+  context,
+  parts,
+  proxies,
+  chains,
+  victim,
+  backend,
+  load,
+  mailServer,
+  sink,
+  disk,
+  sendLarge,
+  balancer,
+}: Scene): Fault[] {
+  const random = context.random.fork('faults')
+  const rpc = createRpc({ url: parts.rpcUrl })
+  /** While it lasts; counts by what somebody else counts. */
+  const during = async (begin: () => unknown, end: () => unknown, count: () => number, milliseconds = LASTS) => {
+    const before = count()
+    await begin()
+    try {
+      await delay(milliseconds)
+    } finally {
+      await end()
+    }
+    return count() - before
+  }
+  const disturbed = () => chains.reduce((sum, { faults: count }) => sum + count, 0)
+  const disturb = (fault: ChainProxy['fault']) => () => {
+    for (const chain of chains) chain.fault = fault
+  }
+  const moods = ['refuse', 'hang', '451'] satisfies MailMood[]
+  return [
+    {
+      name: 'gateway killed',
+      async happen() {
+        if (!victim.kill()) return 0
+        await victim.start()
+        await balancer.isUsed(backend)
+        return 1
+      },
+    },
+    {
+      name: 'gateway frozen',
+      async happen() {
+        await victim.freeze()
+        await delay(LASTS + random.below(LASTS))
+        await victim.thaw()
+        return 1
+      },
+    },
+    {
+      name: 'PostgreSQL killed',
+      async happen() {
+        await killPostmaster(context.dir, parts.databaseUrl)
+        return 1
+      },
+    },
+    {
+      name: 'PostgreSQL hung',
+      happen: () =>
+        during(
+          () => proxies.map((proxy) => proxy.freeze()),
+          () => proxies.map((proxy) => proxy.thaw()),
+          () => load.tries.length,
+        ).then(() => 1),
+    },
+    {
+      name: 'PostgreSQL away from one gateway',
+      happen: () => {
+        const proxy = random.pick(proxies)
+        return during(
+          () => proxy.close(),
+          () => proxy.open(),
+          () => 0,
+        ).then(() => 1)
+      },
+    },
+    {
+      name: 'answer to a write lost',
+      async happen() {
+        const proxy = random.pick(proxies)
+        await until('a write meets its fault', () => proxy.strike(random.pick(['reset', 'reply lost'])), 60_000)
+        return 1
+      },
+    },
+    {
+      name: 'chain hangs',
+      happen: () =>
+        during(
+          disturb(() => 'hang'),
+          disturb(undefined),
+          disturbed,
+        ),
+    },
+    {
+      name: 'chain away',
+      happen: () =>
+        during(
+          disturb(() => 'cut'),
+          disturb(undefined),
+          disturbed,
+        ),
+    },
+    {
+      name: 'replies of the chain lost',
+      happen: () => during(disturb(losesReplies(random, 0.5, () => {})), disturb(undefined), disturbed, EVERY),
+    },
+    {
+      name: 'reorganisation',
+      async happen() {
+        await rpc.call('anvil_reorg', 1 + random.below(4), [])
+        return 1
+      },
+    },
+    {
+      name: 'receiver of webhooks fails',
+      happen: () =>
+        during(
+          () => {
+            sink.mood = random.pick([500, 429, 0])
+          },
+          () => {
+            sink.mood = 204
+          },
+          () => sink.failures,
+          EVERY,
+        ),
+    },
+    {
+      name: 'mail server fails',
+      happen: () =>
+        during(
+          () => {
+            mailServer.mood = random.pick(moods)
+          },
+          () => {
+            mailServer.mood = 'accept'
+          },
+          () => mailServer.visits,
+          EVERY,
+        ),
+    },
+    {
+      name: 'disk full',
+      async happen() {
+        let refused = 0
+        const fill = async () => disk.resize(Math.max(Math.ceil((await disk.used()) / 2 ** 20), 1))
+        await fill()
+        try {
+          for (const end = performance.now() + LASTS; performance.now() < end; await delay(500))
+            if ((await sendLarge()) === 507) refused += 1
+        } finally {
+          await disk.resize(DISK)
+        }
+        return refused
+      },
+    },
+    { name: 'balancer reloaded', happen: () => balancer.reload().then(() => 1) },
+  ]
+}
+
+export async function proveSoak(context: ProofContext): Promise<ProofResult> {
+  const minutes = context.setting('MINUTES', 30)
+  const parts = await startParts(context)
+  const disk = await mountSmallDisk(context, join(context.dir, 'blocks'), DISK)
+  const mailServer = await startMailServer(context.afterwards)
+  const receiver = { mood: 204, failures: 0 }
+  const sink = await startReceiver(context.afterwards, (response) => {
+    if (receiver.mood !== 204) receiver.failures += 1
+    // 0: says nothing until the caller gives up.
+    if (receiver.mood > 0) response.writeHead(receiver.mood).end()
+  })
+
+  const proxies: PostgresProxy[] = []
+  const chains: ChainProxy[] = []
+  const gateways: Gateway[] = []
+  const backends: Backend[] = []
+  for (const name of ['stayer', 'victim']) {
+    const proxy = await startPostgresProxy(context, parts.databaseUrl)
+    const chain = await startChainProxy(context.afterwards, parts.rpcUrl)
+    const healthPort = await findFreePort()
+    const gateway = await createGateway(context, name, {
+      ...parts.env,
+      ALLOW_INSECURE_WEBHOOKS: 'true',
+      CHAIN_RPC_URL: chain.url,
+      DATABASE_URL: proxy.urlFor(name),
+      HEALTH_PORT: String(healthPort),
+      LIMIT_REQUESTS_PER_IP: '100000000',
+      LIMIT_REQUESTS_PER_TOKEN: '100000000',
+      LIMIT_UPLOADS_PER_USER: '1000000',
+      WITHDRAWALS_PER_DAY: '1000000',
+      SMTP_URL: mailServer.url,
+      TRUSTED_PROXIES: '127.0.0.1',
+    })
+    // One after the other: the first one writes what both need.
+    await gateway.start()
+    proxies.push(proxy)
+    chains.push(chain)
+    gateways.push(gateway)
+    backends.push({ name, url: gateway.url, healthPort })
+  }
+  const [stayer, victim] = gateways as [Gateway, Gateway]
+  const balancer = await startBalancer(context, 'haproxy', backends)
+  for (const backend of backends) await balancer.isUsed(backend)
+
+  const open = (username: string) => openAccount(balancer.url, username, nothingAcknowledged())
+  const [seller, buyer, saver] = [await open('seller'), await open('buyer'), await open('saver')]
+  const saverId = await readUserId(parts.database, 'saver')
+  const app = await addApp(parts, { seller: { id: await readUserId(parts.database, seller.username) } }, sink.url)
+  const { deeds, bought } = soakDeeds({ buyer, saver, app: app.id, apiKey: await addService(parts) })
+  const coins = await openCoins(parts, saverId)
+  const load = await startMixedLoad(context, balancer.url, {
+    callers: context.setting('CALLERS', 8),
+    rest: 400,
+    deeds,
+  })
+  const watch = watchHoldings(stayer)
+  const pid = stayer.pid()
+
+  const large = new File([new Uint8Array(2_500_000)], 'large.bin')
+  const sendLarge = async () => {
+    const message = { method: 'POST', path: '/api/v3/assets/', token: seller.token, multipart: { asset_file: large } }
+    return (await trySend(balancer.url, message)).status
+  }
+  const faults = createFaults({
+    ...{ context, parts, proxies, chains, victim, backend: backends[1]!, load },
+    ...{ mailServer, sink: receiver, disk, sendLarge, balancer },
+  })
+  const reasons: string[] = []
+  const counts = new Map(faults.map(({ name }) => [name, 0]))
+  const begin = performance.now()
+  const isOver = () => performance.now() - begin > minutes * 60_000
+  let checks = 0
+  const checking = (async () => {
+    while (!isOver()) {
+      await delay(CHECK_EVERY)
+      // PostgreSQL may just be away.
+      const broken = await until(
+        'the invariants can be asked',
+        () => brokenInvariants(parts.database).catch(() => undefined),
+        60_000,
+        1_000,
+      )
+      checks += 1
+      reasons.push(...broken.map((each) => `In minute ${checks}: ${each}`))
+      const slopes = watch.memory.length > 60 ? slopesOf(watch, 0.34) : undefined
+      context.say(
+        `minute ${checks}: ${load.tries.length} requests, ${[...counts.values()].reduce((a, b) => a + b, 0)} faults felt, ` +
+          `${watch.memory.at(-1)!.value.toFixed(0)} MiB, ${watch.descriptors.at(-1)!.value} descriptors` +
+          (slopes ? `, ${slopes.memory.toFixed(2)} MiB and ${slopes.descriptors.toFixed(2)} descriptors a minute` : ''),
+      )
+    }
+  })()
+  const paying = (async () => {
+    while (!isOver()) {
+      // While the chain is being changed it may refuse one.
+      await coins.send().catch(() => undefined)
+      await delay(DEPOSIT_EVERY)
+    }
+  })()
+  const beside = Promise.all([checking, paying])
+  beside.catch(() => undefined)
+
+  // Each kind once before any comes again, in an order that the seed decides.
+  const order = context.random.fork('order')
+  const struck: Promise<unknown>[] = []
+  let injected = 0
+  for (let waiting: Fault[] = []; !isOver(); ) {
+    if (waiting.length === 0) waiting = order.shuffle(faults)
+    const fault = waiting.pop()!
+    const happened = fault.happen().then((felt) => {
+      counts.set(fault.name, counts.get(fault.name)! + (felt > 0 ? 1 : 0))
+      if (felt > 0) injected += 1
+    })
+    happened.catch(() => undefined)
+    struck.push(happened)
+    // The next begins when its time has come, and this one is over.
+    await Promise.all([happened, delay(EVERY)])
+  }
+  await Promise.all(struck)
+  await beside
+  await load.stop()
+  await watch.stop()
+  context.say(`faults: ${[...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`)
+  for (const [name, count] of counts) if (count === 0) reasons.push(`"${name}" was never felt: the run is invalid.`)
+  if (stayer.pid() !== pid || !stayer.isReady()) reasons.push('The gateway that nobody kills ended.')
+
+  await quiesce(parts)
+  await mailsAway(parts.database, 180_000)
+  reasons.push(...load.acknowledged.surprises.slice(0, 10), ...(await load.finishFeeds()))
+  const { lost, double } = await judgeEffects()
+  reasons.push(
+    ...(await judgeHistories(parts)),
+    ...(await coins.judgeCredits()),
+    ...(await brokenInvariants(parts.database)),
+  )
+  async function judgeEffects() {
+    const commits = tally(load.acknowledged.commits, await idsOf(parts.database, messages))
+    const people = tally(load.acknowledged.signUps, await idsOf(parts.database, usernames))
+    const [taken] = await parts.database.query(withdrawals, { user: saverId })
+    const [sold] = await parts.database.query(paidOrders)
+    if (taken!.count !== bought.withdrawals.length)
+      reasons.push(`${bought.withdrawals.length} withdrawals were acknowledged, ${taken!.count} are there.`)
+    if (sold!.count !== bought.paid.length)
+      reasons.push(`${bought.paid.length} orders were acknowledged as paid, ${sold!.count} are.`)
+    const found = { lost: commits.lost.length + people.lost.length, double: commits.double.length }
+    if (found.lost + found.double > 0)
+      reasons.push(`${found.lost} lost, ${found.double} double, such as ${commits.lost[0] ?? commits.double[0]}.`)
+    return found
+  }
+  const slopes = slopesOf(watch, 0.34)
+  for (const [what, most] of Object.entries(MOST_SLOPE)) {
+    const slope = slopes[what as keyof typeof slopes]
+    if (slope > most) reasons.push(`The gateway that nobody kills holds ${slope.toFixed(2)} more ${what} each minute.`)
+  }
+  for (const gateway of gateways) {
+    const code = await gateway.stop()
+    if (code !== 0) reasons.push(`${gateway.name} ended with ${code} on SIGTERM.`)
+  }
+  reasons.push(...(await catchControls(context, parts)))
+  const requests = load.tries.length
+  return conclude({
+    figure:
+      `${lost} lost, ${double} double, invariants held at ${checks} checks in ${minutes} min; ${slopes.memory.toFixed(2)} MiB and ` +
+      `${slopes.descriptors.toFixed(2)} descriptors more a minute; ${bought.paid.length} orders, ${bought.withdrawals.length} withdrawals, ${bought.left} left`,
+    n: requests,
+    faultsInjected: injected,
+    reasons: reasons.slice(0, 30),
+  })
+}
+
+/** The controls: a gateway that keeps something of each request must be seen to grow, and a point that nobody booked must be found. */
+async function catchControls(context: ProofContext, parts: Parts): Promise<string[]> {
+  const hoarder = await createGateway(context, 'hoarder', {
+    ...parts.env,
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'harness/hoarding-gateway.ts')}`,
+  })
+  await hoarder.start()
+  const watch = watchHoldings(hoarder)
+  const begin = performance.now()
+  while (performance.now() - begin < 40_000) await trySend(`${hoarder.url}/version`)
+  await watch.stop()
+  await hoarder.stop()
+  const slopes = slopesOf(watch, 0.34)
+  context.say(`control: ${slopes.memory.toFixed(0)} MiB and ${slopes.descriptors.toFixed(0)} descriptors a minute`)
+  const reasons: string[] = []
+  if (slopes.memory <= MOST_SLOPE.memory || slopes.descriptors <= MOST_SLOPE.descriptors)
+    reasons.push('The control was not caught: a gateway that keeps something of each request does not grow.')
+  await runSql(
+    parts.database,
+    `update wallets set points = points + 1 where user_id = (select min(user_id::text)::uuid from wallets)`,
+  )
+  if ((await brokenInvariants(parts.database)).length === 0)
+    reasons.push('The control was not caught: a point that nobody booked breaks nothing.')
+  return reasons
+}
