@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { AMOUNT, toUnits } from './domain/money.ts'
 import { type Role, roles } from './domain/roles.ts'
+import { readDatabaseUrl } from './platform/database/database-url.ts'
 
 const decimal = z.string().regex(AMOUNT, 'Expected a decimal number such as 0.1.')
 const flag = z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })
@@ -44,6 +45,13 @@ const roleList = z
   .string()
   .transform((text) => [...new Set(text.split(',').flatMap((each) => each.trim() || []))])
   .pipe(z.array(z.enum(roles, `Expected some of ${roles.join(', ')}, separated by commas.`)).min(1))
+const databaseUrl = z.string().superRefine((url, { addIssue }) => {
+  try {
+    readDatabaseUrl(url)
+  } catch (error) {
+    addIssue({ code: 'custom', message: (error as Error).message })
+  }
+})
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
 
 /** Every variable: its rule, what it means, and whether it is a secret (then `<NAME>_FILE` may name a file that holds it). */
@@ -87,11 +95,10 @@ const variables = {
   ANNAL_DIR: { schema: z.string().default('.annal'), doc: 'Folder of the embedded parts and their data.' },
   ANNAL_EMBEDDED: { schema: flag.default(false), doc: 'Allows embedded parts in production.' },
   DATABASE_URL: {
-    schema: z
-      .string()
-      .regex(/^postgres(ql)?:\/\//, 'Expected a postgresql:// URL.')
-      .optional(),
-    doc: 'PostgreSQL 18 or later. Default: embedded.',
+    schema: databaseUrl.optional(),
+    doc:
+      'PostgreSQL 18 or later: `postgresql://user:password@host:5432/name`, or several servers of which one takes writes:' +
+      ' `postgresql://user:password@one:5432,two:5432/name?target_session_attrs=read-write`. Default: embedded.',
     secret: true,
   },
   DATABASE_POOL: { schema: count.prefault('10'), doc: 'Connections of one process.' },

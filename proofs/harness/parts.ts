@@ -65,10 +65,16 @@ async function startChain({ afterwards }: ProofContext, seconds: number) {
   }
 }
 
-export async function startParts(context: ProofContext, blockSeconds = 1): Promise<Parts> {
+/** `openPostgres`: where the database is; the embedded server's when left out. */
+export async function startParts(
+  context: ProofContext,
+  blockSeconds = 1,
+  openPostgres = (): Promise<{ url: string; stop(): Promise<unknown> }> =>
+    startEmbeddedPostgres({ dir: context.dir, log: silent }),
+): Promise<Parts> {
   const { dir, afterwards } = context
   const { url: rpcUrl, reset: resetChain } = await startChain(context, blockSeconds)
-  const postgres = await startEmbeddedPostgres({ dir, log: silent })
+  const postgres = await openPostgres()
   afterwards(() => postgres.stop())
   await prepareDatabase(postgres.url)
   const database = createDatabase({ url: postgres.url, pool: 4, log: silent })

@@ -23,6 +23,8 @@ export interface WorkOptions {
   callers?: number
   /** Milliseconds that a caller rests at most between two requests. */
   rest?: number
+  /** Whose balances move otherwise, too. */
+  others?: readonly string[]
 }
 
 export interface Work {
@@ -36,7 +38,7 @@ export async function startWork(
   context: ProofContext,
   parts: Parts,
   gateways: readonly Gateway[],
-  { callers = 6, rest }: WorkOptions = {},
+  { callers = 6, rest, others }: WorkOptions = {},
 ): Promise<Work> {
   const acknowledged = nothingAcknowledged()
   const accounts: Account[] = []
@@ -95,7 +97,7 @@ export async function startWork(
       if (slow.length > 0) {
         reasons.push(`${slow.length} probes took up to ${Math.max(...slow.map(({ took }) => took)).toFixed(0)} ms.`)
       }
-      reasons.push(...(await judgeDatabase(parts, acknowledged)), ...(await brokenInvariants(parts.database)))
+      reasons.push(...(await judgeDatabase(parts, acknowledged, others)), ...(await brokenInvariants(parts.database)))
       reasons.push(...(await judgeChain(parts)))
       const counts = await countDatabase(parts.database, acknowledged)
       for (const gateway of gateways) {

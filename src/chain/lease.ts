@@ -5,9 +5,10 @@
  * nothing when it wakes.
  */
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Log } from '../domain/ports.ts'
 import { type Asked, type Query, type Statement, valuesOf } from '../domain/sql.ts'
+import { DatabaseClient } from '../platform/database/database-client.ts'
 import { endLeases, holdLease, renewLeases, sessionOf, takeLease } from './lease-statements.ts'
 
 /** Leases of this process, on a connection of its own. */
@@ -85,7 +86,7 @@ export function createLease({ databaseUrl, log, duration = DEFAULT_DURATION_MS }
   }
 
   const connect = async () => {
-    const created = new pg.Client({
+    const created = new DatabaseClient({
       connectionString: databaseUrl,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,

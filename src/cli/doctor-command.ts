@@ -48,6 +48,10 @@ export const checks = {
   database: { look: async (parts) => (await database()).checkDatabase(parts), patience: START_MS },
   migrations: { look: async (parts) => (await database()).checkMigrations(parts), patience: START_MS },
   'database-server': { look: async (parts) => (await database()).checkDatabaseServer(parts), patience: START_MS },
+  replication: {
+    look: async (parts) => (await import('./doctor/replication.ts')).checkReplication(parts),
+    patience: START_MS,
+  },
   clock: { look: async (parts) => (await database()).checkClock(parts), patience: START_MS },
   backups: { look: async (parts) => (await database()).checkBackups(parts), patience: START_MS },
   keys: { look: async (parts) => (await import('./doctor/keys.ts')).checkKeys(parts), patience: START_MS },

@@ -29,11 +29,16 @@ export interface Fingerprint {
   payloadHash: Buffer
 }
 
-/** Scopes of an earlier version are the digest alone. */
+/**
+ * Scopes of an earlier version are the digest alone. What is found may stand on this server alone, where somebody cancelled the wait for
+ * the synchronous standbys: the message in the write-ahead log has the reading wait for them, too, and all that was written before is
+ * then where the message is.
+ */
 const findKey = statement(
   'idempotency_find',
   { parameters: { scope: bytes }, columns: { scope: bytes, payload_hash: bytes, result: text, answer: orNull(text) } },
-  `select scope, payload_hash, result, answer from idempotency_keys
+  `select scope, payload_hash, result, answer
+   from idempotency_keys, pg_logical_emit_message(true, 'annal', left(result, 0))
    where scope in ($scope, substring($scope from ${SENDER_BYTES + 1}))`,
 )
 /** Keeps a key whose request had nothing to do. No row: it is kept already. */

@@ -65,6 +65,8 @@ const language = 'domain/language\\.ts'
 const batch = 'domain/batch\\.ts'
 /** How a node is asked over its socket: the embedded one by the platform, any by the chain. */
 const localSocket = 'platform/embedded/local-socket\\.ts'
+/** How a connection to PostgreSQL is opened is written down once, for leases, too. */
+const databaseClient = 'platform/database/database-client\\.ts'
 
 const rules: Record<string, Rule> = {
   domain: {
@@ -75,7 +77,7 @@ const rules: Record<string, Rule> = {
       'Put what the rule needs from the world behind an interface in domain/ports.ts, and hand the part in through createX(deps).',
   },
   chain: {
-    local: new RegExp(`^(chain/|${ports}|${commitRules}|${eventRule}|${localSocket})`),
+    local: new RegExp(`^(chain/|${ports}|${commitRules}|${eventRule}|${localSocket}|${databaseClient})`),
     packages: /^/,
     instead: 'Describe what you need in domain/ports.ts; app.ts and installation.ts join the parts.',
   },
@@ -124,9 +126,9 @@ const rules: Record<string, Rule> = {
     instead: 'It hands the verifier what it asks for, and judges nothing.',
   },
   'context.ts': { local: /^domain\//, instead: 'The context is types of the domain and nothing else.' },
-  // How an amount is written is one rule.
+  // How an amount, and how a database's URL is written is one rule.
   'config.ts': {
-    local: /^domain\/(money|roles)\.ts$/,
+    local: /^(domain\/(money|roles)|platform\/database\/database-url)\.ts$/,
     packages: /^(zod|node:.+)$/,
     instead: 'The configuration knows no part; hand its values to the parts.',
   },

@@ -14,7 +14,7 @@ const files = globSync('**/*.ts', { cwd: root })
 
 /** What makes something go on by itself: timers that repeat, loops that rest, and our own helpers for both. */
 const REPEATS =
-  /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bcreateWatch\(|\bstartJobLoop\(/
+  /\bsetInterval\(|\bwhile \(!(?:\w+\.)*(?:signal\.)?(?:aborted|isStopped)\b|\bfor \([^;]*; !(?:\w+\.)*aborted;|\/repeat\.ts'|\bwhile \(held\.size > 0\)|\bcreateWatch\(|\bstartJobLoop\(/
 
 /** Files whose loops `loops.ts` starts, by the name that it starts them by. */
 const started: Record<string, string> = {
@@ -34,6 +34,7 @@ const ofParts: Record<string, string> = {
   'chain/watch.ts': 'is how the watches of the chain go on',
   'run-process.ts': 'says that the process lives, whatever it is there for',
   'platform/database/event-notifications.ts': 'looks while somebody of this process follows a feed',
+  'platform/database/primary-watch.ts': 'asks which server takes writes while this process is connected to one',
   'platform/database/wake-watch.ts': 'notices that this process stood still',
   'platform/embedded/child-process.ts': 'says that this process uses an embedded server',
   'platform/embedded/embedded-anvil.ts': 'drives the embedded chain, in the process that came first',

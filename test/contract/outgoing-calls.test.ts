@@ -19,8 +19,8 @@ interface Way {
 const ways: Record<string, Way> = {
   'a request by HTTP': { begins: /\bfetch\(/g, needs: [/\bsignal\b/] },
   'a request by undici': { begins: /\.request\(\{/g, needs: [/signal: AbortSignal/] },
-  'a connection to PostgreSQL': { begins: /new pg\.Client\(/g, needs: [/connectionTimeoutMillis/] },
-  'a pool of connections': { begins: /new pg\.Pool\(/g, needs: [/connectionTimeoutMillis/] },
+  'a connection to PostgreSQL': { begins: /new (?:pg\.|Database)Client\(/g, needs: [/connectionTimeoutMillis/] },
+  'a pool of connections': { begins: /createPool\(\{/g, needs: [/connectionTimeoutMillis/] },
   'the job queue': { begins: /new PgBoss\(/g, needs: [/connectionTimeoutMillis/, /query_timeout/, /keepAlive: true/] },
   'a question to Kubo': { begins: /\bkubo(\.\w+)+\(/g, needs: [/\bsignal\b/] },
   'a mail server': {
@@ -65,6 +65,18 @@ it('a connection that lasts asks whether anybody is there, and gives up an answe
   expect(lasting.filter((file) => !needs.every((need) => need.test(text(file))))).toEqual([])
 })
 
+it('a connection to PostgreSQL is opened in one way, which finds the server that takes writes', () => {
+  const own = {
+    'platform/database/database-client.ts': 'is that way',
+    'platform/database/primary-watch.ts': 'asks every server by itself',
+    'platform/embedded/embedded-postgres.ts': 'says that this process uses the embedded server',
+  }
+  const openers = sources.filter(({ text }) => /new (pg\.)?(Client|Pool)\(\{/.test(text) && /from 'pg'/.test(text))
+  expect(openers.map(({ file }) => file).sort()).toEqual(Object.keys(own))
+  const queues = callsOf(ways['the job queue']!)
+  expect(queues.filter(({ call }) => !call.includes('Client: DatabaseClient'))).toEqual([])
+})
+
 it('there is no other way out of the process than these', () => {
   // Of Node's own servers and their messages, only what asks others is a way out.
   const clients =
@@ -80,10 +92,11 @@ it('there is no other way out of the process than these', () => {
       "pg-boss: platform/jobs/jobs.ts",
       "pg: chain/lease.ts",
       "pg: platform/database/assert-own-sessions.ts",
-      "pg: platform/database/database.ts",
+      "pg: platform/database/database-client.ts",
       "pg: platform/database/event-notifications.ts",
       "pg: platform/database/migration-lock.ts",
       "pg: platform/database/migrations.ts",
+      "pg: platform/database/primary-watch.ts",
       "pg: platform/database/schema-engine.ts",
       "pg: platform/embedded/embedded-postgres.ts",
       "pg: platform/reads/ask.ts",

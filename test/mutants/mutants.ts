@@ -5,6 +5,7 @@ import { deadlines } from './deadlines.ts'
 import { delivery } from './delivery.ts'
 import { doors } from './doors.ts'
 import { erasure } from './erasure.ts'
+import { failover } from './failover.ts'
 import { frozen } from './frozen.ts'
 import { isolation } from './isolation.ts'
 import { keys } from './keys.ts'
@@ -38,6 +39,7 @@ const all: Mutant[] = [
   ...delivery,
   ...doors,
   ...erasure,
+  ...failover,
   ...frozen,
   ...isolation,
   ...keys,

@@ -60,6 +60,42 @@ describe('a server', () => {
       { DATABASE_URL: 'postgres://a/b', DATABASE_URL_FILE: file('url', 'postgres://c/d') },
       /Set either DATABASE_URL or DATABASE_URL_FILE/,
     ],
+    [
+      'a database that is none',
+      { DATABASE_URL: 'mysql://a/b' },
+      /DATABASE_URL: Expected postgresql:\/\/user:password@host:5432\/name, or/,
+    ],
+    [
+      'a database with part of a password for a port',
+      { DATABASE_URL: 'postgresql://u:secret/abab@a/b' },
+      /each port from 1 to 65535; in a password/,
+    ],
+    ['a database with a port that is none', { DATABASE_URL: 'postgresql://a:70000/b' }, /each port from 1 to 65535/],
+    [
+      'several databases of which any would do',
+      { DATABASE_URL: 'postgresql://a,b/c' },
+      /Several hosts need target_session_attrs=read-write/,
+    ],
+    [
+      'a database for reading alone',
+      { DATABASE_URL: 'postgresql://a,b/c?target_session_attrs=standby' },
+      /Expected target_session_attrs=read-write/,
+    ],
+    [
+      'fewer ports than databases',
+      { DATABASE_URL: 'postgresql:///c?host=a,b,c&port=1,2&target_session_attrs=primary' },
+      /each port from 1/,
+    ],
+    [
+      'a database server without a name',
+      { DATABASE_URL: 'postgresql://a,/c?target_session_attrs=primary' },
+      /A host has no name/,
+    ],
+    [
+      'a database server twice',
+      { DATABASE_URL: 'postgresql://a:5432,a/c?target_session_attrs=primary' },
+      /same host stands there twice/,
+    ],
     ['a chain without accounts', { CHAIN_RPC_URL: 'http://127.0.0.1:1' }, /CHAIN_RELAY_KEYS is needed/],
   ])('does not start with %s', (_, env, sentence) => {
     expect(refusal(env)).toMatch(sentence)

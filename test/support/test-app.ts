@@ -16,7 +16,7 @@ import { atEnd } from './at-end.ts'
 import { createGraphQL, type GraphQL } from './graphql-client.ts'
 import type { Answer, FormValue } from './http-client.ts'
 import { createRest, type Rest } from './rest-client.ts'
-import { createTestDatabase } from './test-database.ts'
+import { createTestDatabase, type TestDatabase } from './test-database.ts'
 import { createTestLog, type TestLog } from './test-log.ts'
 import { createTestHasher, insertTestUser, type TestUser, type UserOptions } from './user.ts'
 
@@ -64,6 +64,8 @@ export interface TestAppOptions {
   rpcUrl?: string
   /** Whether the database's clock can be stopped. */
   withClock?: boolean
+  /** A database elsewhere that has all tables; a fresh one of the tests' own server when left out. */
+  database?: TestDatabase
 }
 
 let files = 0
@@ -96,9 +98,10 @@ export async function createTestApp({
   withChain = false,
   rpcUrl = inject('rpcUrl'),
   withClock = false,
+  database: given,
 }: TestAppOptions = {}): Promise<TestApp> {
   const dir = await mkdtemp(join(tmpdir(), 'annal-app-'))
-  const testDatabase = await createTestDatabase({ withClock })
+  const testDatabase = given ?? (await createTestDatabase({ withClock }))
   const log = createTestLog()
   const variables = {
     ANNAL_DIR: dir,

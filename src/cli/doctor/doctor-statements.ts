@@ -24,6 +24,16 @@ export const readServer = statement(
      pg_database_size(current_database()) as bytes`,
 )
 
+/** Who has what was written when it is acknowledged. `synchronous` is null where we may not know. */
+export const readReplication = statement(
+  'doctor_replication',
+  { columns: { synchronousCommit: text, waitsForStandbys: boolean, standbys: int, synchronous: orNull(int) } },
+  `select current_setting('synchronous_commit') as "synchronousCommit",
+     current_setting('synchronous_standby_names') <> '' as "waitsForStandbys", count(*)::int as standbys,
+     case when count(*) = count(sync_state) then (count(*) filter (where sync_state in ('sync', 'quorum')))::int end as synchronous
+   from pg_stat_replication`,
+)
+
 /** The database's clock. */
 export const readClock = statement('doctor_clock', { columns: { now: timestamp } }, 'select clock_timestamp() as now')
 

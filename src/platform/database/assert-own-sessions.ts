@@ -2,7 +2,8 @@
  * Annal needs sessions of its own: prepared statements, advisory locks and LISTEN belong to one. A pooler that hands every
  * transaction to another server connection (PgBouncer's transaction mode) looks right at first, and then every second request fails.
  */
-import pg from 'pg'
+import type pg from 'pg'
+import { DatabaseClient } from './database-client.ts'
 
 const TIMEOUT_MS = 5_000
 /** Milliseconds; only to see whether what a connection is opened with arrives. */
@@ -38,7 +39,7 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
  */
 export async function assertOwnSessions(databaseUrl: string): Promise<void> {
   const open = () =>
-    new pg.Client({
+    new DatabaseClient({
       connectionString: databaseUrl,
       connectionTimeoutMillis: TIMEOUT_MS,
       query_timeout: TIMEOUT_MS,

@@ -1,6 +1,5 @@
 /** The one way to PostgreSQL: a pool of `pg` connections, shared by named statements, fast reads and Prisma. */
 import { PrismaPg } from '@prisma/adapter-pg'
-import pg from 'pg'
 import { DomainError, unavailable } from '../../domain/errors.ts'
 import type { Database, Log } from '../../domain/ports.ts'
 import { type Query, type Statement, statement, valuesOf } from '../../domain/sql.ts'
@@ -8,6 +7,7 @@ import { blindTracer, type PoolLoad, type SpanOptions, type Tracer } from '../..
 import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
+import { createPool } from './database-client.ts'
 import { watchWakes } from './wake-watch.ts'
 
 /** A database with connections of its own. */
@@ -52,9 +52,9 @@ const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
 /**
  * Classes: connection exception, sign-in refused (a password is being exchanged), insufficient resources, operator intervention; no
- * such database; a session that idled in a transaction; and the driver's own words.
+ * such database; a session that idled in a transaction; a server that takes no writes any more; and the driver's own words.
  */
-const down = /^(08|28|53|57|3D000|25P03)/
+const down = /^(08|28|53|57|3D000|25P03|25006)/
 const gone =
   /^(ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ETIMEDOUT)|connect ENOENT|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
@@ -113,7 +113,7 @@ export function createDatabase({
   tracer = blindTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
 }: DatabaseOptions): ConnectedDatabase {
-  const pool = new pg.Pool({
+  const pool = createPool({
     connectionString: url,
     max: size,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -3,9 +3,10 @@
  * listens looks every two seconds besides, and when the connection is back after a loss. That a session ended is told by
  * triggers on the tables themselves, so that no statement can forget it.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import type { Database, Ear, FeedNotifications, Log } from '../../domain/ports.ts'
 import { nothing, statement, text } from '../../domain/sql.ts'
+import { DatabaseClient } from './database-client.ts'
 
 /** Notifications of feeds, on a connection of their own. */
 export interface OpenNotices extends FeedNotifications {
@@ -73,7 +74,7 @@ export function createEventNotifications({
 
   function connect() {
     reconnecting = undefined
-    const opened = new pg.Client({
+    const opened = new DatabaseClient({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,

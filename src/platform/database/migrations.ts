@@ -1,5 +1,6 @@
 /** Brings a database to this version: runs the migrations that it lacks, and remembers them in Prisma's table as Prisma does. */
 import pg from 'pg'
+import { DatabaseClient } from './database-client.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migration-files.ts'
 import { type MigrationLock, SILENCE_MS, takeMigrationLock } from './migration-lock.ts'
 
@@ -116,7 +117,7 @@ const applyMissing = async (client: pg.Client, migrations: Migration[], silence:
 }
 
 const withClient = async <T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  const client = new DatabaseClient({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   // A connection that is lost is found by the next statement.
   client.on('error', () => undefined)
   await client.connect()

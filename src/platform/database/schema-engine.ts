@@ -14,7 +14,8 @@ import {
   type SqlQuery,
 } from '@prisma/driver-adapter-utils'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm'
-import pg from 'pg'
+import type pg from 'pg'
+import { createPool, DatabaseClient } from './database-client.ts'
 
 type EngineModule = typeof import('@prisma/schema-engine-wasm') & { __wbg_set_wasm(exports: object): void }
 
@@ -74,7 +75,7 @@ const CATALOG_CHAR_ARRAY = 1002
  * makes it one transaction; the adapter would cut it at every semicolon, also inside a function's body.
  */
 const connect = async (url: string, afterDispose: () => Promise<void>): Promise<SqlDriverAdapter> => {
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  const pool = createPool({ connectionString: url, max: 1, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   // One that is lost while it idles is replaced.
   pool.on('error', () => undefined)
   const query = pool.query.bind(pool)
@@ -112,7 +113,7 @@ const connect = async (url: string, afterDispose: () => Promise<void>): Promise<
 const connectToShadow = async (url: string): Promise<SqlDriverAdapter> => {
   const name = `annal_shadow_${randomUUID().replaceAll('-', '')}`
   const administer = async (sql: string) => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
     await client.connect()
     await client.query(sql).finally(() => client.end())
   }

@@ -8,6 +8,7 @@ import { HopelessError } from '../../domain/errors.ts'
 import type { JobData } from '../../domain/jobs.ts'
 import type { Log } from '../../domain/ports.ts'
 import { type SpanOptions, silentTelemetry, type Telemetry } from '../../domain/telemetry.ts'
+import { DatabaseClient } from '../database/database-client.ts'
 import { installEnqueue } from './enqueue-function.ts'
 import { type JobLoop, startJobLoop } from './job-loop.ts'
 import { makeLastAttempt, subjectOf } from './job-statements.ts'
@@ -144,6 +145,7 @@ export interface Jobs {
 
 const open = (databaseUrl: string, options: object) =>
   new PgBoss({
+    Client: DatabaseClient,
     connectionString: databaseUrl,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,

@@ -1,0 +1,241 @@
+/** PostgreSQL servers of one's own, with standbys that follow them: what is killed, cut off and promoted. */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { readLogTail, spawnServer } from '../../src/platform/embedded/child-process.ts'
+import {
+  childEnvironment,
+  createRunner,
+  databaseUser,
+  ensureCluster,
+  findBinaries,
+  readPostmaster,
+} from '../../src/platform/embedded/postgres-cluster.ts'
+import { until } from './eventually.ts'
+
+const run = promisify(execFile)
+
+/** Where a server listens, and how others reach it. */
+export interface ServerPlace {
+  /** The server's folder; its data lies in `postgres` below. */
+  dir: string
+  /** Addresses that it listens at: the first is for clients, the last for standbys. */
+  hosts: readonly string[]
+  port: number
+  /** Where it runs, as a command before its own. */
+  inside?: readonly string[]
+}
+
+export interface PostgresServer {
+  readonly place: ServerPlace
+  /** For the database `annal`, as superuser. */
+  readonly url: string
+  /** As a URL of several servers has it: `host:port`. */
+  readonly name: string
+  readonly password: string
+  /** Starts it, and waits until it takes connections; `settings` are added to those it has. */
+  start(settings?: Readonly<Record<string, string>>): Promise<void>
+  /** SIGKILL for the whole server, now. */
+  kill(): Promise<void>
+  /** Changes settings that need no restart, also where nobody reaches it; null takes one away. */
+  configure(settings: Readonly<Record<string, string | null>>): Promise<void>
+  /** Fulfilled when whoever commits waits for the standbys that were named last, or for none. */
+  settleStandbys(): Promise<void>
+  /** One statement on a connection of its own. */
+  sql<Row = Record<string, string>>(text: string): Promise<Row[]>
+  /** Makes a standby of this server at another place, from a copy of its files. It is not started. */
+  makeStandby(place: ServerPlace): Promise<PostgresServer>
+  /** Has a standby take writes, on a new timeline. */
+  promote(): Promise<void>
+  /** What its log holds. */
+  log(): Promise<string>
+}
+
+const common = {
+  shared_buffers: '64MB',
+  max_connections: '200',
+  wal_keep_size: '512MB',
+  unix_socket_directories: '',
+  jit: 'off',
+  timezone: 'UTC',
+  autovacuum_naptime: '5s',
+  log_line_prefix: '%m [%p] %a ',
+}
+
+const START_MS = 60_000
+const CONNECT_TIMEOUT_MS = 5_000
+
+/** False when there is no such process. */
+function signal(pid: number, what: 'SIGKILL' | 'SIGHUP' | 0): boolean {
+  try {
+    return process.kill(pid, what)
+  } catch {
+    return false
+  }
+}
+
+const quoted = (value: string) => `'${value.replaceAll("'", "''")}'`
+
+function open(place: ServerPlace, password: string): PostgresServer {
+  const { dir, hosts, port, inside = [] } = place
+  const dataDir = join(dir, 'postgres')
+  const logFile = join(dir, 'postgres.log')
+  const url = `postgresql://${databaseUser}:${password}@${hosts[0]}:${port}/annal`
+  const settings = new Map<string, string>(
+    Object.entries({ ...common, port: String(port), listen_addresses: hosts.join(',') }),
+  )
+
+  const sql = async <Row>(text: string, database = 'annal'): Promise<Row[]> => {
+    const client = new pg.Client({
+      connectionString: url.replace(/annal$/, database),
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      application_name: 'operator',
+    })
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      return (await client.query(text)).rows as Row[]
+    } finally {
+      await client.end()
+    }
+  }
+
+  const write = async (path: string, text: string) => {
+    await writeFile(path, text, { mode: 0o600 })
+    const { owner } = await createRunner(dir, await findBinaries())
+    if (owner) await chown(path, owner.uid, owner.gid)
+  }
+
+  const writeSettings = () =>
+    write(
+      join(dataDir, 'postgresql.auto.conf'),
+      [...settings].map(([name, value]) => `${name} = ${quoted(value)}\n`).join(''),
+    )
+
+  const server: PostgresServer = {
+    place,
+    url,
+    name: `${hosts[0]}:${port}`,
+    password,
+    sql,
+    async start(more = {}) {
+      for (const [name, value] of Object.entries(more)) settings.set(name, value)
+      await writeSettings()
+      await rm(join(dataDir, 'postmaster.pid'), { force: true })
+      const binaries = await findBinaries()
+      const runner = await createRunner(dir, binaries)
+      const { binary, args } = runner.command(binaries.postgres, ['-D', dataDir])
+      const user = runner.spawnAs
+      const asUser = user ? ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : []
+      const [first, ...words] = [...inside, ...asUser, binary, ...args]
+      const { ended } = await spawnServer({ binary: first!, args: words, env: childEnvironment, cwd: dir, logFile })
+      let failure: string | undefined
+      void ended.then((reason) => {
+        failure = reason
+      })
+      const answers = () =>
+        sql('select 1', 'postgres').then(
+          () => true,
+          () => false,
+        )
+      await until(
+        `${dataDir} takes connections`,
+        async () => {
+          if (failure !== undefined) throw new Error(`PostgreSQL ended (${failure}): ${await readLogTail(logFile)}`)
+          return await answers()
+        },
+        START_MS,
+        50,
+      )
+    },
+    async kill() {
+      const postmaster = await readPostmaster(dataDir)
+      if (!postmaster) return
+      const { stdout } = await run('pgrep', ['-P', String(postmaster.pid)]).catch(() => ({ stdout: '' }))
+      const pids = [postmaster.pid, ...stdout.split('\n').filter(Boolean).map(Number)]
+      for (const pid of pids) signal(pid, 'SIGKILL')
+      await until('PostgreSQL is gone', () => !pids.some((pid) => signal(pid, 0)))
+    },
+    async configure(changes) {
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === null) settings.delete(name)
+        else settings.set(name, value)
+      }
+      await writeSettings()
+      signal((await readPostmaster(dataDir))!.pid, 'SIGHUP')
+    },
+    async settleStandbys() {
+      const wanted = settings.get('synchronous_standby_names') ?? ''
+      await until('the server has read its settings', async () => {
+        const [row] = await sql<{ names: string }>(`select current_setting('synchronous_standby_names') as names`)
+        return row!.names === wanted
+      })
+      // By its end the checkpointer knows, who tells everybody.
+      await sql('checkpoint')
+    },
+    async makeStandby(at) {
+      const target = join(at.dir, 'postgres')
+      await rm(target, { recursive: true, force: true })
+      await mkdir(at.dir, { recursive: true, mode: 0o755 })
+      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+      client.on('error', () => {})
+      await client.connect()
+      try {
+        await client.query(`select pg_backup_start('standby', true)`)
+        // Files that vanish while they are copied are made again from the write-ahead log.
+        await run('cp', ['-a', dataDir, target]).catch((error: { stderr?: string }) => {
+          if (!/No such file/.test(error.stderr ?? '')) throw error
+        })
+        const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+        const standby = open(at, password)
+        for (const name of ['postmaster.pid', 'postmaster.opts']) await rm(join(target, name), { force: true })
+        for (const [name, text] of Object.entries({ backup_label: rows[0]!.labelfile, 'standby.signal': '' })) {
+          await write(join(target, name), text)
+        }
+        return standby
+      } finally {
+        await client.end()
+      }
+    },
+    async promote() {
+      const [row] = await sql<{ isDone: boolean }>('select pg_promote(true, 30) as "isDone"')
+      if (!row!.isDone) throw new Error('The standby was not promoted within 30 s.')
+    },
+    log: () => readFile(logFile, 'utf8'),
+  }
+  return server
+}
+
+/** What a standby is told of the server that it follows. */
+export const following = (server: PostgresServer, name: string): Record<string, string> => ({
+  primary_conninfo: [
+    `host=${server.place.hosts.at(-1)} port=${server.place.port} user=${databaseUser} password=${server.password}`,
+    // What was cut off is noticed soon.
+    `application_name=${name} connect_timeout=2 keepalives_idle=1 keepalives_interval=1 keepalives_count=3`,
+  ].join(' '),
+})
+
+/** A new cluster with an empty database `annal`, started. */
+export async function startPostgresServer(place: ServerPlace): Promise<PostgresServer> {
+  await mkdir(place.dir, { recursive: true, mode: 0o755 })
+  await chmod(place.dir, 0o755)
+  const password = randomBytes(12).toString('hex')
+  const binaries = await findBinaries()
+  await ensureCluster(place.dir, binaries, await createRunner(place.dir, binaries), password)
+  const hosts = ['all', 'replication'].map((database) => `host ${database} all 127.0.0.0/8 scram-sha-256\n`)
+  await writeFile(join(place.dir, 'postgres', 'pg_hba.conf'), hosts.join(''))
+  const server = open(place, password)
+  await server.start()
+  const admin = new pg.Client({ connectionString: server.url.replace(/annal$/, 'postgres') })
+  await admin.connect()
+  await admin.query('create database annal')
+  await admin.end()
+  return server
+}
+
+/** The URL of several servers of one cluster, of which the one that takes writes is wanted. */
+export const urlOfSeveral = (servers: readonly PostgresServer[]): string =>
+  `postgresql://${databaseUser}:${servers[0]!.password}@${servers.map(({ name }) => name).join(',')}/annal?target_session_attrs=read-write`
