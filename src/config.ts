@@ -172,7 +172,37 @@ const variables = {
     doc: 'Most commits in one transaction, where the registry takes several; fewer where they would be large. 1: each in its own.',
   },
   CHAIN_EXPLORER_URL: { schema: webUrl.optional(), doc: 'Block explorer; transactions are linked as <url>/tx/<hash>.' },
-  IPFS_API_URL: { schema: webUrl.optional(), doc: 'Kubo RPC. Default: blocks on disk.' },
+  IPFS_API_URL: { schema: webUrl.optional(), doc: 'Kubo RPC. Default: blocks on disk, or in S3_BUCKET.' },
+  S3_BUCKET: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'Expected the name of a bucket.')
+      .optional(),
+    doc: 'Bucket of an S3-compatible storage that keeps the blocks of files. It has to be there. Credentials are had as the tools of AWS have them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_SHARED_CREDENTIALS_FILE with AWS_PROFILE, or the role of the machine or container.',
+  },
+  S3_PREFIX: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9!_.*'()-]+(\/[A-Za-z0-9!_.*'()-]+)*\/?$/, 'Expected a path such as annal/blocks.')
+      .transform((text) => (text.endsWith('/') ? text : `${text}/`))
+      .optional(),
+    doc: 'Folder in the bucket, such as annal/blocks. Each installation needs its own: what it does not need there is removed. Default: the bucket itself.',
+  },
+  S3_REGION: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9-]+$/, 'Expected a region such as eu-central-1.')
+      .default('us-east-1'),
+    doc: 'Region of the bucket.',
+  },
+  S3_ENDPOINT: {
+    schema: webUrl.refine(isBare, 'Expected no more than an origin and a path.').optional(),
+    doc: 'Where the S3-compatible storage is, such as https://s3.example.org. Default: AWS.',
+  },
+  S3_PATH_STYLE: {
+    schema: flag.optional(),
+    doc: 'Whether the bucket stands in the path of addresses instead of in the name of the host. Default: only with S3_ENDPOINT.',
+  },
   GARBAGE_GRACE_MINUTES: {
     schema: whole(1, 10_080).prefault('60'),
     doc: 'Minutes that blocks lie in the file store without an asset that needs them before they are removed. It is looked for them as often, and every hour at least. The clocks of all who write there must agree far better than that.',
@@ -438,6 +468,12 @@ function contradictionsIn(values: Values): string[] {
   if (values.CHAIN_RPC_URL && !values.CHAIN_RELAY_KEYS) {
     problems.push('CHAIN_RELAY_KEYS is needed with CHAIN_RPC_URL: the accounts that pay for chain transactions.')
   }
+  if (values.S3_BUCKET && values.IPFS_API_URL) {
+    problems.push('S3_BUCKET and IPFS_API_URL are both set: files lie in one of them.')
+  }
+  if (values.S3_ENDPOINT && !values.S3_BUCKET) {
+    problems.push('S3_BUCKET is needed with S3_ENDPOINT: without it, files lie on this machine.')
+  }
   if (values.GAS_FEE === 'auto' && toUnits(values.GAS_FEE_MIN) > toUnits(values.GAS_FEE_MAX)) {
     problems.push('GAS_FEE_MIN is more than GAS_FEE_MAX.')
   }
@@ -461,7 +497,7 @@ function contradictionsIn(values: Values): string[] {
   const embedded = [
     !values.DATABASE_URL && 'the database (set DATABASE_URL)',
     !values.CHAIN_RPC_URL && 'the chain (set CHAIN_RPC_URL and CHAIN_RELAY_KEYS)',
-    !values.IPFS_API_URL && 'the file store (set IPFS_API_URL)',
+    !values.IPFS_API_URL && !values.S3_BUCKET && 'the file store (set S3_BUCKET or IPFS_API_URL)',
     !values.KEY_ENCRYPTION_KEY && 'the key vault (set KEY_ENCRYPTION_KEY)',
     !values.SMTP_URL && 'mail (set SMTP_URL and MAIL_FROM)',
   ].filter((part) => part !== false)
@@ -552,7 +588,17 @@ export function readConfig(
       tokenAddress: values.CHAIN_TOKEN_ADDRESS,
       embeddedDeposits: values.ANNAL_EMBEDDED_DEPOSITS,
     },
-    files: { ipfsApiUrl: values.IPFS_API_URL, garbageGraceSeconds: values.GARBAGE_GRACE_MINUTES * 60 },
+    files: {
+      ipfsApiUrl: values.IPFS_API_URL,
+      s3: values.S3_BUCKET && {
+        bucket: values.S3_BUCKET,
+        prefix: values.S3_PREFIX ?? '',
+        region: values.S3_REGION,
+        endpoint: values.S3_ENDPOINT,
+        isPathStyle: values.S3_PATH_STYLE ?? values.S3_ENDPOINT !== undefined,
+      },
+      garbageGraceSeconds: values.GARBAGE_GRACE_MINUTES * 60,
+    },
     contentCredentials: {
       certificates: values.C2PA_CERTIFICATES && resolve(values.C2PA_CERTIFICATES),
       key: values.C2PA_PRIVATE_KEY,

@@ -160,7 +160,7 @@ export async function openInstallation(
     parts: {
       database: postgres ? `embedded PostgreSQL in ${config.dir}/postgres` : 'DATABASE_URL',
       chain: config.chain.rpcUrl ? 'CHAIN_RPC_URL' : `embedded anvil with its state in ${config.dir}/chain`,
-      files: config.files.ipfsApiUrl ?? `blocks in ${config.dir}/blocks`,
+      files: filesOf(config),
       keys: config.keys.key ? `KEY_ENCRYPTION_KEY with key shares in ${config.dir}/keys` : `keys in ${config.dir}/keys`,
       mail: config.mail.smtpUrl ? 'SMTP_URL' : `files in ${mailDir}`,
     },
@@ -332,12 +332,22 @@ export async function connectChain(
   }
 }
 
+/** Where files lie, for people. */
+function filesOf({ files, dir }: Config): string {
+  if (files.s3) return `blocks in the bucket ${files.s3.bucket}`
+  return files.ipfsApiUrl ?? `blocks in ${dir}/blocks`
+}
+
 async function openContentStore({ files, dir }: Config): Promise<ContentStore> {
-  // Both are large, and each installation needs one.
-  if (!files.ipfsApiUrl) {
-    const { createContentStore } = await import('./files/content-store.ts')
-    return createContentStore({ dir: `${dir}/blocks` })
+  // All are large, and each installation needs one.
+  if (files.s3) {
+    const { createS3ContentStore } = await import('./files/s3-store.ts')
+    return createS3ContentStore({ ...files.s3, graceSeconds: files.garbageGraceSeconds })
   }
-  const { createKuboContentStore } = await import('./files/kubo-store.ts')
-  return createKuboContentStore({ url: files.ipfsApiUrl })
+  if (files.ipfsApiUrl) {
+    const { createKuboContentStore } = await import('./files/kubo-store.ts')
+    return createKuboContentStore({ url: files.ipfsApiUrl })
+  }
+  const { createContentStore } = await import('./files/content-store.ts')
+  return createContentStore({ dir: `${dir}/blocks` })
 }

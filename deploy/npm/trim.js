@@ -17,9 +17,13 @@ const needless = [
   },
   // What browsers load by itself.
   { folder: 'ethers', names: /^dist$/ },
+  ...['@aws-sdk/*', '@smithy/*'].map((folder) => ({ folder, names: /^dist-es$/ })),
 ]
 /** What serves development alone, though something here says that it could use it: Prisma would take the compiler's types. */
-const ofDevelopment = [{ folder: '@typescript/*', names: /./ }]
+const ofDevelopment = [
+  { folder: '@typescript/*', names: /./ },
+  ...['@aws-sdk/*', '@smithy/*'].map((folder) => ({ folder, names: /^dist-types$/ })),
+]
 const isForDevelopment = !(process.env.npm_config_omit ?? '').split(/\s+/).includes('dev')
 
 const own = fileURLToPath(new URL('../..', import.meta.url))

@@ -7,6 +7,7 @@ import { addCoinsCommand } from './coins-command.ts'
 import { addCompletionCommand } from './completion-command.ts'
 import { addDepositsCommand } from './deposits-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
+import { addFilesCommands } from './files-commands.ts'
 import { addForeignCommand } from './foreign-command.ts'
 import { addImportCommand } from './import-command.ts'
 import { addJobsCommand } from './jobs-command.ts'
@@ -77,6 +78,7 @@ Data goes to stdout and talk to stderr; exits with 0, 1 when something is wrong,
     addCoinsCommand,
     addForeignCommand,
     addJobsCommand,
+    addFilesCommands,
     addGcCommand,
     addVerifyCommand,
     addProofCommand,

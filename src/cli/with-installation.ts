@@ -75,11 +75,12 @@ export const publicUrlOf = ({ config }: Installation) => config.publicUrl ?? `ht
  * Carries out `work` on the services of this installation; what serves requests is not even loaded. Raises what
  * `withInstallation` raises.
  */
-export const withServices = <T>(work: (layer: ServiceLayer) => Promise<T>): Promise<T> =>
+export const withServices = <T>(work: (layer: ServiceLayer, installation: Installation) => Promise<T>): Promise<T> =>
   withInstallation(async (installation) => {
     const { createServices } = await import('../services.ts')
     const { noCoins } = await import('../domain/ports.ts')
     // A commit made here is found by the server's relay on its next look.
     const relay = { wake() {} }
-    return work(createServices({ ...installation, relay, coins: noCoins, publicUrl: publicUrlOf(installation) }))
+    const layer = createServices({ ...installation, relay, coins: noCoins, publicUrl: publicUrlOf(installation) })
+    return work(layer, installation)
   })

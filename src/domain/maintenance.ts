@@ -72,6 +72,9 @@ export function createMaintenance({
     sweeper.runRound('list-blocks', true, (onError) => blocks.tidy(onError, cancel))
 
   return {
+    /** The CIDs of all that the file store must keep, each once, in no order. Raises UNAVAILABLE. */
+    pinned,
+
     sweepUploads,
 
     /** For how many seconds the oldest row is due to be forgotten, by sweep. Raises UNAVAILABLE. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { access, constants, link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { NextToLast } from 'blockstore-fs/sharding'
 import type { CID } from 'multiformats/cid'
 import { notFound, storageFailure } from '../domain/errors.ts'
 import type { OnError } from '../domain/ports.ts'
+import { blockExtension, blockPlace } from './block-name.ts'
 
 /**
  * Blocks on disk in the layout of `blockstore-fs`, so that its tools read them. Writing and reading are our own, because
@@ -13,7 +13,6 @@ import type { OnError } from '../domain/ports.ts'
  */
 export type BlockDirectory = ReturnType<typeof createBlockDirectory>
 
-const sharding = new NextToLast()
 /** Ends the names of files being written, and of blocks moved aside by garbage collection. Neither is a block. */
 const temporary = '.part'
 const aside = '.aside'
@@ -23,7 +22,7 @@ const aside = '.aside'
  */
 const asideOf = (path: string) => `${path}.${randomUUID()}${aside}`
 /** The block of a file's name, without what `asideOf` adds; earlier versions added less. */
-const blockOf = (file: string) => file.slice(0, file.indexOf(sharding.extension) + sharding.extension.length)
+const blockOf = (file: string) => file.slice(0, file.indexOf(blockExtension) + blockExtension.length)
 const errno = (error: unknown) => (error as NodeJS.ErrnoException).code
 const isMissing = (error: unknown) => errno(error) === 'ENOENT'
 
@@ -48,7 +47,7 @@ const syncPath = async (path: string) => {
 /** Blocks as files below `dir`, named by their CIDs: whole or not there, and on the disk once they are written. */
 export const createBlockDirectory = (dir: string) => {
   const place = (cid: CID) => {
-    const at = sharding.encode(cid)
+    const at = blockPlace(cid)
     return { shard: join(dir, at.dir), path: join(dir, at.dir, at.file) }
   }
 
@@ -159,7 +158,7 @@ export const createBlockDirectory = (dir: string) => {
 
     /** Where it lies, below the folder. */
     nameOf(cid: CID): string {
-      const at = sharding.encode(cid)
+      const at = blockPlace(cid)
       return join(at.dir, at.file)
     },
 
@@ -196,7 +195,7 @@ export const createBlockDirectory = (dir: string) => {
       let removed = 0
       const sweepFile = async (shard: string, file: string) => {
         const path = join(shard, file)
-        if (file.endsWith(sharding.extension)) {
+        if (file.endsWith(blockExtension)) {
           if (!keep(file) && (await removeOld(path, before))) removed += 1
         } else if (file.endsWith(temporary) && (await isOlder(path, before))) await rm(path, { force: true })
       }
@@ -231,9 +230,6 @@ const eachFile = async (
     }
   }
 }
-
-/** The name that `sweep` asks about. */
-export const blockName = (cid: CID): string => sharding.encode(cid).file
 
 const noneWhenMissing = (error: unknown) => {
   if (isMissing(error)) return []

@@ -22,6 +22,9 @@ export const parseCid = (text: string): CID => {
   return cid
 }
 
+/** Whether a CID is that of a single block of bytes, below which there is nothing. Raises NOT_FOUND. */
+export const isLeaf = (text: string): boolean => parseCid(text).code === raw.code
+
 /** How a CID is written here: version 1 in base32, whatever base and version it was given in. Raises VALIDATION_FAILED for what is none. */
 export const canonicalCid = (text: string): string => {
   try {

@@ -11,16 +11,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { createGateway } from '../../proofs/harness/gateway.ts'
+import { npmEnvironment } from '../support/npm-environment.ts'
 import { startTimeAuthority } from './time-authority.ts'
 import { readInBrowser, type WebReading } from './web-reader.ts'
 
 const readers = join(import.meta.dirname, 'readers')
-/** Variables that npm has for the script that it runs would mislead the npm in there. */
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|config_local_prefix)/.test(name)),
-)
 const run = (program: string, ...args: string[]) =>
-  execFileSync(program, args, { cwd: readers, encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'inherit'] })
+  execFileSync(program, args, {
+    cwd: readers,
+    encoding: 'utf8',
+    env: npmEnvironment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** A film of nothing: its frame of boxes is what counts. `brand`: four characters. */

@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createGateway } from '../../proofs/harness/gateway.ts'
 import { runAnnal } from '../support/annal-command.ts'
+import { npmEnvironment } from '../support/npm-environment.ts'
 import { pages, stepsOf } from './pages.ts'
 
 type Command = [program: string, ...args: string[]]
@@ -63,15 +64,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** Variables that npm has for the script that it runs would mislead the npm of a project. */
-const inherited = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|config_local_prefix)/.test(name)),
-)
-
 /** Carries out a command; returns what it said when it failed. */
 async function carryOut([program, ...args]: Command, cwd: string, env: Record<string, string>): Promise<string | null> {
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(PATIENCE_MS)])
-  const child: ChildProcess = spawn(program, args, { cwd, env: { ...inherited, ...env }, signal })
+  const child: ChildProcess = spawn(program, args, { cwd, env: { ...npmEnvironment, ...env }, signal })
   const said = Promise.all([text(child.stdout!), text(child.stderr!)])
   try {
     const [code] = await once(child, 'close')

@@ -23,6 +23,7 @@ const ways: Record<string, Way> = {
   'a pool of connections': { begins: /createPool\(\{/g, needs: [/connectionTimeoutMillis/] },
   'the job queue': { begins: /new PgBoss\(/g, needs: [/connectionTimeoutMillis/, /query_timeout/, /keepAlive: true/] },
   'a question to Kubo': { begins: /\bkubo(\.\w+)+\(/g, needs: [/\bsignal\b/] },
+  'a question to S3': { begins: /\bclient\.send\(/g, needs: [/\babortSignal\b/] },
   'a mail server': {
     begins: /createTransport\(/g,
     needs: [/streamTransport|connectionTimeout[\s\S]*greetingTimeout[\s\S]*dnsTimeout[\s\S]*socketTimeout/],
@@ -80,12 +81,13 @@ it('a connection to PostgreSQL is opened in one way, which finds the server that
 it('there is no other way out of the process than these', () => {
   // Of Node's own servers and their messages, only what asks others is a way out.
   const clients =
-    /import (?:\{[^}]*\b(?:request|get|connect)\b[^}]*\} from '(node:(?:https?|net|tls|dgram))'|[^;]*? from '(undici|nodemailer|kubo-rpc-client|pg|pg-boss|axios|got|ws)')/g
+    /import (?:\{[^}]*\b(?:request|get|connect)\b[^}]*\} from '(node:(?:https?|net|tls|dgram))'|[^;]*? from '(undici|nodemailer|kubo-rpc-client|@aws-sdk\/client-s3|pg|pg-boss|axios|got|ws)')/g
   const importers = sources.flatMap(({ file, text }) =>
     text.split('\n').flatMap((line) => [...line.matchAll(clients)].map(([, own, name]) => `${own ?? name}: ${file}`)),
   )
   expect(importers.sort()).toMatchInlineSnapshot(`
     [
+      "@aws-sdk/client-s3: files/s3-bucket.ts",
       "kubo-rpc-client: files/kubo-store.ts",
       "node:net: platform/embedded/local-socket.ts",
       "nodemailer: delivery/mailer.ts",

@@ -3,16 +3,13 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { npmEnvironment } from '../support/npm-environment.ts'
 import { createTestApp } from '../support/test-app.ts'
 import { type Published, publish, sha256Of } from './fixture.ts'
 import { startRouter } from './router.ts'
 
 const FOLDER = join(import.meta.dirname, 'helia')
-/** Variables that npm has for the script that it runs would mislead the npm in there. */
-const inherited = Object.entries(process.env).filter(
-  ([name]) => !/^npm_(lifecycle|package|config_local_prefix)/.test(name),
-)
-const env = { ...Object.fromEntries(inherited), NODE_DISABLE_COMPILE_CACHE: '1' }
+const env = { ...npmEnvironment, NODE_DISABLE_COMPILE_CACHE: '1' }
 
 const carryOut = promisify(execFile)
 

@@ -3,6 +3,7 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 const TESTS = ['platform/sweeps.test.ts']
 const DEPOSITS = ['chain/deposits.test.ts']
 const FILES = ['files/content-store.test.ts']
+const S3 = ['files/s3-store.test.ts']
 const KUBO = ['files/kubo-store.test.ts']
 const STUCK = ['platform/stuck-files.test.ts']
 const SEEK = ['chain/relay-seek.test.ts']
@@ -194,6 +195,8 @@ export const isolation: Mutant[] = [
       `(await oldestBelow(blocks, unread)) - grace`,
       `Date.now()`,
     ],
+  ]),
+  ...mutantsOf('src/files/block-reader.ts', FILES, [
     [
       'isolation.damaged-block',
       'What hangs on a damaged block is kept.',
@@ -226,6 +229,51 @@ export const isolation: Mutant[] = [
       `\`\${path}.\${randomUUID()}\${aside}\``,
       `\`\${path}\${aside}\``,
       ['files/frozen-collection.test.ts'],
+    ],
+  ]),
+  ...mutantsOf('src/files/s3-sweep.ts', S3, [
+    [
+      'isolation.bucket-look',
+      'A block in a bucket that was renewed since it was listed stays.',
+      `seen.changedAt >= before || `,
+      ``,
+    ],
+    ['isolation.bucket-turn', 'One collection at a time removes from a bucket.', `(await read()) !== FREE`, `false`],
+    [
+      'frozen.bucket-turn',
+      'A collection of a bucket that stood still after it saw its turn removes nothing.',
+      ` || seen.now - turnAt > PROMPT_MS`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('src/files/s3-bucket.ts', S3, [
+    [
+      'frozen.bucket-removal',
+      'A removal from a bucket that comes long after the look is refused.',
+      `expiresIn: REMOVAL_SECONDS`,
+      `expiresIn: 900`,
+    ],
+    ['isolation.bucket-away', 'A bucket that is missing is no missing file.', `name !== 'NoSuchBucket'`, `true`],
+    [
+      'isolation.bucket-full',
+      'A storage that is full is told as one that has no room.',
+      `status === 507 || NO_ROOM.test(told.message)`,
+      `status === 0`,
+    ],
+  ]),
+  ...mutantsOf('src/files/s3-store.ts', S3, [
+    [
+      'isolation.bucket-renewal',
+      'Whoever renews an old block while a collection removes looks whether it stayed.',
+      `      await placing.settle()
+      // Somebody`,
+      `      // Somebody`,
+    ],
+    [
+      'isolation.bucket-others',
+      'What others keep in a bucket is not removed.',
+      `/^[A-Z2-7]{2}\\/[A-Z2-7]+\\.data$/`,
+      `/\\.data$/`,
     ],
   ]),
   ...mutantsOf('src/files/kubo-store.ts', KUBO, [

@@ -53,7 +53,7 @@ describe('annal doctor', () => {
   it('says each line with its fix to a person, and ends with 0 when nothing is wrong', async () => {
     const said = await annalHere(app.env, ['doctor', '--only', 'database', 'migrations', 'embedded'])
     expect(said).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' })
-    expect(said.stdout).toMatch(/^embedded +to know +Embedded on this machine: .*\(IPFS_API_URL\)/m)
+    expect(said.stdout).toMatch(/^embedded +to know +Embedded on this machine: .*\(S3_BUCKET or IPFS_API_URL\)/m)
     expect(said.stdout).toMatch(/^database +right +DATABASE_URL answers\.$/m)
     const wrong = await annalHere({ ...app.env, PORT: 'x', CHAIN_CONFIRMATIONS: '-' }, ['doctor'])
     expect(wrong.code).toBe(1)

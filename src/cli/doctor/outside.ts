@@ -1,12 +1,14 @@
 /** Checks of what else is outside the process: where files lie, and where mail goes out. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { S3BucketOptions } from '../../files/s3-bucket.ts'
 import { type Diagnosis, right, SkippedError, toKnow, warning, wrong } from './diagnosis.ts'
 import type { Parts } from './parts.ts'
 
 /** Whether files can be read and written. */
 export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
   const { files, dir } = await config()
+  if (files.s3) return checkBucket(files.s3)
   if (files.ipfsApiUrl) {
     const { createKuboContentStore } = await import('../../files/kubo-store.ts')
     if (await createKuboContentStore({ url: files.ipfsApiUrl }).isReachable())
@@ -19,6 +21,29 @@ export async function checkFiles({ config }: Parts): Promise<Diagnosis[]> {
   const { createContentStore } = await import('../../files/content-store.ts')
   if (await createContentStore({ dir: folder }).isReachable()) return [right(`Files can be written in ${folder}.`)]
   return [wrong(`Files cannot be written in ${folder}.`, 'Look at its owner and permissions, and at the disk.')]
+}
+
+/** Whether a bucket takes, gives and removes objects, and whether what is removed is gone. */
+async function checkBucket(options: S3BucketOptions): Promise<Diagnosis[]> {
+  const { createS3Bucket, tryBucket } = await import('../../files/s3-bucket.ts')
+  const bucket = createS3Bucket(options)
+  try {
+    await tryBucket(bucket)
+  } catch (error) {
+    const { cause } = error as Error
+    const reason = cause instanceof Error ? cause.message : (error as Error).message
+    const fix =
+      'Look at S3_BUCKET, S3_REGION, S3_ENDPOINT and the credentials, which must allow to list the bucket and to read, write and delete objects below S3_PREFIX.'
+    return [wrong(`Files cannot be kept in the bucket ${options.bucket}: ${reason}`, fix)]
+  }
+  const diagnoses = [right(`Files can be written, read and removed in the bucket ${options.bucket}.`)]
+  if (await bucket.keepsVersions()) {
+    const finding = `The bucket ${options.bucket} keeps versions: what is removed stays there, and is paid for.`
+    diagnoses.push(
+      warning(finding, 'Give the bucket a lifecycle rule that removes noncurrent versions after some days.'),
+    )
+  }
+  return diagnoses
 }
 
 /** Minutes in which any file that is taken here comes onto a slow disk. */

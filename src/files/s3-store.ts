@@ -1,0 +1,138 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { importFile } from 'ipfs-unixfs-importer'
+import type { CID } from 'multiformats/cid'
+import { unavailable } from '../domain/errors.ts'
+import type { ContentStore } from '../domain/ports.ts'
+import { eachOf } from './at-once.ts'
+import { blockPlace } from './block-name.ts'
+import { type BlockSource, createBlockReader, markBelow } from './block-reader.ts'
+import { identifyDocument, measure } from './cids.ts'
+import { identifyFile, kuboLayout } from './file-layout.ts'
+import { createNameSet } from './name-set.ts'
+import { createS3Bucket, type S3BucketOptions, trialKey } from './s3-bucket.ts'
+import { AT_ONCE, sweepBucket, TURN_KEY, TURN_MS } from './s3-sweep.ts'
+import { tellOrRaise } from './tell-or-raise.ts'
+
+/** How the content store in a bucket is made. */
+export interface S3ContentStoreOptions extends S3BucketOptions {
+  /** Seconds that blocks may lie before they count as garbage. */
+  graceSeconds: number
+  /** Milliseconds that are waited until no removal of another process is on its way any more; 10,000 when missing. */
+  settling?: number
+}
+
+const keyOf = (cid: CID) => {
+  const { dir, file } = blockPlace(cid)
+  return `${dir}/${file}`
+}
+/** Keys of blocks, and none that lie below the prefix of somebody else. */
+const ofBlock = /^[A-Z2-7]{2}\/[A-Z2-7]+\.data$/
+const nameOf = (key: string) => key.slice(key.indexOf('/') + 1)
+/**
+ * The content store in a bucket of S3, in the layout of `blockstore-s3`, so that its tools read it. Several processes may share it.
+ *
+ * No storage removes on a condition that all of them have, so removal and renewal keep out of each other's way like this. A collection
+ * looks at a block once more and removes it by a permission that ends seconds after that look, by the storage's clock. One
+ * collection at a time removes, and says so in the bucket. Whoever writes a block that was there and old sees whether it was said lately;
+ * then all permissions of before are waited for, and the block is looked at again.
+ */
+export const createS3ContentStore = ({
+  graceSeconds: ownGrace,
+  settling = 10_000,
+  ...options
+}: S3ContentStoreOptions): ContentStore => {
+  const bucket = createS3Bucket(options)
+  const blocks: BlockSource = { get: (cid) => bucket.get(keyOf(cid)), length: (cid) => bucket.length(keyOf(cid)) }
+  /** What is younger is no garbage until long after whoever counts on it has registered, which takes half of the grace at most. */
+  const youngMs = ownGrace * 250
+
+  /** Places the blocks of one file. */
+  const createPlacing = (cancel?: AbortSignal) => {
+    const renewed: { key: string; at: number }[] = []
+    return {
+      async put(cid: CID, bytes: Uint8Array) {
+        const key = keyOf(cid)
+        const found = await bucket.look(key, cancel)
+        const isWhole = found?.length === bytes.byteLength
+        if (found && isWhole && found.now - found.changedAt < youngMs) return
+        const sha256 = Buffer.from(cid.multihash.digest).toString('base64')
+        const at = await bucket.put(key, bytes, { sha256, cancel })
+        if (found) renewed.push({ key, at })
+      },
+      /** Raises UNAVAILABLE when a collection took one of them. */
+      async settle() {
+        if (renewed.length === 0) return
+        const turn = await bucket.look(TURN_KEY, cancel)
+        if (!turn || turn.changedAt < Math.min(...renewed.map(({ at }) => at)) - TURN_MS) return
+        await pause(settling, undefined, { signal: cancel })
+        await eachOf(renewed, AT_ONCE, async ({ key }) => {
+          if (await bucket.look(key, cancel)) return
+          throw unavailable('The file store', new Error('A collection took a block that was just renewed.'))
+        })
+      },
+    }
+  }
+
+  return {
+    async importFile(source) {
+      const { stream, result } = measure(source)
+      const placing = createPlacing()
+      const put = async (cid: CID, bytes: unknown) => {
+        await placing.put(cid, bytes as Uint8Array)
+        return cid
+      }
+      const { cid } = await importFile({ content: stream }, { put }, kuboLayout())
+      await placing.settle()
+      // Somebody else may count on its blocks by now, and the bucket cannot tell: garbage collection will.
+      return { cid: cid.toString(), ...result(), discard: async () => {} }
+    },
+
+    identifyFile,
+
+    identify(bytes) {
+      const { cid, sha256 } = identifyDocument(bytes)
+      return { cid: cid.toString(), sha256 }
+    },
+
+    async putDocument(bytes, cancel) {
+      const { cid } = identifyDocument(bytes)
+      const placing = createPlacing(cancel)
+      await placing.put(cid, bytes)
+      await placing.settle()
+      return cid.toString()
+    },
+
+    ...createBlockReader(blocks),
+
+    async collectGarbage(pinned, graceSeconds, { cancel, onError } = {}) {
+      const grace = graceSeconds * 1_000
+      const told = tellOrRaise(onError)
+      // Taken before the pins are read: what is pinned later was imported or renewed later.
+      let before = (await bucket.readClock()) - grace
+      const kept = createNameSet()
+      const tellOf = (block: CID | string, error: unknown) =>
+        told.onError(typeof block === 'string' ? block : keyOf(block), error)
+      await eachOf(pinned, AT_ONCE, async (root) => {
+        cancel?.throwIfAborted()
+        for (const unread of await markBelow(blocks, root, kept, tellOf)) {
+          // As on a disk: what hangs on it was renewed within the grace before.
+          const seen = await bucket.look(keyOf(unread)).catch(() => undefined)
+          before = Math.min(before, (seen?.changedAt ?? Number.NEGATIVE_INFINITY) - grace)
+        }
+      })
+      const removed = await sweepBucket(bucket, {
+        isGarbage: ({ key, changedAt }) =>
+          changedAt < before && (trialKey.test(key) || (ofBlock.test(key) && !kept.has(nameOf(key)))),
+        ...{ before, settling, cancel, onError: told.onError },
+      })
+      told.end()
+      return removed
+    },
+
+    isReachable: () =>
+      bucket.readClock(2_000).then(
+        () => true,
+        () => false,
+      ),
+  }
+}
