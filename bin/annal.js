@@ -7,6 +7,8 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const NEEDED_MAJOR = 24
+/** Of the service, as in `npm start`: where there is much memory, V8 takes twice as much of it, and wins little by it. */
+const HEAP = ['--max-semi-space-size=16', '--heap-growing-percent=60']
 // Where `npm start` keeps it; a folder that cannot be written to is done without.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/annal', import.meta.url))
 
@@ -18,8 +20,24 @@ function runOnOwnNode() {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 }
 
+/** What V8 is told when a process begins: this one begins again, where the system can. */
+function beginWithHeap() {
+  if (
+    process.argv[2] !== 'serve' ||
+    process.platform === 'win32' ||
+    HEAP.every((flag) => process.execArgv.includes(flag))
+  )
+    return
+  process.execve(
+    process.execPath,
+    [process.execPath, ...process.execArgv, ...HEAP, ...process.argv.slice(1)],
+    process.env,
+  )
+}
+
 if (Number.parseInt(process.versions.node, 10) < NEEDED_MAJOR) runOnOwnNode()
 else {
+  beginWithHeap()
   const { enableCompileCache, setSourceMapsSupport } = await import('node:module')
   enableCompileCache(process.env.NODE_COMPILE_CACHE)
   setSourceMapsSupport(true, { nodeModules: true })
