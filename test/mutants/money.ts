@@ -92,6 +92,18 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
+    'prisma/migrations/20261122184000_give_back_what_was_taken/migration.sql',
+    ['rest/refunds.test.ts'],
+    [
+      [
+        'money.give-back-what-was-taken',
+        'A grant that a charge took nothing of gets nothing back.',
+        `least(rest, coalesce(lot.units, 0))`,
+        `least(rest, lot.units)`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
     'src/domain/wallet/points-sql.ts',
     ['rest/point-expiry.test.ts'],
     [

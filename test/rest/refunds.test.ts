@@ -197,6 +197,21 @@ describe('a refund', () => {
     expect(await app.wallet(buyer)).toEqual({ num: '0', points: '0.5' })
   })
 
+  it('of points that never expire brings back such points, whatever expiring ones the buyer has got since', async () => {
+    const buyer = await app.newUser({ points: '5', num: '0' })
+    const [untouched, used] = [await buy(store, buyer), await buy(store, buyer)]
+    const grant = { user_id: buyer.publicId, amount: '3', reason: 'x', expires_at: new Date(Date.now() + 3_600_000) }
+    expectOk(await admin.rest('POST', 'store/point-grants/', { json: grant }))
+    // Nothing of the grant is spent yet; then most of it.
+    expectOk(await giveBack(untouched.id))
+    await buy(store, buyer)
+    expectOk(await giveBack(used.id))
+    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '5.5' })
+    await expireGrants(app, buyer)
+    await app.services.grants.sweep()
+    expect(await app.wallet(buyer)).toEqual({ num: '0', points: '5' })
+  })
+
   it('is carried out once for an idempotency key, and told in the audit trail', async () => {
     const sale = await buy()
     const headers = { 'Idempotency-Key': randomUUID() }

@@ -1,0 +1,14 @@
+/** Sequences of deeds at both doors, held to a model of the rules; `npm run prove -- F30` plays thousands of longer ones. */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createTriedService } from '../support/model/in-test.ts'
+import { nothingPlayed, play, sequences } from '../support/model/sequences.ts'
+
+const service = await createTriedService()
+
+it('does what the model of wallets, orders, commits, accounts and the clock says, whatever is done in whatever order', async () => {
+  const tally = nothingPlayed()
+  const property = fc.asyncProperty(sequences({ mostCommands: 25 }), (commands) => play(service, commands, tally))
+  await fc.assert(property, { numRuns: 12 })
+  expect(tally.attempts).toBeGreaterThan(tally.sequences)
+})

@@ -1,0 +1,103 @@
+/** What people do in the model. Which order or asset is meant is said by its name in the model, or, before that is known, by a number. */
+
+/** Somebody of the scene, by their place; the administrator; or nobody who is signed in. */
+export type Who = number | 'admin' | 'anonymous'
+
+interface By {
+  who: Who
+}
+interface Bounded {
+  maxCost?: string | undefined
+}
+
+/** The deeds by their kinds. `Ref` is a number while it is not resolved, and a name afterwards. */
+export interface DeedTable<Ref> {
+  /** `as`: whose name they want; that of another place is taken. */
+  signUp: { who: number; as: number }
+  signIn: { who: number }
+  signOut: { who: number }
+  /** Coins that came in over the chain, as the books have it. */
+  deposit: { who: number; amount: string }
+  grant: By & { to: number; amount: string; minutes: number | null }
+  register: By & Bounded & { file: number; isPublic: boolean }
+  update: By & Bounded & { file: Ref; caption?: string | undefined; isPublic?: boolean | undefined }
+  removeAsset: By & { file: Ref }
+  readAsset: By & { file: Ref }
+  /** `isTrusted`: whether the service's key is sent along. */
+  order: By & Bounded & { app: Ref; isTrusted: boolean }
+  confirm: By & Bounded & { order: Ref }
+  cancel: By & { order: Ref }
+  /** No amount: all that is left. */
+  refund: By & { order: Ref; amount: string | null }
+  withdraw: By & { amount: string }
+  cancelWithdrawal: By & { withdrawal: Ref }
+  deleteAccount: By
+  lock: By & { whom: number }
+  unlock: By & { whom: number }
+  list: By & { price: string }
+  price: By & { app: Ref; price: string }
+  unlist: By & { app: Ref }
+  /** Time that passes. */
+  elapse: { minutes: number }
+  /** The sweeps end what is overdue. */
+  sweep: object
+  balance: By
+}
+
+export type Kind = keyof DeedTable<string>
+type DeedOf<Ref> = { [K in Kind]: { kind: K } & DeedTable<Ref>[K] }[Kind]
+/** A deed as it was generated. */
+export type Wish = DeedOf<number>
+/** A deed of things that are there. */
+export type Deed = DeedOf<string>
+
+/** Which of its fields names what. */
+const references = { file: 'assets', app: 'apps', order: 'orders', withdrawal: 'withdrawals' } as const
+
+/** What there is to name, oldest first. */
+export type Names = Record<(typeof references)[keyof typeof references], readonly string[]>
+
+/** The deed of a wish; undefined when there is nothing of what it names. */
+export function resolve(wish: Wish, names: Names): Deed | undefined {
+  const deed: Record<string, unknown> = { ...wish }
+  if (wish.kind === 'register') return { ...wish }
+  for (const [field, list] of Object.entries(references)) {
+    if (!(field in wish)) continue
+    const known = names[list]
+    if (known.length === 0) return undefined
+    deed[field] = known[(deed[field] as number) % known.length]
+  }
+  return deed as unknown as Deed
+}
+
+/** What may be sent again with its key. */
+export const keyed: ReadonlySet<Kind> = new Set<Kind>([
+  'grant',
+  'register',
+  'update',
+  'removeAsset',
+  'order',
+  'confirm',
+  'cancel',
+  'refund',
+  'withdraw',
+  'cancelWithdrawal',
+])
+
+/** The same deed with another body; undefined where its body has nothing to say. */
+export function altered(deed: Deed): Deed | undefined {
+  switch (deed.kind) {
+    case 'grant':
+    case 'withdraw':
+      return { ...deed, amount: deed.amount === '1' ? '2' : '1' }
+    case 'refund':
+      return { ...deed, amount: deed.amount === null ? '0.000000000000000001' : null }
+    case 'register':
+    case 'update':
+    case 'order':
+    case 'confirm':
+      return { ...deed, maxCost: deed.maxCost === undefined ? '1000' : undefined }
+    default:
+      return undefined
+  }
+}

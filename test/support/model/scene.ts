@@ -1,0 +1,256 @@
+/** One sequence's people at the real service: carries out what the model says, and reads what is there. */
+import { randomBytes } from 'node:crypto'
+import { globalAgent } from 'node:http'
+import { fromId, toId } from '../../../src/domain/ids.ts'
+import type { Database } from '../../../src/domain/ports.ts'
+import { expireOrders } from '../../../src/domain/store/order-sweep-statements.ts'
+import { closeDueGrants, holdDueWallet } from '../../../src/domain/wallet/grant-sweep-statements.ts'
+import { trySend } from '../http-client.ts'
+import type { Deed, Who } from './deeds.ts'
+import { type Asked, type DoorName, messageOf, type Real, readAnswer, type Told } from './doors.ts'
+import type { Attempt, Seen } from './step.ts'
+import { units } from './units.ts'
+
+/** Somebody with an account and a session. */
+export interface Resident {
+  /** UUID, and as callers see it. */
+  id: string
+  publicId: string
+  username: string
+  email: string
+  token: string
+}
+
+/** The service that is tried. Scenes share it, and know nothing of each other. */
+export interface TriedService {
+  /** One of these is asked, each time another. */
+  urls: readonly string[]
+  database: Database
+  sql<Row>(text: string, values: unknown[]): Promise<Row[]>
+  /** A trusted service's key. */
+  apiKey: string
+  /** The password of everybody. */
+  password: string
+  /** Makes an account with the sign-up points, without a sign-up; administrators have none. */
+  admit(role: 'USER' | 'ADMIN'): Promise<Resident>
+  /** Carries a deed out in another way than the service does: the known-bad variants. */
+  instead?(deed: Deed, real: Real): Promise<Told> | undefined
+}
+
+/** Balances and all else that a deed may move, under the names of the model. */
+export interface Observed {
+  wallets: Record<string, { num: string; points: string }>
+  orders: Record<string, string>
+  commits: Record<string, number>
+}
+
+export interface Scene {
+  /** Carries it out through a door. `shown` of money as it came; `seen`: what only the service knows. */
+  ask(attempt: Attempt, door: DoorName): Promise<Told & { seen: Seen }>
+  /** All wallets, orders and assets, as the database has them now. */
+  observe(): Promise<Observed>
+  /** Sums of the platform's books over all transfers that touch these people, and how many transfers do not sum to zero. */
+  books(): Promise<{ book: string; currency: string; amount: string }[]>
+  /** What a request of somebody is answered: to look at everything at the end. */
+  get(who: Who, path: string): ReturnType<typeof trySend>
+  graphql(who: Who, query: string): ReturnType<typeof trySend>
+  real: Real
+}
+
+const shiftSql = [
+  `update orders set created_at = created_at - $2 * interval '1 minute', expires_at = expires_at - $2 * interval '1 minute',
+     paid_at = paid_at - $2 * interval '1 minute', settled_at = settled_at - $2 * interval '1 minute' where buyer_id = any ($1::uuid[])`,
+  `update point_grants set created_at = created_at - $2 * interval '1 minute', expires_at = expires_at - $2 * interval '1 minute',
+     expired_at = expired_at - $2 * interval '1 minute' where wallet_id = any ($1::uuid[])`,
+  `update wallets set points_expire_at = points_expire_at - $2 * interval '1 minute' where user_id = any ($1::uuid[])`,
+  `update withdrawals set created_at = created_at - $2 * interval '1 minute', due_at = due_at - $2 * interval '1 minute',
+     settled_at = settled_at - $2 * interval '1 minute' where wallet_id = any ($1::uuid[])`,
+]
+
+const depositSql = `
+  with paid as (update wallets set num = num + $2::numeric where user_id = $1::uuid returning user_id),
+  moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
+  insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+  select moved.id, line.* from moved, lateral (values
+    (1, $1::uuid, null::book, 'NUM'::currency, $2::numeric), (2, null, 'DEPOSITS', 'NUM', -$2::numeric)) as line`
+
+const appSql = `insert into network_apps (id, owner_id, name, price) values ($1::uuid, $2::uuid, $3, $4::numeric)`
+
+/** The service had no time for a request: what became of it is not known, and says nothing of the rules. */
+export class PutOff extends Error {
+  override readonly name = 'PutOff'
+}
+
+async function answered(asked: ReturnType<typeof trySend>) {
+  const answer = await asked
+  const isBusy = answer.status === 0 || answer.status === 503 || answer.text.includes('"UNAVAILABLE"')
+  if (isBusy) throw new PutOff(`${answer.sent} was put off: ${answer.status} ${answer.text.slice(0, 300)}`)
+  return answer
+}
+
+/** Opens the scene in which a sequence plays: two people, a place for a third, an administrator, an app of the first. */
+export async function openScene(service: TriedService, price: string): Promise<Scene> {
+  const tag = randomBytes(6).toString('hex')
+  const [ada, ben, admin] = [await service.admit('USER'), await service.admit('USER'), await service.admit('ADMIN')]
+  const newcomer = { id: '', publicId: 'user_00000000000000000000000000', token: '' }
+  const places = [ada, ben, { ...newcomer, username: `c${tag}`, email: `c${tag}@example.org` }]
+  /** UUIDs of accounts, by their names in the model. */
+  const accounts: Record<string, string> = { 'person 0': ada.id, 'person 1': ben.id, admin: admin.id }
+  const made: Record<'apps' | 'orders' | 'withdrawals', Record<string, string>> = {
+    apps: {},
+    orders: {},
+    withdrawals: {},
+  }
+  const nids: Record<string, string> = {}
+  const moments: Record<string, string> = {}
+  let requests = 0
+  const resident = (who: number | 'admin') => (who === 'admin' ? admin : places[who]!)
+
+  const appName = (attempt: string) => `app ${tag} ${attempt}`
+  const [{ id: firstApp }] = (await service.sql<{ id: string }>('select gen_random_uuid()::text as id', [])) as [
+    { id: string },
+  ]
+  await service.sql(appSql, [firstApp, ada.id, appName('first'), price])
+  made.apps.first = toId('app', firstApp)
+
+  const real: Real = {
+    user: (who) => places[who]!.publicId,
+    credentials: (who) => {
+      const { username, email } = places[who]!
+      return { username, email, password: service.password }
+    },
+    file: (number) => new File([`file ${number} of ${tag}`], 'file.txt', { type: 'text/plain' }),
+    nid: (file) => nids[file]!,
+    app: (name) => made.apps[name]!,
+    order: (name) => made.orders[name]!,
+    withdrawal: (name) => made.withdrawals[name]!,
+    recipient: `0x${'00'.repeat(13)}${tag}01`.toLowerCase(),
+    moment: (minutes) => new Date(Date.now() + minutes * 60_000).toISOString(),
+    appName,
+  }
+
+  const kept = (attempt: Attempt): Real => {
+    // What is sent again under its key says the same moment.
+    if (attempt.key === undefined) return real
+    const moment = (minutes: number) => (moments[`${attempt.key} ${minutes}`] ??= real.moment(minutes))
+    return { ...real, moment }
+  }
+
+  const headersOf = (who: Who) => {
+    const token = who === 'anonymous' ? '' : resident(who).token
+    return {
+      Accept: 'application/json',
+      'x-api-key': service.apiKey,
+      ...(token && { authorization: `token ${token}` }),
+    }
+  }
+  const nextUrl = () => service.urls[requests++ % service.urls.length]!
+  const everybody = () => Object.values(accounts)
+
+  function remember(name: string, deed: Deed, told: Told) {
+    if (told.code !== 'ok' || told.made === undefined) return
+    if (deed.kind === 'signUp') {
+      places[deed.who]!.publicId = told.made
+      places[deed.who]!.id = fromId(told.made, 'user')!.uuid
+      accounts[name] = places[deed.who]!.id
+    } else if (deed.kind === 'signIn') places[deed.who]!.token = told.made
+    else if (deed.kind === 'register') nids[deed.file] = told.made
+    else if (deed.kind === 'order') made.orders[name] ??= told.made
+    else if (deed.kind === 'withdraw') made.withdrawals[name] ??= told.made
+    else if (deed.kind === 'list') made.apps[name] = told.made
+  }
+
+  async function byHand(deed: Extract<Deed, { kind: 'deposit' | 'elapse' | 'sweep' }>): Promise<Told> {
+    if (deed.kind === 'deposit') await service.sql(depositSql, [resident(deed.who).id, deed.amount])
+    else if (deed.kind === 'elapse') for (const text of shiftSql) await service.sql(text, [everybody(), deed.minutes])
+    else {
+      await service.database.query(expireOrders, {
+        orders: Object.values(made.orders).map((id) => fromId(id, 'order')!.uuid),
+      })
+      for (const user of everybody()) {
+        await service.database.transaction(async (query) => {
+          const [held] = await query(holdDueWallet, { user })
+          if (held) await query(closeDueGrants, { user, limit: 500 })
+        })
+      }
+    }
+    return { code: 'ok' }
+  }
+
+  async function feeOf(withdrawal: string): Promise<Seen> {
+    const { uuid } = fromId(withdrawal, 'withdrawal')!
+    const [row] = await service.sql<{ fee: string }>('select fee::text from withdrawals where id = $1::uuid', [uuid])
+    return { fee: units(row!.fee) }
+  }
+
+  return {
+    real,
+    async ask(attempt, door) {
+      const { name, deed, key } = attempt
+      const other = service.instead?.(deed, real)
+      if (other) return { ...(await other), seen: {} }
+      if (deed.kind === 'deposit' || deed.kind === 'elapse' || deed.kind === 'sweep')
+        return { ...(await byHand(deed)), seen: {} }
+      const isNewcomer = deed.kind === 'signUp' || deed.kind === 'signIn'
+      const {
+        authorization,
+        'x-api-key': apiKey,
+        Accept,
+      } = headersOf(isNewcomer ? 'anonymous' : deed.who) as Record<string, string>
+      const message = messageOf(deed as Extract<Deed, { kind: Asked }>, door, kept(attempt), name)
+      const isTrusted = deed.kind === 'order' ? deed.isTrusted : deed.kind === 'confirm'
+      const headers = given({
+        ...{ Accept, authorization, 'x-api-key': isTrusted ? apiKey : undefined },
+        ...{ 'idempotency-key': key === undefined ? undefined : `${tag} ${key}`, ...message.headers },
+      })
+      const answer = await answered(trySend(nextUrl(), { ...message, headers }, { agent: globalAgent }))
+      const told = readAnswer(deed.kind, door, answer)
+      if (told.code === 'unknown')
+        throw new Error(`${message.name} was answered ${answer.status} ${answer.text.slice(0, 500)}`)
+      remember(name, deed, told)
+      const seen = deed.kind === 'withdraw' && told.made !== undefined ? await feeOf(told.made) : {}
+      return { ...told, seen }
+    },
+    async observe() {
+      const ids = everybody()
+      const wallets = await service.sql<{ id: string; num: string; points: string }>(
+        `select user_id::text as id, num::text, points::text from wallets where user_id = any ($1::uuid[])`,
+        [ids],
+      )
+      const orders = await service.sql<{ id: string; status: string }>(
+        `select id::text, status::text from orders where buyer_id = any ($1::uuid[])`,
+        [ids],
+      )
+      const commits = await service.sql<{ nid: string; count: number }>(
+        `select a.nid, count(*)::int as count from assets a join commits c on c.asset_id = a.id
+         where a.owner_id = any ($1::uuid[]) and a.deleted_at is null group by a.nid`,
+        [ids],
+      )
+      const nameOf = (names: Record<string, string>, id: string) =>
+        Object.entries(names).find(([, known]) => known === id)?.[0] ?? id
+      const uuids = Object.fromEntries(
+        Object.entries(made.orders).map(([name, id]) => [name, fromId(id, 'order')!.uuid]),
+      )
+      return {
+        wallets: Object.fromEntries(wallets.map(({ id, ...held }) => [nameOf(accounts, id), held])),
+        orders: Object.fromEntries(orders.map(({ id, status }) => [nameOf(uuids, id), status])),
+        commits: Object.fromEntries(commits.map(({ nid, count }) => [nameOf(nids, nid), count])),
+      }
+    },
+    books: () =>
+      service.sql(
+        `select book::text, currency::text, sum(amount)::text as amount from entries
+         where book is not null and transfer_id in (select transfer_id from entries where wallet_id = any ($1::uuid[]))
+         group by book, currency having sum(amount) <> 0`,
+        [everybody()],
+      ),
+    get: (who, path) => answered(trySend(nextUrl(), { path, headers: headersOf(who) }, { agent: globalAgent })),
+    graphql: (who, query) =>
+      answered(
+        trySend(nextUrl(), { path: '/graphql', json: { query }, headers: headersOf(who) }, { agent: globalAgent }),
+      ),
+  }
+}
+
+const given = (fields: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined))

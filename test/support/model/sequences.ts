@@ -1,0 +1,294 @@
+/** Sequences of deeds, made by chance, carried out in the model and at the service, and held to each other after each. */
+import fc from 'fast-check'
+import { differences, wrongAtEnd, wrongIn } from './compare.ts'
+import { altered, type Deed, type Kind, keyed, resolve, type Wish } from './deeds.ts'
+import type { DoorName, Told } from './doors.ts'
+import { openScene, PutOff, type Scene, type TriedService } from './scene.ts'
+import { beginning, hasAccount, type State } from './state.ts'
+import { type Attempt, step } from './step.ts'
+import { units } from './units.ts'
+
+/** What the sequence has come to. */
+interface Course {
+  state: State
+  /** How many attempts there were: each is called by its number. */
+  attempts: number
+  races: number
+  /** What was sent with a key. */
+  sent: (Attempt & { key: string })[]
+}
+
+const door = fc.constantFrom<DoorName>('REST', 'GraphQL')
+const place = fc.integer({ min: 0, max: 2 })
+const who = fc.oneof({ weight: 8, arbitrary: place }, { weight: 1, arbitrary: fc.constant('admin' as const) })
+const anybody = fc.oneof({ weight: 6, arbitrary: who }, { weight: 1, arbitrary: fc.constant('anonymous' as const) })
+const administrator = fc.oneof({ weight: 8, arbitrary: fc.constant('admin' as const) }, { weight: 1, arbitrary: place })
+const nth = fc.nat(9)
+/** Odd, so that rounding anywhere shows. */
+const amount = fc.constantFrom('0.179', '0.5', '1', '2.7', '0.000000000000000001', '1.333333333333333333')
+const price = fc.constantFrom('0', '0.4', '1', '2.5', '0.700000000000000007')
+const maxCost = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constantFrom('0.1', '1') },
+)
+/** Multiples of four: no deadline of the scene is ever nearer than two minutes. */
+const minutes = fc.constantFrom(4, 8, 16, 60, 24 * 60)
+
+const arbitraries: {
+  [K in Kind]: { weight: number; fields: { [F in keyof Wish]?: unknown } & Record<string, fc.Arbitrary<unknown>> }
+} = {
+  signUp: {
+    weight: 3,
+    fields: {
+      who: fc.constant(2),
+      as: fc.oneof({ weight: 3, arbitrary: fc.constant(2) }, { weight: 1, arbitrary: place }),
+    },
+  },
+  signIn: { weight: 4, fields: { who: place } },
+  signOut: { weight: 1, fields: { who: place } },
+  deposit: { weight: 6, fields: { who: place, amount } },
+  grant: { weight: 6, fields: { who: administrator, to: place, amount, minutes: fc.constantFrom(null, 10, 30, 90) } },
+  register: { weight: 6, fields: { who: anybody, file: fc.nat(3), isPublic: fc.boolean(), maxCost } },
+  update: {
+    weight: 8,
+    fields: {
+      who: anybody,
+      file: nth,
+      caption: fc.constantFrom(undefined, 'One', 'Another'),
+      isPublic: fc.constantFrom(undefined, true, false),
+      maxCost,
+    },
+  },
+  removeAsset: { weight: 2, fields: { who: anybody, file: nth } },
+  readAsset: { weight: 3, fields: { who: anybody, file: nth } },
+  order: { weight: 10, fields: { who, app: nth, maxCost, isTrusted: fc.nat(9).map((dice) => dice > 0) } },
+  confirm: { weight: 10, fields: { who, order: nth, maxCost } },
+  cancel: { weight: 3, fields: { who, order: nth } },
+  refund: { weight: 5, fields: { who: administrator, order: nth, amount: fc.oneof(fc.constant(null), amount) } },
+  withdraw: { weight: 4, fields: { who: place, amount: fc.constantFrom('0.3', '1', '4') } },
+  cancelWithdrawal: { weight: 2, fields: { who: place, withdrawal: nth } },
+  deleteAccount: { weight: 1, fields: { who: place } },
+  lock: { weight: 1, fields: { who: administrator, whom: place } },
+  unlock: { weight: 2, fields: { who: administrator, whom: place } },
+  list: { weight: 2, fields: { who: administrator, price } },
+  price: { weight: 1, fields: { who: administrator, app: nth, price } },
+  unlist: { weight: 1, fields: { who: administrator, app: nth } },
+  elapse: { weight: 4, fields: { minutes } },
+  sweep: { weight: 2, fields: {} },
+  balance: { weight: 2, fields: { who } },
+}
+
+const wishOf = (kind: Kind) =>
+  fc.record({ kind: fc.constant(kind), ...arbitraries[kind].fields } as Record<
+    string,
+    fc.Arbitrary<unknown>
+  >) as fc.Arbitrary<Wish>
+const wishes = (kinds: readonly Kind[]) =>
+  fc.oneof(...kinds.map((kind) => ({ weight: arbitraries[kind].weight, arbitrary: wishOf(kind) })))
+
+/** What may be done at the same time by several: what moves money or ends something. */
+const racing: readonly Kind[] = [
+  'update',
+  'order',
+  'confirm',
+  'confirm',
+  'cancel',
+  'refund',
+  'withdraw',
+  'cancelWithdrawal',
+  'grant',
+  'register',
+]
+
+/** Whether the deed can be asked for at all, and its answer is certain. */
+function isPossible(state: State, deed: Deed): boolean {
+  switch (deed.kind) {
+    case 'deposit':
+      return hasAccount(state, deed.who)
+    case 'signUp':
+      // Somebody whose name is free again would take it from its place.
+      return deed.as === deed.who || hasAccount(state, deed.as)
+    case 'grant':
+      return state.places[deed.to]!.account !== undefined
+    case 'lock':
+    case 'unlock':
+      return state.places[deed.whom]!.account !== undefined
+    default:
+      return true
+  }
+}
+
+/** The deed of a wish as things are; undefined when there is nothing to do it with. */
+function deedOf({ state }: Course, wish: Wish): Deed | undefined {
+  const deed = resolve(wish, state.names)
+  return deed && isPossible(state, deed) ? deed : undefined
+}
+
+class Divergence extends Error {
+  override readonly name = 'Divergence'
+}
+
+function assertSame(what: string, wrong: readonly string[]) {
+  if (wrong.length > 0) throw new Divergence(`${what}: ${wrong.join('; ')}`)
+}
+
+type Command = fc.AsyncCommand<Course, Scene>
+
+function nextName(course: Course) {
+  course.attempts += 1
+  return `n${course.attempts}`
+}
+
+/** One deed, and what it was answered. */
+async function carryOut(course: Course, scene: Scene, attempt: Attempt, at: DoorName) {
+  const told = await scene.ask(attempt, at)
+  const expected = step(course.state, attempt, told.seen)
+  assertSame(`${at} ${JSON.stringify(attempt)}`, differences(expected, told))
+  if (attempt.key !== undefined && told.code === 'ok') course.sent.push(attempt as Attempt & { key: string })
+}
+
+/** A deed by one door. */
+const single = (wish: Wish, at: DoorName, hasKey: boolean): Command => ({
+  check: (course) => deedOf(course, wish) !== undefined,
+  async run(course, scene) {
+    const name = nextName(course)
+    const deed = deedOf(course, wish)!
+    await carryOut(course, scene, { name, deed, ...(hasKey && keyed.has(deed.kind) && { key: name }) }, at)
+  },
+  toString: () => `${at}${hasKey ? ' with a key' : ''} ${JSON.stringify(wish)}`,
+})
+
+/** Whether what a key was used for still stands, and its owner: else its answer is of what is gone. */
+function stands({ state }: Course, { deed, name }: Attempt): boolean {
+  if (deed.kind === 'update') return state.assets[deed.file]?.owner === state.places[deed.who as number]?.account
+  if (deed.kind === 'register') return state.assets[deed.file]?.registration === name
+  return true
+}
+
+/** The same once more with its key, by whichever door, or another body under the same key. */
+const again = (nth: number, at: DoorName, isAltered: boolean): Command => {
+  const find = (course: Course): Attempt | undefined => {
+    const sent = course.sent[nth % Math.max(1, course.sent.length)]
+    if (!sent || !stands(course, sent)) return undefined
+    const deed = isAltered ? altered(sent.deed) : sent.deed
+    return deed && { ...sent, deed }
+  }
+  return {
+    check: (course) => find(course) !== undefined,
+    run: async (course, scene) => carryOut(course, scene, find(course)!, at),
+    toString: () => `${at} again ${nth}${isAltered ? ' with another body' : ''}`,
+  }
+}
+
+/** All orders in which so many may happen. */
+function* ordersOf<T>(items: readonly T[]): Generator<T[]> {
+  if (items.length < 2) yield [...items]
+  for (const [index, first] of items.entries()) {
+    if (items.length < 2) return
+    for (const rest of ordersOf(items.toSpliced(index, 1))) yield [first, ...rest]
+  }
+}
+
+/** "Try again": nothing happened. */
+const isPutOff = ({ code }: Told) => code === 'CONFLICT' || code === 'IDEMPOTENCY_KEY_IN_USE'
+
+/** Several at once: what they are answered, and what they leave, is what one after the other would have, in some order. */
+const race = (all: readonly { wish: Wish; at: DoorName }[], sharesKey: boolean): Command => ({
+  check: (course) => all.filter(({ wish }) => deedOf(course, wish)).length > 1,
+  async run(course, scene) {
+    course.races += 1
+    const possible = all.flatMap(({ wish, at }) => {
+      const deed = deedOf(course, wish)
+      return deed ? [{ deed, at }] : []
+    })
+    const attempts = possible.map(({ deed, at }): { attempt: Attempt; at: DoorName } => {
+      const name = nextName(course)
+      return { attempt: { name, deed, ...(sharesKey && keyed.has(deed.kind) && { key: name }) }, at }
+    })
+    const done = await Promise.all(
+      attempts.map(async ({ attempt, at }) => ({ attempt, told: await scene.ask(attempt, at) })),
+    )
+    const observed = await scene.observe()
+    const happened = done.filter(({ told }) => !isPutOff(told))
+    const tried: string[] = []
+    for (const order of ordersOf(happened)) {
+      const state = structuredClone(course.state)
+      const wrong = order.flatMap(({ attempt, told }) =>
+        differences(step(state, attempt, told.seen), told).map((text) => `${attempt.name}: ${text}`),
+      )
+      wrong.push(...wrongIn(state, observed))
+      if (wrong.length === 0) {
+        course.state = state
+        return
+      }
+      tried.push(`${order.map(({ attempt }) => attempt.name).join(', ')} (${wrong.join('; ')})`)
+    }
+    assertSame(`${JSON.stringify(attempts)} at once is none of`, tried)
+  },
+  toString: () => `at once${sharesKey ? ' with keys' : ''} ${JSON.stringify(all)}`,
+})
+
+/** What sequences are made of. */
+export interface Shape {
+  mostCommands: number
+  /** All deeds when left out. */
+  kinds?: readonly Kind[]
+  /** Of what is done at the same time. */
+  racing?: readonly Kind[]
+}
+
+/** Sequences of at most so many commands. */
+export function sequences({
+  mostCommands,
+  kinds = Object.keys(arbitraries) as Kind[],
+  racing: raced = racing,
+}: Shape): fc.Arbitrary<Iterable<Command>> {
+  const one = fc.tuple(wishes(kinds), door, fc.boolean()).map((parts) => single(...parts))
+  const repeated = fc.tuple(nth, door, fc.boolean()).map((parts) => again(...parts))
+  const raceWish = wishes(raced)
+  const several = fc
+    .tuple(fc.array(fc.record({ wish: raceWish, at: door }), { minLength: 2, maxLength: 4 }), fc.boolean())
+    .map((parts) => race(...parts))
+  const commands: fc.Arbitrary<Command>[] = [...Array.from({ length: 7 }, () => one), repeated, several, several]
+  return fc.commands(commands, { maxCommands: mostCommands, size: 'max' }) as fc.Arbitrary<Iterable<Command>>
+}
+
+/** What is counted of a run. */
+export interface Tally {
+  sequences: number
+  attempts: number
+  races: number
+  /** Sequences that were begun anew, because the service had no time. */
+  anew: number
+}
+
+export const nothingPlayed = (): Tally => ({ sequences: 0, attempts: 0, races: 0, anew: 0 })
+
+/** How often a sequence is begun anew. */
+const TRIES = 5
+/** What the first app costs. */
+const PRICE = '0.9'
+
+async function playOnce(service: TriedService, commands: Iterable<Command>): Promise<Course> {
+  const scene = await openScene(service, PRICE)
+  const course: Course = { state: beginning(units(PRICE)), attempts: 0, races: 0, sent: [] }
+  await fc.asyncModelRun(() => ({ model: course, real: scene }), commands)
+  assertSame('At the end', await wrongAtEnd(course.state, scene))
+  return course
+}
+
+/** Carries one sequence out in a scene of its own. Raises where the service and the model part. */
+export async function play(service: TriedService, commands: Iterable<Command>, tally = nothingPlayed()): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { attempts, races } = await playOnce(service, commands)
+      tally.sequences += 1
+      tally.attempts += attempts
+      tally.races += races
+      return
+    } catch (error) {
+      if (!(error instanceof PutOff) || tries === TRIES) throw error
+      tally.anew += 1
+    }
+  }
+}

@@ -1,0 +1,177 @@
+/** What the model knows. Plain data, so that it can be copied to try out what might have happened. */
+import type { Names, Who } from './deeds.ts'
+import { decimal, units } from './units.ts'
+
+/** What the scene is configured with; the service is told the same. */
+export const terms = {
+  signUpPoints: units('1'),
+  fee: units('0.1'),
+  gas: units('0.079'),
+  /** Of a sale, in hundredths. */
+  platformPercent: 12n,
+  /** Minutes. */
+  orderWindow: 15,
+  withdrawalDay: 24 * 60,
+  withdrawnPerDay: units('6'),
+  openOrders: 3,
+} as const
+
+/** Points that end at a minute of the model's clock. */
+export interface Grant {
+  name: string
+  remaining: bigint
+  expiresAt: number
+  isClosed: boolean
+}
+
+/** An account, also one that was deleted. */
+export interface Account {
+  num: bigint
+  /** With what is overdue and not swept yet. */
+  points: bigint
+  grants: Grant[]
+  isLocked: boolean
+  isDeleted: boolean
+  openOrders: number
+}
+
+/** A place in the scene that somebody may take. `session`: of the token that they send. */
+export interface Place {
+  account: string | undefined
+  session: 'none' | 'good' | 'stale'
+}
+
+export interface Asset {
+  owner: string
+  /** What registered it. */
+  registration: string
+  isPublic: boolean
+  caption: string
+  commits: number
+}
+
+export interface App {
+  owner: string
+  price: bigint
+  isSold: boolean
+}
+
+export interface Order {
+  buyer: string
+  app: string
+  price: bigint
+  status: 'CREATED' | 'SUCCESS' | 'EXPIRED' | 'CANCELLED' | 'REFUNDED'
+  expiresAt: number
+  paid: Money
+  refunded: Money
+  /** The platform's share of what was paid. */
+  earned: Money
+  /** What the payment took of grants, less what was given back to them. */
+  uses: Record<string, bigint>
+}
+
+export interface Withdrawal {
+  owner: string
+  amount: bigint
+  fee: bigint
+  at: number
+  status: 'WAITING' | 'CANCELLED'
+}
+
+export interface Money {
+  num: bigint
+  points: bigint
+}
+
+export const none: Money = { num: 0n, points: 0n }
+
+/** The platform's books, as far as these people moved them. */
+export type Book = 'REVENUE' | 'GAS' | 'PROMOTION' | 'DEPOSITS' | 'FORFEITED' | 'WITHDRAWALS'
+
+export interface State {
+  /** Minutes since the beginning. */
+  now: number
+  places: Place[]
+  accounts: Record<string, Account>
+  /** By the number of the file, those that are registered. */
+  assets: Record<string, Asset>
+  apps: Record<string, App>
+  orders: Record<string, Order>
+  withdrawals: Record<string, Withdrawal>
+  books: Record<Book, Money>
+  /** What was done with keys: of whom and which, and what for. */
+  keys: Record<string, string>
+  /** Files that were registered at some time, and all else in the order of its making. */
+  names: { [List in keyof Names]: string[] }
+}
+
+/** Two people with a wallet of sign-up points, an empty place, an administrator, and an app that the first of them sells. */
+export function beginning(price: bigint): State {
+  const state: State = {
+    now: 0,
+    places: [
+      { account: 'person 0', session: 'good' },
+      { account: 'person 1', session: 'good' },
+      { account: undefined, session: 'none' },
+    ],
+    accounts: {},
+    assets: {},
+    apps: { first: { owner: 'person 0', price, isSold: true } },
+    orders: {},
+    withdrawals: {},
+    books: { REVENUE: none, GAS: none, PROMOTION: none, DEPOSITS: none, FORFEITED: none, WITHDRAWALS: none },
+    keys: {},
+    names: { assets: [], apps: ['first'], orders: [], withdrawals: [] },
+  }
+  for (const name of ['person 0', 'person 1']) openAccount(state, name)
+  openAccount(state, 'admin', 0n)
+  return state
+}
+
+export function openAccount(state: State, name: string, points: bigint = terms.signUpPoints) {
+  state.accounts[name] = {
+    ...{ num: 0n, points, grants: [] },
+    ...{ isLocked: false, isDeleted: false, openOrders: 0 },
+  }
+  book(state, 'PROMOTION', { num: 0n, points: -points })
+}
+
+export function book(state: State, name: Book, { num, points }: Money) {
+  const held = state.books[name]
+  state.books[name] = { num: held.num + num, points: held.points + points }
+}
+
+/** The account of somebody, by its name. */
+export const accountOf = ({ places }: State, who: Who) => (typeof who === 'number' ? places[who]!.account : who)
+
+/** Whether somebody has an account that stands. */
+export const hasAccount = (state: State, who: Who) => {
+  const name = accountOf(state, who)
+  return name !== undefined && state.accounts[name]?.isDeleted === false
+}
+
+/** What of an account's points is over and not swept yet. */
+export const overdueOf = ({ now }: State, { grants }: Account) =>
+  grants
+    .filter(({ isClosed, expiresAt }) => !isClosed && expiresAt <= now)
+    .reduce((sum, { remaining }) => sum + remaining, 0n)
+
+/** What an account can spend of each. */
+export const spendable = (state: State, account: Account): Money => ({
+  num: account.num,
+  points: account.points - overdueOf(state, account),
+})
+
+/** The same terms for the service, and nothing in the way of many requests from one address. */
+export const modelEnv: Record<string, string> = {
+  SIGN_UP_POINTS: decimal(terms.signUpPoints),
+  ASSET_UPDATE_FEE: decimal(terms.fee),
+  GAS_FEE: decimal(terms.gas),
+  PLATFORM_SHARE: '0.12',
+  WITHDRAWALS_PER_DAY: decimal(terms.withdrawnPerDay),
+  LIMIT_OPEN_ORDERS_PER_USER: String(terms.openOrders),
+  LIMIT_SIGN_UPS_PER_IP: '100000000',
+  LIMIT_SIGN_INS_PER_IP: '100000000',
+  LIMIT_REQUESTS_PER_IP: '100000000',
+  LIMIT_REQUESTS_PER_TOKEN: '100000000',
+}

@@ -1,0 +1,24 @@
+/** Amounts of the model: whole units of 10⁻¹⁸, so that nothing is ever rounded but where a rule says so. Shares no code with the service. */
+
+const DECIMALS = 18
+
+/** Of a decimal string that is not below zero. */
+export function units(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
+}
+
+/** As both doors write it: without needless zeros. */
+export function decimal(amount: bigint): string {
+  const sign = amount < 0n ? '-' : ''
+  const digits = String(amount < 0n ? -amount : amount).padStart(DECIMALS + 1, '0')
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '')
+  return `${sign}${digits.slice(0, -DECIMALS)}${fraction && `.${fraction}`}`
+}
+
+export const least = (one: bigint, other: bigint) => (one < other ? one : other)
+export const most = (one: bigint, other: bigint) => (one > other ? one : other)
+
+/** `amount × part ÷ whole`, halves up; nothing of nothing. */
+export const shareOf = (amount: bigint, part: bigint, whole: bigint) =>
+  whole === 0n ? 0n : (2n * amount * part + whole) / (2n * whole)
