@@ -217,7 +217,7 @@ async function catchClocks(scene: Scene, controls: readonly string[][]): Promise
   }
   const held = controls[shifts.length]!
   const careless = await createCarelessConfirm(parts.databaseUrl)
-  const outcomes = await holdOver(scene, 'wallets', held, careless.confirm)
+  const outcomes = await holdOver(scene, 'wallets', held, (orderId) => careless.confirm(orderId))
   await careless.close()
   context.say(`control, clock before the wait: ${JSON.stringify(countVerdicts(outcomes))}`)
   const found = judgeEdges(await readEdges(parts.database, held))

@@ -42,6 +42,7 @@ const proofs: Record<string, () => Promise<Proof>> = {
   F28: async () => (await import('./f28-fuzz.ts')).proveFuzz,
   F29: async () => (await import('./f29-leak-scan.ts')).proveNoLeaks,
   F31: async () => (await import('./f31-soak.ts')).proveSoak,
+  F30: async () => (await import('./f30-model.ts')).proveModel,
   F32: async () => (await import('./f32-broken-bodies.ts')).proveBrokenBodies,
   F33: async () => (await import('./f33-bounded-answers.ts')).proveBoundedAnswers,
   F35: async () => (await import('./f35-first-requests.ts')).proveFirstRequests,

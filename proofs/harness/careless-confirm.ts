@@ -12,7 +12,8 @@ import { orderUuid } from './store.ts'
 const guards = ['drop index transfers_reference_key', 'drop index events_order_paid_key']
 
 export interface CarelessConfirm {
-  confirm(orderId: string): Promise<Outcome>
+  /** `turn` is waited for before each of its statements. */
+  confirm(orderId: string, turn?: (statement: string) => Promise<void>): Promise<Outcome>
   close(): Promise<void>
 }
 
@@ -24,8 +25,12 @@ export async function createCarelessConfirm(
   pool.on('error', () => undefined)
   for (const text of guards) await pool.query(text.replace('index', 'index if exists'))
 
-  async function pay(id: string): Promise<string> {
-    const { rows } = await pool.query(
+  async function pay(id: string, turn: (statement: string) => Promise<void>): Promise<string> {
+    const query = async (text: string, values: unknown[]) => {
+      await turn(`${id}: ${text.trim().slice(0, 24)}`)
+      return pool.query(text, values)
+    }
+    const { rows } = await query(
       `select o.*, o.price::text as price, a.owner_id, a.webhook_url, w.points::text, w.num::text from orders o
        join network_apps a on a.id = o.network_app_id join wallets w on w.user_id = o.buyer_id where o.id = $1`,
       [id],
@@ -40,24 +45,24 @@ export async function createCarelessConfirm(
     const paid = toUnits(found.points) < price ? found.points : found.price
     const points = fromUnits(toUnits(found.points) - toUnits(paid))
     const num = fromUnits(left - toUnits(points))
-    await pool.query('update wallets set points = $2, num = $3 where user_id = $1', [found.buyer_id, points, num])
+    await query('update wallets set points = $2, num = $3 where user_id = $1', [found.buyer_id, points, num])
     const transfer = v7({ msecs: at.getTime() })
-    await pool.query('insert into transfers (id, reference) values ($1, $2)', [transfer, `order:${id}`])
-    await pool.query(
+    await query('insert into transfers (id, reference) values ($1, $2)', [transfer, `order:${id}`])
+    await query(
       `insert into entries (transfer_id, position, wallet_id, book, currency, amount)
        select $1, * from (values (1, $2::uuid, null::book, 'POINTS'::currency, -$3::numeric), (2, $2, null, 'NUM', $3::numeric - $4::numeric),
          (3, null, 'REVENUE', 'POINTS', $3::numeric), (4, null, 'REVENUE', 'NUM', $4::numeric - $3::numeric)) as line (p, w, b, c, amount)
        where amount <> 0`,
       [transfer, found.buyer_id, paid, found.price],
     )
-    await pool.query(
+    await query(
       `update orders set status = case when $4 then 'PENDING' else 'SUCCESS' end::order_status, paid_at = $2, transfer_id = $3,
          points_paid = $5::numeric, num_paid = price - $5::numeric, settled_at = case when $4 then null else $2::timestamptz end
        where id = $1`,
       [id, at, transfer, found.webhook_url !== null, paid],
     )
     for (const owner of [found.owner_id, found.buyer_id]) {
-      await pool.query(
+      await query(
         `with feed as (update wallets set event_sequence = event_sequence + 1 where user_id = $1 returning event_sequence),
          told as (insert into events (owner_id, sequence, type, order_id, transfer_id)
            select $1, event_sequence, 'order.paid', $2, $3 from feed returning id)
@@ -69,9 +74,9 @@ export async function createCarelessConfirm(
   }
 
   return {
-    async confirm(orderId) {
+    async confirm(orderId, turn = async () => undefined) {
       const started = performance.now()
-      const verdict = await pay(orderUuid(orderId)).catch((error: Error) => `status 500: ${error.message}`)
+      const verdict = await pay(orderUuid(orderId), turn).catch((error: Error) => `status 500: ${error.message}`)
       return { door: 'control', orderId, verdict, milliseconds: performance.now() - started }
     },
     close: () => pool.end(),

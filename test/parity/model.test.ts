@@ -2,13 +2,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createTriedService } from '../support/model/in-test.ts'
-import { nothingPlayed, play, sequences } from '../support/model/sequences.ts'
+import { agreement, nothingPlayed } from '../support/model/sequences.ts'
 
 const service = await createTriedService()
 
 it('does what the model of wallets, orders, commits, accounts and the clock says, whatever is done in whatever order', async () => {
   const tally = nothingPlayed()
-  const property = fc.asyncProperty(sequences({ mostCommands: 25 }), (commands) => play(service, commands, tally))
-  await fc.assert(property, { numRuns: 12 })
+  await fc.assert(agreement(service, { mostCommands: 25 }, tally), { numRuns: 12 })
   expect(tally.attempts).toBeGreaterThan(tally.sequences)
 })

@@ -1,20 +1,13 @@
 /** Every statement is what it says, in the migrated database: its parameters, and the columns of its rows. */
-import { globSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accountMailSql } from '../../src/domain/account/account-mail-sql.ts'
 import { enqueueSql } from '../../src/domain/enqueue-sql.ts'
-import { allStatements, arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../src/domain/sql.ts'
+import { arrayOf, int, orNull, type Query, statement, timestamp, uuid } from '../../src/domain/sql.ts'
+import { declaredStatements } from '../support/declared-statements.ts'
 import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
 
-const root = new URL('../../src/', import.meta.url)
-const isDeclaring = /^import \{[^}]*\bstatement\b[^}]*\} from '[^']*\/sql\.ts'$/m
-for (const file of globSync('**/*.ts', { cwd: root })) {
-  const url = new URL(file, root)
-  if (isDeclaring.test(readFileSync(url, 'utf8'))) await import(url.href)
-}
-// Files of tests share modules: which helpers have declared statements by now depends on what ran before.
-const statements = allStatements().filter(({ name }) => !/^(test|proof)_/.test(name))
+const statements = await declaredStatements()
 
 interface Field {
   name: string

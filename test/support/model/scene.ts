@@ -34,8 +34,19 @@ export interface TriedService {
   /** Makes an account with the sign-up points, without a sign-up; administrators have none. */
   admit(role: 'USER' | 'ADMIN'): Promise<Resident>
   /** Carries a deed out in another way than the service does: the known-bad variants. */
-  instead?(deed: Deed, real: Real): Promise<Told> | undefined
+  instead?(deed: Deed, real: Real, turns: Turns): Promise<Told> | undefined
 }
+
+/** Who of those that are under way goes on next: chance decides, and the same seed decides alike. */
+export interface Turns {
+  /** Waits for one's turn. */
+  take(name: string): Promise<void>
+  /** Gives turns until the work is done. */
+  until<T>(work: Promise<T>): Promise<T>
+}
+
+/** Everybody goes on at once. */
+export const noTurns: Turns = { take: async () => undefined, until: (work) => work }
 
 /** Balances and all else that a deed may move, under the names of the model. */
 export interface Observed {
@@ -54,6 +65,7 @@ export interface Scene {
   /** What a request of somebody is answered: to look at everything at the end. */
   get(who: Who, path: string): ReturnType<typeof trySend>
   graphql(who: Who, query: string): ReturnType<typeof trySend>
+  turns: Turns
   real: Real
 }
 
@@ -89,7 +101,7 @@ async function answered(asked: ReturnType<typeof trySend>) {
 }
 
 /** Opens the scene in which a sequence plays: two people, a place for a third, an administrator, an app of the first. */
-export async function openScene(service: TriedService, price: string): Promise<Scene> {
+export async function openScene(service: TriedService, price: string, turns: Turns): Promise<Scene> {
   const tag = randomBytes(6).toString('hex')
   const [ada, ben, admin] = [await service.admit('USER'), await service.admit('USER'), await service.admit('ADMIN')]
   const newcomer = { id: '', publicId: 'user_00000000000000000000000000', token: '' }
@@ -185,9 +197,10 @@ export async function openScene(service: TriedService, price: string): Promise<S
 
   return {
     real,
+    turns,
     async ask(attempt, door) {
       const { name, deed, key } = attempt
-      const other = service.instead?.(deed, real)
+      const other = service.instead?.(deed, real, turns)
       if (other) return { ...(await other), seen: {} }
       if (deed.kind === 'deposit' || deed.kind === 'elapse' || deed.kind === 'sweep')
         return { ...(await byHand(deed)), seen: {} }

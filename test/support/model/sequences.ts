@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { differences, wrongAtEnd, wrongIn } from './compare.ts'
 import { altered, type Deed, type Kind, keyed, resolve, type Wish } from './deeds.ts'
 import type { DoorName, Told } from './doors.ts'
-import { openScene, PutOff, type Scene, type TriedService } from './scene.ts'
+import { openScene, PutOff, type Scene, type TriedService, type Turns } from './scene.ts'
 import { beginning, hasAccount, type State } from './state.ts'
 import { type Attempt, step } from './step.ts'
 import { units } from './units.ts'
@@ -205,9 +205,11 @@ const race = (all: readonly { wish: Wish; at: DoorName }[], sharesKey: boolean):
       const name = nextName(course)
       return { attempt: { name, deed, ...(sharesKey && keyed.has(deed.kind) && { key: name }) }, at }
     })
-    const done = await Promise.all(
-      attempts.map(async ({ attempt, at }) => ({ attempt, told: await scene.ask(attempt, at) })),
-    )
+    const asked = attempts.map(async ({ attempt, at }) => {
+      await scene.turns.take(attempt.name)
+      return { attempt, told: await scene.ask(attempt, at) }
+    })
+    const done = await scene.turns.until(Promise.all(asked))
     const observed = await scene.observe()
     const happened = done.filter(({ told }) => !isPutOff(told))
     const tried: string[] = []
@@ -235,17 +237,22 @@ export interface Shape {
   kinds?: readonly Kind[]
   /** Of what is done at the same time. */
   racing?: readonly Kind[]
+  /** Only this one does anything. */
+  onlyPlace?: number
 }
 
 /** Sequences of at most so many commands. */
-export function sequences({
+function sequences({
   mostCommands,
   kinds = Object.keys(arbitraries) as Kind[],
   racing: raced = racing,
+  onlyPlace,
 }: Shape): fc.Arbitrary<Iterable<Command>> {
-  const one = fc.tuple(wishes(kinds), door, fc.boolean()).map((parts) => single(...parts))
+  const by = (wish: Wish): Wish =>
+    onlyPlace !== undefined && 'who' in wish ? ({ ...wish, who: onlyPlace } as Wish) : wish
+  const one = fc.tuple(wishes(kinds).map(by), door, fc.boolean()).map((parts) => single(...parts))
   const repeated = fc.tuple(nth, door, fc.boolean()).map((parts) => again(...parts))
-  const raceWish = wishes(raced)
+  const raceWish = wishes(raced).map(by)
   const several = fc
     .tuple(fc.array(fc.record({ wish: raceWish, at: door }), { minLength: 2, maxLength: 4 }), fc.boolean())
     .map((parts) => race(...parts))
@@ -269,8 +276,8 @@ const TRIES = 5
 /** What the first app costs. */
 const PRICE = '0.9'
 
-async function playOnce(service: TriedService, commands: Iterable<Command>): Promise<Course> {
-  const scene = await openScene(service, PRICE)
+async function playOnce(service: TriedService, commands: Iterable<Command>, turns: Turns): Promise<Course> {
+  const scene = await openScene(service, PRICE, turns)
   const course: Course = { state: beginning(units(PRICE)), attempts: 0, races: 0, sent: [] }
   await fc.asyncModelRun(() => ({ model: course, real: scene }), commands)
   assertSame('At the end', await wrongAtEnd(course.state, scene))
@@ -278,10 +285,10 @@ async function playOnce(service: TriedService, commands: Iterable<Command>): Pro
 }
 
 /** Carries one sequence out in a scene of its own. Raises where the service and the model part. */
-export async function play(service: TriedService, commands: Iterable<Command>, tally = nothingPlayed()): Promise<void> {
+async function play(service: TriedService, commands: Iterable<Command>, turns: Turns, tally: Tally): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const { attempts, races } = await playOnce(service, commands)
+      const { attempts, races } = await playOnce(service, commands, turns)
       tally.sequences += 1
       tally.attempts += attempts
       tally.races += races
@@ -292,3 +299,10 @@ export async function play(service: TriedService, commands: Iterable<Command>, t
     }
   }
 }
+
+/** That service and model agree, whatever is done. What goes on at once goes on in an order that is generated, too. */
+export const agreement = (service: TriedService, shape: Shape, tally = nothingPlayed()) =>
+  fc.asyncProperty(sequences(shape), fc.scheduler(), (commands, scheduler) => {
+    const take = (name: string) => scheduler.schedule(Promise.resolve(), name)
+    return play(service, commands, { take, until: (work) => scheduler.waitFor(work) }, tally)
+  })

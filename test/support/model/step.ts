@@ -36,6 +36,8 @@ export interface Seen {
 /** How a deed is answered; `shown` is what both doors tell of it. */
 export interface Outcome {
   code: ErrorCode | 'ok'
+  /** What may be said as well, where two reasons hold and the door decides which it comes to first. */
+  or?: ErrorCode | undefined
   shown?: Record<string, unknown> | undefined
 }
 
@@ -300,7 +302,8 @@ function carryOut(state: State, name: string, deed: Deed, seen: Seen): Outcome {
     case 'register': {
       const account = state.accounts[me!]!
       const refusal = refusalOfCommit(state, account, deed.maxCost)
-      if (refusal) return refused(refusal)
+      // Over REST the wallet is looked at before the body, which says what was agreed to, is read.
+      if (refusal) return { code: refusal, or: refusalOfCommit(state, account, undefined) }
       const file = String(deed.file)
       if (state.assets[file]) return refused('DUPLICATE_ASSET')
       payCommit(state, account)

@@ -1,0 +1,176 @@
+/**
+ * F30: sequences of deeds that chance makes, each carried out in a model of the rules and at two gateways by both doors, are
+ * answered alike and leave the same. Single deeds and several at once: wallets, orders, commits, deletion, the clock.
+ */
+import fc from 'fast-check'
+import { keyPairs } from '../src/chain/key-pairs.ts'
+import type { ErrorCode } from '../src/domain/errors.ts'
+import { statement } from '../src/domain/sql.ts'
+import { createDatabase } from '../src/platform/database/database.ts'
+import { createPasswordHasher } from '../src/platform/passwords.ts'
+import { createCustody } from '../src/platform/vault/custody.ts'
+import { createLocalKeyVault } from '../src/platform/vault/local-key-vault.ts'
+import type { TriedService } from '../test/support/model/scene.ts'
+import { agreement, nothingPlayed, type Shape } from '../test/support/model/sequences.ts'
+import { modelEnv, terms } from '../test/support/model/state.ts'
+import { decimal } from '../test/support/model/units.ts'
+import { insertPerson } from '../test/support/person.ts'
+import { createCarelessConfirm } from './harness/careless-confirm.ts'
+import { createGateway, type Gateway } from './harness/gateway.ts'
+import { brokenInvariants, type Parts, silent, startParts } from './harness/parts.ts'
+import { stopGateways } from './harness/people.ts'
+import { conclude, type ProofContext, type ProofResult } from './harness/proof.ts'
+import { addService } from './harness/store.ts'
+
+const PASSWORD = 'correct horse battery'
+/** Divergences after which no more are sought: each is shrunk, which takes its time. */
+const MOST_FOUND = 3
+/** Milliseconds that one is shrunk for at most. */
+const SHRINKING_MS = 120_000
+
+/** What goes on in the background is a deed of the model: for the gateways somebody else lives who sees to it. */
+const insertProcess = statement(
+  'proof_background',
+  {},
+  `insert into processes (id, name, roles, seen_at)
+   values (gen_random_uuid(), 'the model', '{relay,jobs,deliveries}', now() + interval '1 day')`,
+)
+
+/** Two gateways that only answer: what goes on by itself is a deed of the model, so that it knows when. */
+async function openService(
+  context: ProofContext,
+  parts: Parts,
+  atOnce: number,
+): Promise<TriedService & { gateways: Gateway[] }> {
+  await parts.database.query(insertProcess)
+  const gateways: Gateway[] = []
+  for (const name of ['gateway-0', 'gateway-1']) {
+    gateways.push(await createGateway(context, name, { ...parts.env, ...modelEnv, ROLES: 'http' }))
+    // One after the other: the first one writes what both need.
+    await gateways.at(-1)!.start()
+  }
+  const database = createDatabase({ url: parts.databaseUrl, pool: atOnce + 4, log: silent })
+  context.afterwards(() => database.close())
+  const vault = createLocalKeyVault({ key: parts.env.KEY_ENCRYPTION_KEY, dir: context.dir })
+  const custody = createCustody({ vault, keyPairs })
+  const passwordHash = await createPasswordHasher({ memoryCost: 1_024 }).hash(PASSWORD)
+  return {
+    gateways,
+    urls: gateways.map(({ url }) => url),
+    database,
+    sql: async (text, values) => (await database.prisma.$queryRawUnsafe(text, ...values)) as never,
+    apiKey: await addService(parts),
+    password: PASSWORD,
+    admit: (role) =>
+      insertPerson(
+        { database, custody },
+        { role, passwordHash, points: role === 'USER' ? decimal(terms.signUpPoints) : '0' },
+      ),
+  }
+}
+
+/** One sequence by its number; undefined when service and model agree, else a report that replays it. */
+async function findDivergence(
+  context: ProofContext,
+  service: TriedService,
+  shape: Shape,
+  number: number,
+  tally = nothingPlayed(),
+) {
+  const seed = context.random.fork(`sequence ${number}`).below(2 ** 31)
+  const run = { seed, numRuns: 1, unbiased: true, interruptAfterTimeLimit: SHRINKING_MS }
+  const found = await fc.check(agreement(service, shape, tally), run)
+  if (!found.failed) return undefined
+  const { counterexample, errorInstance, numShrinks } = found
+  const cause = errorInstance instanceof Error ? errorInstance.message : String(errorInstance)
+  return {
+    length: String(counterexample?.[0] ?? '').length,
+    report: `Sequence ${number} (SEED=${context.seed} SEQUENCE=${number}), shrunk ${numShrinks} times: ${fc.stringify(counterexample)}: ${cause}`,
+  }
+}
+
+export async function proveModel(context: ProofContext): Promise<ProofResult> {
+  const atOnce = context.setting('AT_ONCE', 12)
+  const only = process.env.SEQUENCE === undefined ? undefined : context.setting('SEQUENCE', 1)
+  const count = only === undefined ? context.setting('SEQUENCES', 2_000) : 1
+  const shape = { mostCommands: context.setting('COMMANDS', 50) }
+  const parts = await startParts(context)
+  const service = await openService(context, parts, atOnce)
+
+  const tally = nothingPlayed()
+  const divergences: string[] = []
+  let next = only ?? 1
+  const last = next + count
+  const started = performance.now()
+  const worker = async () => {
+    while (next < last && divergences.length < MOST_FOUND) {
+      const number = next
+      next += 1
+      const found = await findDivergence(context, service, shape, number, tally)
+      if (found) divergences.push(found.report)
+      if (number % 100 === 0) context.say(`${number} of ${count} after ${seconds(started)} s: ${JSON.stringify(tally)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, worker))
+  context.say(`${JSON.stringify(tally)} in ${seconds(started)} s`)
+
+  const reasons = [
+    ...divergences,
+    ...(await stopGateways(service.gateways)),
+    ...(await brokenInvariants(parts.database)),
+  ]
+  if (only === undefined && tally.races < count / 4)
+    reasons.push(`Only ${tally.races} times were deeds done at once: the run is invalid.`)
+  if (tally.anew > count / 10) reasons.push(`${tally.anew} sequences were put off: the run is invalid.`)
+  reasons.push(...(await catchCareless(context, parts, service)))
+  return conclude({
+    figure: `${divergences.length} divergences in ${tally.sequences} sequences, ${tally.attempts} deeds`,
+    n: tally.attempts,
+    faultsInjected: tally.races,
+    reasons,
+  })
+}
+
+const seconds = (since: number) => Math.round((performance.now() - since) / 1000)
+
+const verdicts: Record<string, ErrorCode | 'ok'> = {
+  paid: 'ok',
+  order_expired: 'ORDER_EXPIRED',
+  insufficient_fund: 'INSUFFICIENT_FUND',
+}
+/** Sequences within which the control has to be caught. */
+const CONTROL_TRIES = 40
+
+/** The control: where confirming reads, checks and then writes, a sequence must be found that shows it, and be made short. */
+async function catchCareless(
+  context: ProofContext,
+  parts: Parts,
+  { gateways, ...service }: TriedService & { gateways: Gateway[] },
+) {
+  // What orders are made at. The gateways of the run are gone.
+  const gateway = await createGateway(context, 'gateway-control', { ...parts.env, ...modelEnv, ROLES: 'http' })
+  await gateway.start()
+  const careless = await createCarelessConfirm(parts.databaseUrl)
+  const tried: TriedService = {
+    ...service,
+    urls: [gateway.url],
+    instead(deed, real, turns) {
+      if (deed.kind !== 'confirm') return undefined
+      const confirmed = careless.confirm(real.order(deed.order), turns.take)
+      return confirmed.then(({ verdict }) => ({ code: verdicts[verdict] ?? 'unknown' }))
+    },
+  }
+  const shape = { mostCommands: 8, kinds: ['deposit', 'order'], racing: ['confirm'], onlyPlace: 1 } as const
+  try {
+    for (let number = 1; number <= CONTROL_TRIES; number += 1) {
+      const found = await findDivergence(context, tried, shape, number)
+      if (!found) continue
+      context.say(`control, ${found.report}`)
+      return []
+    }
+    return ['The control was not caught: confirming by reading, checking and writing showed no divergence.']
+  } finally {
+    await careless.close()
+    await gateway.stop()
+  }
+}

@@ -1,0 +1,200 @@
+/** Every statement says which one database it would be carried out in, if people were spread over several, or is named among those that cross. */
+import { globSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { declaredStatements } from '../support/declared-statements.ts'
+import { createTestDatabase, type TestDatabase } from '../support/test-database.ts'
+import { crossing, global, homes, reads } from './shard-keys.ts'
+
+/** What the server would do for a statement, as EXPLAIN has it. */
+interface Plan {
+  'Node Type': string
+  Operation?: string
+  Schema?: string
+  'Relation Name'?: string
+  Alias?: string
+  Output?: string[]
+  Plans?: Plan[]
+}
+
+interface Facts {
+  /** The base tables that it touches. */
+  tables: string[]
+  /** Parameters that a column which names an owner is held to or set to; those that name a thing; lists of either. */
+  owners: string[]
+  things: string[]
+  lists: string[]
+  /** Whether it takes an app's owner further. */
+  namesSeller: boolean
+}
+
+type Key = { owner: string } | { thing: string[] } | 'list' | 'own' | 'reference'
+
+const statements = await declaredStatements()
+let database: TestDatabase
+let client: pg.Client
+/** Places of owners' columns in whole rows. */
+const places = new Map<string, number>()
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+const nameOf = ({ Schema, 'Relation Name': name }: Plan) => (Schema === 'public' ? name! : `${Schema}.${name}`)
+const ownerColumn = (table: string | undefined) => {
+  const home = table === undefined ? undefined : homes[table]
+  return typeof home === 'object' && 'owner' in home ? home.owner : undefined
+}
+const isHoused = (table: string) => typeof homes[table] === 'object'
+const EQUALITY = /"?(\w+)"?\.(\w+)\)?(?:::\w+)? = (ANY \()?\$(\d+)/g
+
+function factsOf(plan: Plan, parameters: readonly string[]): Facts {
+  const nodes = nodesOf(plan)
+  const relations = new Map(nodes.filter((node) => node['Relation Name']).map((node) => [node.Alias!, nameOf(node)]))
+  const found = { owners: new Set<string>(), things: new Set<string>(), lists: new Set<string>() }
+  const conditions = nodes.flatMap((node) =>
+    Object.entries(node).flatMap(([name, value]) =>
+      /Cond|Filter/.test(name) && typeof value === 'string' ? [value] : [],
+    ),
+  )
+  for (const [, alias, column, isList, place] of conditions.join(' ').matchAll(EQUALITY)) {
+    const table = relations.get(alias!)
+    const parameter = parameters[Number(place) - 1]!
+    if (isList) found.lists.add(parameter)
+    else if (ownerColumn(table) === column) found.owners.add(parameter)
+    else if (table !== undefined && isHoused(table)) found.things.add(parameter)
+  }
+  for (const node of nodes) {
+    if (node['Node Type'] !== 'ModifyTable' || node.Operation !== 'Insert') continue
+    const place = places.get(nameOf(node))
+    const given = place === undefined ? undefined : /^\$(\d+)$/.exec(node.Plans?.[0]?.Output?.[place] ?? '')
+    if (given) found.owners.add(parameters[Number(given[1]) - 1]!)
+  }
+  const namesSeller = nodes.some(({ Output = [] }) =>
+    Output.some((expression) => {
+      const [, alias] = /^"?(\w+)"?\.owner_id$/.exec(expression) ?? []
+      return alias !== undefined && relations.get(alias) === 'network_apps'
+    }),
+  )
+  return {
+    tables: [...new Set(relations.values())].toSorted(),
+    owners: [...found.owners],
+    things: [...found.things],
+    lists: [...found.lists],
+    namesSeller,
+  }
+}
+
+/** Where it is carried out, if its text tells: it must be sure that all of it is one account's, or its database's own. */
+function keyOf({ tables, owners, things, lists, namesSeller }: Facts, writesReference: boolean): Key | undefined {
+  const of = (home: unknown) => tables.some((table) => homes[table] === home)
+  const hasHoused = tables.some(isHoused)
+  if (!hasHoused) return of('reference') ? 'reference' : 'own'
+  if (namesSeller || writesReference || owners.length > 1) return undefined
+  if (owners.length === 1) return { owner: owners[0]! }
+  if (things.length > 0) return { thing: things }
+  if (lists.length > 0) return 'list'
+  return of('own') ? 'own' : undefined
+}
+
+async function explain(text: string, parameters: readonly string[]): Promise<Key | undefined> {
+  const { rows } = await client.query(`explain (generic_plan, verbose, format json) ${text}`)
+  const plan = rows[0]['QUERY PLAN'][0].Plan as Plan
+  const facts = factsOf(plan, parameters)
+  expect(
+    facts.tables.filter((table) => homes[table] === undefined),
+    'Say in shard-keys.ts where the rows of these tables live',
+  ).toEqual([])
+  const writesReference = nodesOf(plan).some(
+    (node) => node['Node Type'] === 'ModifyTable' && homes[nameOf(node)] === 'reference',
+  )
+  return keyOf(facts, writesReference)
+}
+
+const named = [...Object.values(crossing), ...Object.values(global)].flatMap(({ statements: names }) => names)
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  for (const table of Object.keys(homes)) {
+    const column = ownerColumn(table)
+    if (column === undefined) continue
+    const { rows } = await client.query(
+      'select attnum - 1 as place from pg_attribute where attrelid = $1::regclass and attname = $2',
+      [table, column],
+    )
+    expect(rows, `${table} has no column ${column}`).toHaveLength(1)
+    places.set(table, rows[0].place)
+  }
+})
+
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
+
+describe('A table', () => {
+  it('has its rows at one place that is named', async () => {
+    const { rows } = await client.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> '_prisma_migrations'`,
+    )
+    const own = Object.keys(homes).filter((table) => !table.includes('.'))
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(own.toSorted())
+  })
+})
+
+describe('A statement', () => {
+  it('is carried out in one database, or is named with what it would become', async () => {
+    const unnamed: string[] = []
+    const stale: string[] = []
+    for (const { name, text, parameters } of statements) {
+      const key = await explain(
+        text,
+        parameters.map((parameter) => parameter.name),
+      )
+      if (key === undefined && !named.includes(name)) unnamed.push(name)
+      if (key !== undefined && named.includes(name)) stale.push(`${name}: ${JSON.stringify(key)}`)
+    }
+    expect(
+      unnamed,
+      'These cross, or their key is not to be seen: name them in shard-keys.ts, with what they would become',
+    ).toEqual([])
+    expect(stale, 'The keys of these are to be seen: take them out of shard-keys.ts').toEqual([])
+  })
+
+  it('that is named is there, once', () => {
+    const known = statements.map(({ name }) => name)
+    expect(named.filter((name) => !known.includes(name))).toEqual([])
+    expect(new Set(named).size).toBe(named.length)
+  })
+
+  it.each([
+    ['of one account', 'select num from wallets where user_id = $1::uuid', { owner: 'a' }],
+    ['of a thing', 'update orders set price = 1 where id = $1::uuid', { thing: ['a'] }],
+    [
+      'of two accounts',
+      'with one as (update wallets set num = 1 where user_id = $1::uuid) update wallets set num = 1 where user_id = $2::uuid',
+      undefined,
+    ],
+    [
+      'of a buyer and whoever sells',
+      'update wallets w set num = 1 from network_apps a where a.id = $1::uuid and w.user_id = a.owner_id',
+      undefined,
+    ],
+    ['of everybody', 'select sum(num) from wallets', undefined],
+  ])('%s is told apart', async (_, text, key) => {
+    expect(await explain(text, ['a', 'b'])).toEqual(key)
+  })
+})
+
+describe('A read in Prisma’s language', () => {
+  it('is of a model that says how its database is found', () => {
+    const root = new URL('../../src/', import.meta.url)
+    const sources = globSync('**/*.ts', { cwd: root, exclude: ['platform/**'] }).map((file) =>
+      readFileSync(new URL(file, root), 'utf8'),
+    )
+    const models = sources.flatMap((source) =>
+      [...source.matchAll(/\b(?:read|readOf\([^)]*\))\.(\w+)\.(?:find|count)/g)].map(([, model]) => model!),
+    )
+    expect(models.length).toBeGreaterThan(30)
+    expect([...new Set(models)].toSorted()).toEqual(Object.keys(reads).toSorted())
+  })
+})

@@ -1,0 +1,15 @@
+/** Every statement that the service declares: its modules are loaded for it. */
+import { globSync, readFileSync } from 'node:fs'
+import { allStatements } from '../../src/domain/sql.ts'
+
+const root = new URL('../../src/', import.meta.url)
+const isDeclaring = /^import \{[^}]*\bstatement\b[^}]*\} from '[^']*\/sql\.ts'$/m
+
+/** Without those of tests and proofs: files of tests share modules, and which have declared theirs depends on what ran before. */
+export async function declaredStatements() {
+  for (const file of globSync('**/*.ts', { cwd: root })) {
+    const url = new URL(file, root)
+    if (isDeclaring.test(readFileSync(url, 'utf8'))) await import(url.href)
+  }
+  return allStatements().filter(({ name }) => !/^(test|proof)_/.test(name))
+}

@@ -1,0 +1,76 @@
+/** An account with a session, written by the statements that sign-up and sign-in write it by. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { insertToken, insertUser } from '../../src/domain/account/account-statements.ts'
+import { toId } from '../../src/domain/ids.ts'
+import type { Custody, Database } from '../../src/domain/ports.ts'
+import { numeric, statement, uuid } from '../../src/domain/sql.ts'
+
+/** Who sends a request. */
+export interface TestActor {
+  token: string
+}
+
+export interface TestUser extends TestActor {
+  /** The UUID behind `publicId`. */
+  id: string
+  publicId: string
+  username: string
+  email: string
+  address: string
+}
+
+export interface UserOptions {
+  role?: 'USER' | 'ADMIN'
+  /** Decimal strings. */
+  points?: string
+  num?: string
+  username?: string
+}
+
+const deposit = statement(
+  'test_deposit',
+  { parameters: { user: uuid, amount: numeric } },
+  `with paid as (update wallets set num = num + $amount where user_id = $user returning user_id),
+   moved as (insert into transfers (reference) select 'deposit:' || gen_random_uuid() from paid returning id)
+   insert into entries (transfer_id, position, wallet_id, book, currency, amount)
+   select moved.id, line.* from moved, paid, lateral (values
+     (1, paid.user_id, null::book, 'NUM'::currency, $amount), (2, null, 'DEPOSITS', 'NUM', -$amount)) as line`,
+)
+
+/** An account as sign-up makes it, with a session. Its books are whole: the invariants hold. */
+export async function insertPerson(
+  { database, custody }: { database: Database; custody: Custody },
+  {
+    role = 'USER',
+    points = role === 'USER' ? '12' : '0',
+    num = '0',
+    username,
+    passwordHash,
+  }: UserOptions & { passwordHash: string },
+): Promise<TestUser> {
+  const id = randomUUID()
+  const name = username ?? `u${id.slice(0, 12)}`
+  const email = `${name}@example.org`
+  const { address, ...key } = await custody.create(id)
+  const unattended = { address: null, scope: null, payloadHash: null }
+  await database.query(insertUser, {
+    user: id,
+    username: name,
+    email,
+    passwordHash,
+    language: 'en-us',
+    referralCode: '',
+    role,
+    isToBeVerified: false,
+    wallet: address,
+    points,
+    ...key,
+    ...unattended,
+  })
+  if (Number(num) > 0) await database.query(deposit, { user: id, amount: num })
+  const token = randomBytes(20).toString('hex')
+  const secretHash = createHash('sha256').update(token).digest()
+  const session = { verifiedHash: passwordHash, hash: secretHash, name: '', days: 0, making: '' }
+  await database.query(insertToken, { user: id, ...session, ...unattended })
+  return { id, publicId: toId('user', id), username: name, email, address, token }
+}
