@@ -92,7 +92,7 @@ export const money: Mutant[] = [
     ],
   ),
   ...mutantsOf(
-    'prisma/migrations/20261122184000_give_back_what_was_taken/migration.sql',
+    'prisma/migrations/20261122205500_give_back_what_was_taken/migration.sql',
     ['rest/refunds.test.ts'],
     [
       [

@@ -29,6 +29,9 @@ export function expectedOf(state: State): Observed {
     wallets: each(accounts, ({ num, points }) => ({ num: decimal(num), points: decimal(points) })),
     orders: each(orders, ({ status }) => status),
     commits: each(assets, ({ commits }) => commits),
+    grants: Object.fromEntries(
+      Object.values(accounts).flatMap(({ grants }) => grants.map(({ name, remaining }) => [name, decimal(remaining)])),
+    ),
   }
 }
 
@@ -44,6 +47,7 @@ export function wrongIn(state: State, observed: Observed): string[] {
     ),
     ...Object.fromEntries(Object.entries(found.orders).map(([name, status]) => [`order ${name}`, status])),
     ...Object.fromEntries(Object.entries(found.commits).map(([name, count]) => [`commits of file ${name}`, count])),
+    ...Object.fromEntries(Object.entries(found.grants).map(([name, left]) => [`left of grant ${name}`, plain(left)])),
   })
   const [is, right] = [flat(observed) as Record<string, unknown>, flat(expected) as Record<string, unknown>]
   return [...new Set([...Object.keys(is), ...Object.keys(right)])]

@@ -99,7 +99,7 @@ export const deals: { [K in Asked]: Deal<K> } = {
         expires_at: minutes === null ? null : real.moment(minutes),
       }),
     }),
-    document: mutation('grantPoints', 'GrantPointsInput', 'grant { amount }'),
+    document: mutation('grantPoints', 'GrantPointsInput', 'grant { id amount }'),
     variables: ({ to, amount, minutes }, real) => ({
       input: given({
         ...{ userId: real.user(to), amount, reason: 'For the model' },
@@ -107,6 +107,7 @@ export const deals: { [K in Asked]: Deal<K> } = {
       }),
     }),
     shown: { rest: ({ amount }) => ({ amount }), graphql: ({ grant: { amount } }) => ({ amount }) },
+    made: { rest: ({ id }) => id, graphql: ({ grant: { id } }) => id },
   },
   register: {
     rest: ({ file, isPublic, maxCost }, real) => ({

@@ -53,6 +53,8 @@ export interface Observed {
   wallets: Record<string, { num: string; points: string }>
   orders: Record<string, string>
   commits: Record<string, number>
+  /** What remains of grants that end, or ended. */
+  grants: Record<string, string>
 }
 
 export interface Scene {
@@ -108,10 +110,11 @@ export async function openScene(service: TriedService, price: string, turns: Tur
   const places = [ada, ben, { ...newcomer, username: `c${tag}`, email: `c${tag}@example.org` }]
   /** UUIDs of accounts, by their names in the model. */
   const accounts: Record<string, string> = { 'person 0': ada.id, 'person 1': ben.id, admin: admin.id }
-  const made: Record<'apps' | 'orders' | 'withdrawals', Record<string, string>> = {
+  const made: Record<'apps' | 'orders' | 'withdrawals' | 'grants', Record<string, string>> = {
     apps: {},
     orders: {},
     withdrawals: {},
+    grants: {},
   }
   const nids: Record<string, string> = {}
   const moments: Record<string, string> = {}
@@ -168,6 +171,7 @@ export async function openScene(service: TriedService, price: string, turns: Tur
     } else if (deed.kind === 'signIn') places[deed.who]!.token = told.made
     else if (deed.kind === 'register') nids[deed.file] = told.made
     else if (deed.kind === 'order') made.orders[name] ??= told.made
+    else if (deed.kind === 'grant') made.grants[name] ??= told.made
     else if (deed.kind === 'withdraw') made.withdrawals[name] ??= told.made
     else if (deed.kind === 'list') made.apps[name] = told.made
   }
@@ -239,15 +243,20 @@ export async function openScene(service: TriedService, price: string, turns: Tur
          where a.owner_id = any ($1::uuid[]) and a.deleted_at is null group by a.nid`,
         [ids],
       )
+      const grants = await service.sql<{ id: string; remaining: string }>(
+        `select id::text, remaining::text from point_grants where wallet_id = any ($1::uuid[]) and remaining is not null`,
+        [ids],
+      )
       const nameOf = (names: Record<string, string>, id: string) =>
         Object.entries(names).find(([, known]) => known === id)?.[0] ?? id
-      const uuids = Object.fromEntries(
-        Object.entries(made.orders).map(([name, id]) => [name, fromId(id, 'order')!.uuid]),
-      )
+      const uuidsOf = (names: Record<string, string>) =>
+        Object.fromEntries(Object.entries(names).map(([name, id]) => [name, fromId(id)!.uuid]))
+      const [orderUuids, grantUuids] = [uuidsOf(made.orders), uuidsOf(made.grants)]
       return {
         wallets: Object.fromEntries(wallets.map(({ id, ...held }) => [nameOf(accounts, id), held])),
-        orders: Object.fromEntries(orders.map(({ id, status }) => [nameOf(uuids, id), status])),
+        orders: Object.fromEntries(orders.map(({ id, status }) => [nameOf(orderUuids, id), status])),
         commits: Object.fromEntries(commits.map(({ nid, count }) => [nameOf(nids, nid), count])),
+        grants: Object.fromEntries(grants.map(({ id, remaining }) => [nameOf(grantUuids, id), remaining])),
       }
     },
     books: () =>
