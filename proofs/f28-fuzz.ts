@@ -2,7 +2,6 @@
  * F28: whatever is sent to whatever part of both doors and the pages for administrators, and bytes that are no HTTP, are answered in the documented shape by a
  * process that lives on. What is sent is generated from the schema and the route table.
  */
-import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -10,14 +9,14 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { trySend } from '../test/support/http-client.ts'
 import { listen } from '../test/support/listen.ts'
-import { ask } from './harness/client.ts'
 import { adminRequests, adminShapes, goodAdminRequest } from './harness/fuzz-admin.ts'
 import { goodGraphQLRequest, graphqlRequests, graphqlShapes } from './harness/fuzz-graphql.ts'
 import { complaintOf } from './harness/fuzz-judge.ts'
+import { fuzzPeople } from './harness/fuzz-people.ts'
 import { rawRequests, sendRaw } from './harness/fuzz-raw.ts'
 import type { FuzzRequest } from './harness/fuzz-requests.ts'
 import { goodRestRequest, neverLetIn, restRequests, restShapes } from './harness/fuzz-rest.ts'
-import { type FuzzScene, type FuzzUser, openFuzzScene } from './harness/fuzz-scene.ts'
+import { type FuzzScene, openFuzzScene } from './harness/fuzz-scene.ts'
 import { sendFuzz } from './harness/fuzz-sender.ts'
 import { createGateway, type Gateway } from './harness/gateway.ts'
 import { brokenInvariants, type Parts, startParts } from './harness/parts.ts'
@@ -28,7 +27,6 @@ const AT_ONCE = 6
 /** Connections on which bytes are sent: most of their time is waiting for whether more comes. */
 const RAW_AT_ONCE = 24
 const SHOWN = 20
-const PASSWORD = 'a password of the fuzz'
 
 /** Work taken from one list by several hands. */
 async function byHands<Work>(list: readonly Work[], hands: number, work: (each: Work, hand: number) => Promise<void>) {
@@ -133,43 +131,10 @@ function requestsOf({ seed, random, setting }: ProofContext): FuzzRequest[] {
   return [...good, ...all]
 }
 
-/** People of one hand. An account is signed up once, and signed in again by a row: hashing passwords is not what is tried here. */
-async function openHand({ database }: Parts, { url }: Gateway): Promise<FuzzScene> {
+/** People of one hand. */
+function openHand({ database }: Parts, { url }: Gateway): Promise<FuzzScene> {
   const sql = <Row>(text: string, values: unknown[]) => runSql<Row>(database, text, values)
-  const accounts = new Map<string, { id: string; publicId: string; hash: string }>()
-
-  async function signUp(role: string) {
-    const name = randomBytes(6).toString('hex')
-    const json = { username: name, email: `${name}@example.org`, password: PASSWORD }
-    const { id: publicId } = await ask<{ id: string }>(url, { path: '/api/v3/auth/users/', json }, 201)
-    const [row] = await sql<{ id: string; hash: string }>(
-      'select id::text as id, password_hash as hash from users where username = $1',
-      [name],
-    )
-    const account = { id: row!.id, hash: row!.hash, publicId }
-    accounts.set(role, account)
-    return account
-  }
-
-  async function newUser(role: 'USER' | 'ADMIN'): Promise<FuzzUser> {
-    const known = accounts.get(role)
-    const [alive] = known ? await sql('select 1 from users where id = $1::uuid and deleted_at is null', [known.id]) : []
-    const account = alive ? known! : await signUp(role)
-    const [row] = await sql<{ email: string }>(
-      'update users set password_hash = $2, role = $3::role, locked_at = null where id = $1::uuid returning email',
-      [account.id, account.hash, role],
-    )
-    await sql('delete from limits', [])
-    const token = randomBytes(20).toString('hex')
-    const hash = createHash('sha256').update(token).digest()
-    await sql('insert into access_tokens (user_id, hash, name) values ($1::uuid, $2::bytea, $3)', [
-      account.id,
-      hash,
-      'fuzz',
-    ])
-    return { id: account.id, publicId: account.publicId, token, email: row!.email, password: PASSWORD }
-  }
-  return openFuzzScene({ url, newUser, sql })
+  return openFuzzScene({ url, newUser: fuzzPeople({ url, sql }), sql })
 }
 
 async function loggedErrors({ dir }: ProofContext): Promise<string[]> {

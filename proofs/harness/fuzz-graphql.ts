@@ -213,14 +213,36 @@ export const graphqlRequests = (shape: Shape): fc.Arbitrary<FuzzRequest> =>
       return { target: shape.target, actor, method: 'POST', path, headers: [...headers, ...more], body }
     })
 
-/** Arguments that may be left out are. */
-export function goodGraphQLRequest(shape: Shape): FuzzRequest {
-  const actor =
-    /accountDeposits|accountWithdrawals|apiKey|auditEntries|figures|heldCoins|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i.test(
-      shape.target,
-    )
-      ? 'admin'
-      : 'user'
-  const { body, headers } = encode(shape, goodVariables(shape), false, '')
+const adminFields =
+  /accountDeposits|accountWithdrawals|apiKey|auditEntries|figures|heldCoins|networkApp|grant|refund|sale|webhook|sendTest|lockUser|Query\.users/i
+
+function goodRequest(shape: Shape, values: Record<string, unknown>): FuzzRequest {
+  const { body, headers } = encode(shape, values, false, '')
+  const actor = adminFields.test(shape.target) ? 'admin' : 'user'
   return { target: shape.target, actor, method: 'POST', path, headers, body, isGood: true }
+}
+
+/** Arguments that may be left out are. */
+export const goodGraphQLRequest = (shape: Shape): FuzzRequest => goodRequest(shape, goodVariables(shape))
+
+/**
+ * A good request with each argument that may be left out alone, and one without any; of a list also those for the pages before and after
+ * `cursor`. What a field reads depends on which of them are given.
+ */
+export function* goodVariants(shape: Shape, cursor?: string): Generator<FuzzRequest> {
+  const { args } = shape.field
+  const all = goodVariables(shape)
+  const required = args.filter(isRequiredArgument).map(({ name }) => [name, all[name]] as const)
+  const withOnly = (given: Record<string, unknown>) => goodRequest(shape, { ...Object.fromEntries(required), ...given })
+  yield withOnly({})
+  for (const { name } of args) if (all[name] !== null) yield withOnly({ [name]: all[name] })
+  const isPaged = args.some(({ name }) => name === 'after')
+  if (!isPaged) return
+  yield withOnly({ last: 2 })
+  if (cursor === undefined) return
+  yield withOnly({ first: 2, after: cursor })
+  yield withOnly({ last: 2, before: cursor })
+  // Beside what narrows a list its pages are found in another way.
+  const narrowed = Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== null && name !== 'first'))
+  yield withOnly({ ...narrowed, first: 2, after: cursor })
 }

@@ -23,6 +23,10 @@ export interface FuzzTools {
   url: string
   newUser(role: 'USER' | 'ADMIN'): Promise<FuzzUser>
   sql<Row>(text: string, values: unknown[]): Promise<Row[]>
+  /** Carries out what is sent to a target, and may look at how that went. */
+  watch?(target: string, send: () => Promise<FuzzAnswer>): Promise<FuzzAnswer>
+  /** Whether commits come onto the chain; true when left out. Without it, what waits for that is sent at once. */
+  hasChain?: boolean
 }
 
 export interface FuzzScene {
@@ -40,7 +44,13 @@ const HOOK = 'http://127.0.0.1:9/'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
-export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<FuzzScene> {
+export async function openFuzzScene({
+  url,
+  newUser,
+  sql,
+  watch = (_, send) => send(),
+  hasChain = true,
+}: FuzzTools): Promise<FuzzScene> {
   const names = new Map<string, string>()
   const apiKey = `${randomBytes(4).toString('hex')}.${randomBytes(24).toString('base64url')}`
   let serial = 0
@@ -57,12 +67,14 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     const token = { anonymous: undefined, user: user.token, admin: admin.token }[request.actor]
     const credentials: [string, string][] = token ? [['Authorization', `token ${token}`]] : []
     const headers = [...credentials, ['X-Api-Key', apiKey] as [string, string], ...request.headers]
-    return sendFuzz(url, {
+    const message = {
       method: request.method,
       path: fill(request.path),
       headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), fill(value)])),
       raw: request.body === undefined ? undefined : Buffer.from(fill(request.body), 'latin1'),
-    })
+    }
+    const sent = () => sendFuzz(url, message)
+    return request.target === '' ? sent() : watch(request.target, sent)
   }
 
   const made = async (request: Omit<FuzzRequest, 'target' | 'actor'>, actor: Kind = 'user') => {
@@ -226,7 +238,7 @@ export async function openFuzzScene({ url, newUser, sql }: FuzzTools): Promise<F
     letIn,
     sent,
     async send(request) {
-      if (request.isGood && needChain.has(request.target)) await isOnChain()
+      if (hasChain && request.isGood && needChain.has(request.target)) await isOnChain()
       let answer = await send(request)
       if (isUsedUp(request, answer)) {
         // Something of the old ones may still be under way.

@@ -1,3 +1,4 @@
+import { openRelaysSql } from '../domain/asset/open-relays-sql.ts'
 import {
   arrayOf,
   boolean,
@@ -137,8 +138,8 @@ export const countByStatus = statement(
   'relay_count',
   { columns: { status: commitStatus, count: int, oldest: timestamp } },
   `select r.status, count(*)::int as count, min(c.created_at) as oldest
-   from commit_relays r join commits c on c.id = r.commit_id
-   where r.status in ('PENDING', 'BROADCAST', 'INCLUDED', 'FAILED') group by r.status order by r.status`,
+   from (${openRelaysSql} union all select commit_id, status from commit_relays where status = 'FAILED') r
+     join commits c on c.id = r.commit_id group by r.status order by r.status`,
 )
 
 /** Everything that waits is due now; returns how many. */

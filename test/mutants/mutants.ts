@@ -7,6 +7,7 @@ import { doors } from './doors.ts'
 import { erasure } from './erasure.ts'
 import { failover } from './failover.ts'
 import { frozen } from './frozen.ts'
+import { growth } from './growth.ts'
 import { isolation } from './isolation.ts'
 import { keys } from './keys.ts'
 import { money } from './money.ts'
@@ -41,6 +42,7 @@ const all: Mutant[] = [
   ...erasure,
   ...failover,
   ...frozen,
+  ...growth,
   ...isolation,
   ...keys,
   ...order,

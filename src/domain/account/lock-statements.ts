@@ -21,7 +21,13 @@ const foundColumns = {
 /** An account as operators find it. */
 export type FoundUser = RowOf<typeof foundColumns>
 
-/** Accounts by identifier (`user`, or null), e-mail address or the beginning of a username; those that fit exactly come first. */
+/** No character stands behind it: what begins alike stands before this after the same beginning. */
+const LAST = '\u{10ffff}'
+
+/**
+ * Accounts by identifier (`user`, or null), e-mail address or the beginning of a username; those that fit exactly come first, then in the
+ * order of their names.
+ */
 export const searchUsers = statement(
   'user_search',
   { parameters: { user: orNull(uuid), text, limit: int }, columns: foundColumns, isList: true },
@@ -32,20 +38,24 @@ export const searchUsers = statement(
        where a.user_id = u.id and a.action = 'account.locked' order by a.id desc limit 1
      ) end as "lockReason"
    from users u
-   where u.deleted_at is null and (
-     u.id = $user or lower(u.email) = lower($text) or starts_with(u.username_key, username_key($text)))
-   order by u.username_key = username_key($text) desc, u.id limit $limit`,
+   where u.deleted_at is null and u.id in (
+     select id from users where id = $user
+     union all select id from users where lower(email) = lower($text)
+     union all (
+       select id from users where username_key ~>=~ username_key($text) and username_key ~<~ (username_key($text) || '${LAST}')
+         and deleted_at is null
+       order by username_key using ~<~ limit $limit))
+   order by u.username_key = username_key($text) desc, u.username_key collate "C" limit $limit`,
 )
 
 /** A user by UUID, or, where that is null, by a name: an e-mail address if it looks like one, else a username. */
 export const findByName = statement(
   'user_by_name',
   { parameters: { user: orNull(uuid), name: text, mustBeVerified: boolean }, columns: { id: uuid } },
-  `select id from users where deleted_at is null and case
-     when $user is not null then id = $user
-     when $name like '%@%' then lower(email) = lower($name) and ${countsSql('$mustBeVerified')}
-     else username_key = username_key($name)
-   end`,
+  `select id from users where deleted_at is null and (
+     id = $user
+     or ($user is null and $name like '%@%' and lower(email) = lower($name) and ${countsSql('$mustBeVerified')})
+     or ($user is null and $name not like '%@%' and username_key = username_key($name)))`,
 )
 
 const change = { user: uuid, subject: text, reason: text, ...audited, ...remembered }

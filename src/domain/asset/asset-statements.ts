@@ -13,6 +13,7 @@ import {
   metadataValuesSql,
   registrationParameters,
 } from './metadata.ts'
+import { isNoTreeSql } from './pin-sql.ts'
 
 /** Pins of an asset that its deletion removes at once: those of its commits, and of its file. */
 const PINS_AT_ONCE = COMMITS_AT_ONCE + 10
@@ -145,7 +146,8 @@ export const emptyAssetsSql = (condition: string) => `
    ),
    deleted_pins as (
      delete from pins using deleted_assets, lateral (
-       select cid from pins where asset_id = deleted_assets.id order by kind = 'TREE' limit ${PINS_AT_ONCE}
+       select cid from pins where asset_id = deleted_assets.id and ${isNoTreeSql('kind')}
+       union all (select cid from pins where asset_id = deleted_assets.id and kind = 'TREE' limit ${PINS_AT_ONCE})
      ) as pinned where pins.asset_id = deleted_assets.id and pins.cid = pinned.cid
    ),
    deleted_links as (delete from asset_links l using deleted_assets where l.asset_id = deleted_assets.id)`

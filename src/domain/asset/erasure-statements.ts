@@ -4,6 +4,7 @@
  */
 import { arrayOf, boolean, statement, text, uuid } from '../sql.ts'
 import { idPlaceSql, isAwakeSql, sweepPage } from '../sweep/sweep.ts'
+import { isNoTreeSql } from './pin-sql.ts'
 
 /** Commits of an asset that one statement erases. */
 export const COMMITS_AT_ONCE = 500
@@ -52,7 +53,7 @@ export const eraseHistories = statement(
    -- What was pinned at the very moment of the deletion.
    deleted_file_pins as (
      delete from pins using reached join assets a on a.id = reached.asset_id and a.head_sequence <= reached.sequence
-     where pins.asset_id = a.id and pins.kind <> 'TREE'
+     where pins.asset_id = a.id and ${isNoTreeSql('pins.kind')}
    )
    update assets a set erased_to = reached.sequence from reached
    where a.id = reached.asset_id and a.erased_to < reached.sequence

@@ -16,11 +16,13 @@ export type ForeignCommit = RowOf<typeof columns>
 const bounds = {
   ...{ olderBlock: orNull(int), olderIndex: orNull(int), newerBlock: orNull(int), newerIndex: orNull(int) },
 }
+/** No block, and no place in one, comes so late. */
+const BEYOND = 2 ** 31 - 1
 const readSql = (direction: 'asc' | 'desc') => `
   select block_number, log_index, transaction_hash, recorder, data, data_bytes, recorded_at from foreign_commits
   where nid = $nid
-    and ($olderBlock is null or (block_number, log_index) < ($olderBlock, $olderIndex))
-    and ($newerBlock is null or (block_number, log_index) > ($newerBlock, $newerIndex))
+    and (block_number, log_index) < (coalesce($olderBlock, ${BEYOND}), coalesce($olderIndex, ${BEYOND}))
+    and (block_number, log_index) > (coalesce($newerBlock, -1), coalesce($newerIndex, -1))
   order by block_number ${direction}, log_index ${direction} limit $limit offset $offset`
 const parameters = { nid: text, ...bounds, limit: int, offset: int }
 

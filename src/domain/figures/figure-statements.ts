@@ -1,3 +1,4 @@
+import { openRelaysSql } from '../asset/open-relays-sql.ts'
 import { firstIdSql } from '../ids.ts'
 import { int, numeric, orNull, type RowOf, statement, text, timestamp } from '../sql.ts'
 
@@ -83,7 +84,7 @@ export const readDays = statement(
 export const readWaiting = statement(
   'figures_waiting',
   { columns: { commits: int, oldestCommitAt: orNull(timestamp), deliveries: int } },
-  `select (select count(*)::int from commit_relays where status in ('PENDING', 'BROADCAST')) as commits,
-     (select min(c.created_at) from commit_relays r join commits c on c.id = r.commit_id where r.status in ('PENDING', 'BROADCAST')) as "oldestCommitAt",
-     (select count(*)::int from webhook_deliveries where status = 'PENDING') as deliveries`,
+  `select count(*)::int as commits, min(c.created_at) as "oldestCommitAt",
+     (select count(*)::int from webhook_deliveries where status = 'PENDING') as deliveries
+   from (${openRelaysSql}) r join commits c on c.id = r.commit_id where r.status <> 'INCLUDED'`,
 )

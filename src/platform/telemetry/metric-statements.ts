@@ -82,7 +82,7 @@ export const readState = statement(
    union all select metric, label, state, value from relay_told
    union all select metric, label, state, value from processes_told
    union all select ${metric('annal_setbacks')}, sweep, null, count(*)::float8 from setbacks group by sweep
-   union all select ${metric('annal_deposits')}, lower(s.status::text), null, (select count(*) from deposits d where d.status = s.status)::float8
+   union all select ${metric('annal_deposits')}, lower(s.status::text), null, (select count(*) from deposits d where d.status = s.status and d.status <> 'CREDITED')::float8
      from (values ('PENDING'::deposit_status), ('FROZEN')) as s (status)
    union all select ${metric('annal_deposits_set_aside')}, null, null, count(*)::float8 from setbacks where sweep = 'credit-deposits'
    union all select ${metric('annal_deposits_shortfall_units')}, null, null, coalesce(sum(shortfall), 0)::float8

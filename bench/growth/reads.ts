@@ -1,0 +1,100 @@
+/** What somebody with a long history reads: the first page of each of their lists, and one far behind it. */
+import type pg from 'pg'
+import { toId } from '../../src/domain/ids.ts'
+import { seededToken } from './seed-statements.ts'
+
+/** A request that is sent as it stands. */
+export interface Read {
+  name: string
+  path: string
+  token?: string
+  query?: string
+  variables?: object
+}
+
+const PAGE = 100
+/** How far behind the first one a late page begins, where the list is as long. */
+const PAGES = 1_000
+
+const listed: Record<string, string> = {
+  transfers: 'id kind num points balance { num points }',
+  events: 'id type',
+  assets: 'nid caption',
+  orders: 'id status',
+}
+
+/** The cursors of late pages, by list, as the first page's are; a list that is shorter is read from its end. */
+async function readCursors(url: string, name: string, fields: string, token: string): Promise<string | null> {
+  const query = `query ($last: Int, $before: String) { ${name}(last: $last, before: $before) { nodes { ${fields} } pageInfo { startCursor hasPreviousPage } } }`
+  const answer = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `token ${token}` },
+    body: JSON.stringify({ query, variables: { last: 2 * PAGE } }),
+  })
+  const { data } = (await answer.json()) as { data?: Record<string, { pageInfo: { startCursor: string | null } }> }
+  return data?.[name]?.pageInfo.startCursor ?? null
+}
+
+/** The asset whose history is the longest. */
+async function findLongest(client: pg.Client) {
+  const { rows } = await client.query<{ nid: string; head: number }>(
+    `select nid, head_sequence as head from assets where owner_id = (select user_id from access_tokens where hash = sha256($1::bytea))
+     order by head_sequence desc limit 1`,
+    [seededToken(1)],
+  )
+  return rows[0]!
+}
+
+const post = (name: string, query: string, variables: object, token: string): Read => ({
+  name,
+  path: '/graphql',
+  token,
+  query,
+  variables,
+})
+
+/** The reads of the wallet that stands out, with the same of an ordinary one beside them. */
+export async function readsOf(url: string, client: pg.Client): Promise<Read[]> {
+  const [whale, other] = [seededToken(1), seededToken(7)]
+  const reads: Read[] = []
+  for (const [name, fields] of Object.entries(listed)) {
+    const query = `query ($after: String) { ${name}(first: ${PAGE}, after: $after) { nodes { ${fields} } pageInfo { endCursor } } }`
+    reads.push(post(`${name}, first page`, query, {}, whale))
+    const late = await readCursors(url, name, fields, whale)
+    if (late) reads.push(post(`${name}, late page`, query, { after: late }, whale))
+    reads.push(post(`${name}, of somebody else`, query, {}, other))
+  }
+  const { nid, head } = await findLongest(client)
+  const history = `query ($nid: CID!, $after: String) { asset(nid: $nid) { commits(first: ${PAGE}, after: $after) { nodes { id message } pageInfo { endCursor } } } }`
+  reads.push(post('commits of an asset, first page', history, { nid }, whale))
+  const { rows } = await client.query<{ id: string }>(
+    'select c.id from commits c join assets a on a.id = c.asset_id where a.nid = $1 and c.sequence = $2',
+    [nid, Math.max(PAGE, head - PAGES * PAGE + PAGE)],
+  )
+  if (rows[0])
+    reads.push({
+      name: 'a commit long ago',
+      path: `/api/v3/assets/${nid}/?commit=${toId('commit', rows[0].id)}`,
+      token: whale,
+    })
+  reads.push({ name: 'asset with the longest history', path: `/api/v3/assets/${nid}/`, token: whale })
+  reads.push({ name: 'me', path: '/api/v3/auth/users/me/', token: whale })
+  return reads
+}
+
+/** Sends one. */
+export async function sendRead(
+  url: string,
+  { path, token, query, variables }: Read,
+): Promise<{ status: number; bytes: number; isGood: boolean }> {
+  const headers: Record<string, string> = token ? { Authorization: `token ${token}` } : {}
+  const answer = query
+    ? await fetch(url + path, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ query, variables }),
+      })
+    : await fetch(url + path, { headers })
+  const text = await answer.text()
+  return { status: answer.status, bytes: text.length, isGood: answer.ok && !text.includes('"errors":[') }
+}

@@ -1,0 +1,44 @@
+import { type Mutant, mutantsOf } from './mutant.ts'
+
+const TESTS = ['platform/plans.test.ts']
+
+export const growth: Mutant[] = [
+  ...mutantsOf('prisma/migrations/20261122203500_find_what_is_rare/migration.sql', TESTS, [
+    [
+      'growth.failed',
+      'What failed on its way to the chain is found among all that came there.',
+      `CREATE INDEX IF NOT EXISTS "commit_relays_failed_idx" ON "commit_relays" ("commit_id") WHERE "status" = 'FAILED';\n`,
+      ``,
+    ],
+    [
+      'growth.names',
+      'A name is found by its beginning among all names.',
+      `CREATE INDEX IF NOT EXISTS "users_username_prefix_idx" ON "users" ("username_key" text_pattern_ops);\n`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('prisma/migrations/20261122090519_index_orders_by_time/migration.sql', TESTS, [
+    [
+      'growth.sales',
+      'The newest sales are found among all.',
+      `CREATE INDEX "orders_created_at_id_idx" ON "orders"("created_at" DESC, "id" DESC);`,
+      ``,
+    ],
+  ]),
+  ...mutantsOf('src/domain/asset/open-relays-sql.ts', TESTS, [
+    [
+      'growth.open',
+      'What is under way to the chain is found among all that came there.',
+      `where status in ('PENDING', 'BROADCAST', 'INCLUDED') and lane is not null`,
+      `where status <> 'FINAL' and lane is not null`,
+    ],
+  ]),
+  ...mutantsOf('src/domain/account/lock-statements.ts', TESTS, [
+    [
+      'growth.by-name',
+      'An account is found by its name among all.',
+      `or ($user is null and $name not like '%@%' and username_key = username_key($name))`,
+      `or ($user is null and $name not like '%@%' and lower(username) = lower($name))`,
+    ],
+  ]),
+]
