@@ -65,18 +65,16 @@ export async function readsOf(url: string, client: pg.Client): Promise<Read[]> {
     reads.push(post(`${name}, of somebody else`, query, {}, other))
   }
   const { nid, head } = await findLongest(client)
-  const history = `query ($nid: CID!, $after: String) { asset(nid: $nid) { commits(first: ${PAGE}, after: $after) { nodes { id message } pageInfo { endCursor } } } }`
+  const history = `query ($nid: ID!, $after: String) { asset(id: $nid) { commits(first: ${PAGE}, after: $after) { nodes { id message } pageInfo { endCursor } } } }`
   reads.push(post('commits of an asset, first page', history, { nid }, whale))
   const { rows } = await client.query<{ id: string }>(
     'select c.id from commits c join assets a on a.id = c.asset_id where a.nid = $1 and c.sequence = $2',
     [nid, Math.max(PAGE, head - PAGES * PAGE + PAGE)],
   )
-  if (rows[0])
-    reads.push({
-      name: 'a commit long ago',
-      path: `/api/v3/assets/${nid}/?commit=${toId('commit', rows[0].id)}`,
-      token: whale,
-    })
+  const before = toId('commit', rows[0]!.id)
+  const moment = 'query ($nid: ID!, $asOf: String) { asset(id: $nid, asOf: $asOf) { caption } }'
+  reads.push(post('commits of an asset, late page', history, { nid, after: before }, whale))
+  reads.push(post('an asset as it was long ago', moment, { nid, asOf: before }, whale))
   reads.push({ name: 'asset with the longest history', path: `/api/v3/assets/${nid}/`, token: whale })
   reads.push({ name: 'me', path: '/api/v3/auth/users/me/', token: whale })
   return reads
@@ -86,7 +84,7 @@ export async function readsOf(url: string, client: pg.Client): Promise<Read[]> {
 export async function sendRead(
   url: string,
   { path, token, query, variables }: Read,
-): Promise<{ status: number; bytes: number; isGood: boolean }> {
+): Promise<{ status: number; text: string; isGood: boolean }> {
   const headers: Record<string, string> = token ? { Authorization: `token ${token}` } : {}
   const answer = query
     ? await fetch(url + path, {
@@ -96,5 +94,5 @@ export async function sendRead(
       })
     : await fetch(url + path, { headers })
   const text = await answer.text()
-  return { status: answer.status, bytes: text.length, isGood: answer.ok && !text.includes('"errors":[') }
+  return { status: answer.status, text, isGood: answer.ok && !text.includes('"errors":[') }
 }

@@ -53,8 +53,8 @@ const ports = 'domain/(ports|errors|actor|ids|jobs|money|repetition|roles|sql|te
 const prismaTypes = /^platform\/prisma\//
 /** What a verifier finds is told as it is. */
 const domainTypes = /^(platform\/prisma\/|verify\/(verification|finding)\.ts$)/
-/** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back. */
-const commitRules = 'domain/asset/(commit-data|fail-commit)\\.ts'
+/** The layout of what stands on the chain is public, and written down once, in the domain; so is what a commit's failure gives back, and which are under way. */
+const commitRules = 'domain/asset/(commit-data|fail-commit|open-relays-sql)\\.ts'
 /** How an event is appended to a feed is written down once, too. */
 const eventRule = 'domain/event/event-sql\\.ts'
 /** What is internal is written down once: the domain asks when a URL is set, delivery at every connection. */

@@ -13,7 +13,7 @@ export const growth: Mutant[] = [
     [
       'growth.names',
       'A name is found by its beginning among all names.',
-      `CREATE INDEX IF NOT EXISTS "users_username_prefix_idx" ON "users" ("username_key" text_pattern_ops);\n`,
+      `CREATE INDEX IF NOT EXISTS "users_username_prefix_idx" ON "users" ("username_key" text_pattern_ops) WHERE "deleted_at" IS NULL;\n`,
       ``,
     ],
   ]),

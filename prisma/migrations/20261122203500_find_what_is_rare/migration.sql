@@ -5,7 +5,7 @@ CREATE INDEX IF NOT EXISTS "webhook_deliveries_open_idx" ON "webhook_deliveries"
 CREATE INDEX IF NOT EXISTS "deposits_gathered_by_idx" ON "deposits" ("gathered_by") WHERE "gathered_by" IS NOT NULL;
 CREATE INDEX IF NOT EXISTS "entries_coins_idx" ON "entries" ("book", "currency") INCLUDE ("amount")
   WHERE "book" IN ('DEPOSITS', 'TOKENS', 'SHORTFALL', 'UNDER_WAY', 'TREASURY', 'WITHDRAWALS');
-CREATE INDEX IF NOT EXISTS "users_username_prefix_idx" ON "users" ("username_key" text_pattern_ops);
+CREATE INDEX IF NOT EXISTS "users_username_prefix_idx" ON "users" ("username_key" text_pattern_ops) WHERE "deleted_at" IS NULL;
 CREATE INDEX IF NOT EXISTS "audit_entries_credentials_idx" ON "audit_entries" ("user_id", "created_at")
   WHERE "action" IN ('password.changed', 'password.reset', 'email.changed');
 
