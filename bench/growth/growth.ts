@@ -46,6 +46,9 @@ interface Stand {
   samples: Map<string, Sample[]>
 }
 
+/** Milliseconds; told at once. */
+const SLOW = 3_000
+
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 
 async function openStand(
@@ -87,6 +90,7 @@ async function openStand(
     hasChain: false,
     async watch(target, send) {
       const { answer, sample } = await clock.measure(send)
+      if (sample.wall > SLOW) say(`${target} at ${commits}: ${Math.round(sample.wall)} ms`)
       if (answer.status < 400 && !/"errors":\[/.test(answer.text)) note(target, sample)
       return answer
     },

@@ -23,16 +23,21 @@ const listed: Record<string, string> = {
   orders: 'id status',
 }
 
-/** The cursors of late pages, by list, as the first page's are; a list that is shorter is read from its end. */
-async function readCursors(url: string, name: string, fields: string, token: string): Promise<string | null> {
-  const query = `query ($last: Int, $before: String) { ${name}(last: $last, before: $before) { nodes { ${fields} } pageInfo { startCursor hasPreviousPage } } }`
+const pageInfo = 'pageInfo { startCursor endCursor }'
+
+async function ask<T>(url: string, query: string, variables: object, token: string): Promise<T> {
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: `token ${token}` },
-    body: JSON.stringify({ query, variables: { last: 2 * PAGE } }),
+    body: JSON.stringify({ query, variables }),
   })
-  const { data } = (await answer.json()) as { data?: Record<string, { pageInfo: { startCursor: string | null } }> }
-  return data?.[name]?.pageInfo.startCursor ?? null
+  const { data, errors } = (await answer.json()) as { data: T; errors?: unknown }
+  if (errors) throw new Error(`${query} was answered with ${JSON.stringify(errors)}`)
+  return data
+}
+
+interface Page {
+  pageInfo: { startCursor: string | null }
 }
 
 /** The asset whose history is the longest. */
@@ -58,22 +63,25 @@ export async function readsOf(url: string, client: pg.Client): Promise<Read[]> {
   const [whale, other] = [seededToken(1), seededToken(7)]
   const reads: Read[] = []
   for (const [name, fields] of Object.entries(listed)) {
-    const query = `query ($after: String) { ${name}(first: ${PAGE}, after: $after) { nodes { ${fields} } pageInfo { endCursor } } }`
+    const query = `query ($after: String) { ${name}(first: ${PAGE}, after: $after) { nodes { ${fields} } ${pageInfo} } }`
     reads.push(post(`${name}, first page`, query, {}, whale))
-    const late = await readCursors(url, name, fields, whale)
+    const last = `query ($last: Int) { ${name}(last: $last) { nodes { ${fields} } ${pageInfo} } }`
+    const found = await ask<Record<string, Page>>(url, last, { last: PAGE }, whale)
+    const late = found[name]!.pageInfo.startCursor
     if (late) reads.push(post(`${name}, late page`, query, { after: late }, whale))
     reads.push(post(`${name}, of somebody else`, query, {}, other))
   }
   const { nid, head } = await findLongest(client)
-  const history = `query ($nid: ID!, $after: String) { asset(id: $nid) { commits(first: ${PAGE}, after: $after) { nodes { id message } pageInfo { endCursor } } } }`
-  reads.push(post('commits of an asset, first page', history, { nid }, whale))
+  const history = `query ($nid: ID!, $after: String, $first: Int, $last: Int) { asset(id: $nid) { commits(first: $first, last: $last, after: $after) { nodes { id message } ${pageInfo} } } }`
+  const { asset } = await ask<{ asset: { commits: Page } }>(url, history, { nid, last: PAGE }, whale)
   const { rows } = await client.query<{ id: string }>(
     'select c.id from commits c join assets a on a.id = c.asset_id where a.nid = $1 and c.sequence = $2',
-    [nid, Math.max(PAGE, head - PAGES * PAGE + PAGE)],
+    [nid, Math.max(1, head - PAGES * PAGE)],
   )
   const before = toId('commit', rows[0]!.id)
   const moment = 'query ($nid: ID!, $asOf: String) { asset(id: $nid, asOf: $asOf) { caption } }'
-  reads.push(post('commits of an asset, late page', history, { nid, after: before }, whale))
+  reads.push(post('commits of an asset, first page', history, { nid, first: PAGE }, whale))
+  reads.push(post('commits of an asset, late page', history, { nid, first: PAGE, after: asset.commits.pageInfo.startCursor }, whale))
   reads.push(post('an asset as it was long ago', moment, { nid, asOf: before }, whale))
   reads.push({ name: 'asset with the longest history', path: `/api/v3/assets/${nid}/`, token: whale })
   reads.push({ name: 'me', path: '/api/v3/auth/users/me/', token: whale })
