@@ -109,7 +109,8 @@ async function measureRound(stands: readonly Stand[], requests: readonly FuzzReq
       const read = reads[index]
       if (!read) continue
       const { answer, sample } = await clock.measure(() => sendRead(gateway.url, read))
-      if (!answer.isGood) throw new Error(`${read.name} was answered with ${answer.status}: ${answer.text.slice(0, 300)}`)
+      if (!answer.isGood)
+        throw new Error(`${read.name} was answered with ${answer.status}: ${answer.text.slice(0, 300)}`)
       samples.set(read.name, [...(samples.get(read.name) ?? []), sample])
     }
   }

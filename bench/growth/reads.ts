@@ -81,7 +81,14 @@ export async function readsOf(url: string, client: pg.Client): Promise<Read[]> {
   const before = toId('commit', rows[0]!.id)
   const moment = 'query ($nid: ID!, $asOf: String) { asset(id: $nid, asOf: $asOf) { caption } }'
   reads.push(post('commits of an asset, first page', history, { nid, first: PAGE }, whale))
-  reads.push(post('commits of an asset, late page', history, { nid, first: PAGE, after: asset.commits.pageInfo.startCursor }, whale))
+  reads.push(
+    post(
+      'commits of an asset, late page',
+      history,
+      { nid, first: PAGE, after: asset.commits.pageInfo.startCursor },
+      whale,
+    ),
+  )
   reads.push(post('an asset as it was long ago', moment, { nid, asOf: before }, whale))
   reads.push({ name: 'asset with the longest history', path: `/api/v3/assets/${nid}/`, token: whale })
   reads.push({ name: 'me', path: '/api/v3/auth/users/me/', token: whale })
