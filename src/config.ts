@@ -101,6 +101,11 @@ const variables = {
       ' `postgresql://user:password@one:5432,two:5432/name?target_session_attrs=read-write`. Default: embedded.',
     secret: true,
   },
+  DATABASE_DIRECT_URL: {
+    schema: databaseUrl.optional(),
+    doc: 'The same database past a pooler that shares sessions between transactions (PgBouncer in transaction mode), where DATABASE_URL leads through one: leases, notifications, queues and migrations go there.',
+    secret: true,
+  },
   DATABASE_POOL: { schema: count.prefault('10'), doc: 'Connections of one process.' },
   ANNAL_EMBEDDED_DEPOSITS: {
     schema: flag.default(false),
@@ -474,6 +479,9 @@ function contradictionsIn(values: Values): string[] {
   if (values.S3_ENDPOINT && !values.S3_BUCKET) {
     problems.push('S3_BUCKET is needed with S3_ENDPOINT: without it, files lie on this machine.')
   }
+  if (values.DATABASE_DIRECT_URL && !values.DATABASE_URL) {
+    problems.push('DATABASE_URL is needed with DATABASE_DIRECT_URL: where requests reach the same database.')
+  }
   if (values.GAS_FEE === 'auto' && toUnits(values.GAS_FEE_MIN) > toUnits(values.GAS_FEE_MAX)) {
     problems.push('GAS_FEE_MIN is more than GAS_FEE_MAX.')
   }
@@ -569,7 +577,11 @@ export function readConfig(
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     dir: resolve(values.ANNAL_DIR),
     logLevel: values.LOG_LEVEL,
-    database: { url: values.DATABASE_URL, pool: values.DATABASE_POOL },
+    database: {
+      url: values.DATABASE_URL,
+      directUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
+      pool: values.DATABASE_POOL,
+    },
     chain: {
       rpcUrl: values.CHAIN_RPC_URL,
       id: values.CHAIN_ID,

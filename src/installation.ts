@@ -37,10 +37,10 @@ import {
   openSigningIdentity,
   readTrustList,
 } from './platform/content-credentials/content-credentials.ts'
-import { assertOwnSessions } from './platform/database/assert-own-sessions.ts'
 import { type ConnectedDatabase, createDatabase } from './platform/database/database.ts'
 import { createEventNotifications } from './platform/database/event-notifications.ts'
 import { assertMigrated } from './platform/database/migrations.ts'
+import { lookAtWays } from './platform/database/pooler.ts'
 import { createPasswordHasher, type WatchedHasher } from './platform/passwords.ts'
 import { createPictureMaker } from './platform/pictures/picture-maker.ts'
 import { closeFolders } from './platform/private-folders.ts'
@@ -54,6 +54,7 @@ export interface Installation {
   config: Config
   log: Log
   database: ConnectedDatabase
+  /** Leads to sessions of our own, past any pooler that shares them. */
   databaseUrl: string
   notifications: FeedNotifications
   contentStore: ContentStore
@@ -112,14 +113,14 @@ export async function openInstallation(
   if (mayMigrate) openSigningIdentity(contentCredentials, config.dir)
   if (mayMigrate && contentCredentials.trustList !== undefined) readTrustList(contentCredentials.trustList)
   const postgres = config.database.url ? undefined : await startDatabase(config, log)
-  const databaseUrl = config.database.url ?? postgres!.localUrl
-  if (config.database.url) await assertOwnSessions(databaseUrl)
+  const { url = postgres!.localUrl, directUrl: databaseUrl = url, pool } = config.database
+  const pooler = postgres ? undefined : await lookAtWays({ url, directUrl: databaseUrl })
   const applied = await prepare(databaseUrl, mayMigrate).catch(async (error: unknown) => {
     await postgres?.stop()
     throw error
   })
   if (applied.length) log.info({ migrations: applied }, 'Migrations were applied')
-  const database = createDatabase({ url: databaseUrl, pool: config.database.pool, log, tracer: telemetry.tracer })
+  const database = createDatabase({ url, pool, pooler, log, tracer: telemetry.tracer })
   const openVault = async () => {
     await assertVaultBelongs({ database, dir: config.dir, mayRemember: mayMigrate })
     const vault = createLocalKeyVault({ ...config.keys, dir: config.dir })

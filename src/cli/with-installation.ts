@@ -33,7 +33,7 @@ export async function withInstallation<T>(work: (installation: Installation) => 
 export async function withDatabaseUrl<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
   const { readConfig } = await import('../config.ts')
   const { database, dir, logLevel } = readConfig(terminal().env)
-  if (database.url) return work(database.url)
+  if (database.directUrl) return work(database.directUrl)
   const { startEmbeddedPostgres } = await import('../platform/embedded/embedded-postgres.ts')
   const { createLog } = await import('../platform/log.ts')
   const embedded = await startEmbeddedPostgres({ dir, log: createLog(quieter(logLevel)) })
@@ -57,7 +57,7 @@ export const withDatabase = <T>(work: (database: ConnectedDatabase) => Promise<T
     const { database: configured, logLevel } = readConfig(terminal().env)
     if (configured.url) {
       const { assertOwnSessions } = await import('../platform/database/assert-own-sessions.ts')
-      await assertOwnSessions(url)
+      await assertOwnSessions(url, configured.url === url ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
     }
     await assertMigrated(url)
     const database = createDatabase({ url, pool: configured.pool, log: createLog(quieter(logLevel)) })

@@ -2,15 +2,57 @@ import { type Mutant, mutantsOf } from './mutant.ts'
 
 export const frozen: Mutant[] = [
   ...mutantsOf(
-    'src/platform/database/database.ts',
+    'src/platform/database/time-limits.ts',
     ['processes/frozen-transaction.processes.ts'],
     [
       [
         'frozen.idle-transaction',
         'Whoever is frozen in the middle of a transaction does not keep its rows.',
-        `    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,\n`,
+        `  idle_in_transaction_session_timeout: 5_000,\n`,
         '',
       ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/database/database.ts',
+    ['platform/pooler.test.ts'],
+    [
+      [
+        'pooler.unnamed',
+        'Statements go without names where a pooler does not keep them.',
+        `...(keepsStatements && { name: wanted.name }),`,
+        `name: wanted.name,`,
+      ],
+      ['pooler.noticed', 'A pooler that keeps statements no more is believed.', `    keepsStatements = false\n`, ''],
+      [
+        'pooler.settings',
+        'A shared session is opened without settings of our own, which would be another’s next.',
+        `...(pooler ? {} : timeLimits),`,
+        `...timeLimits,`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/reads/ask.ts',
+    ['platform/pooler.test.ts'],
+    [['pooler.unnamed-reads', 'Reads go without names where a pooler does not keep them.', `!mayName()`, `false`]],
+  ),
+  ...mutantsOf(
+    'src/platform/database/pooler.ts',
+    ['platform/pooler.test.ts'],
+    [
+      [
+        'pooler.one-database',
+        'Requests and leases are of one database.',
+        `through.server !== direct.server`,
+        `through.server === ''`,
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    'src/platform/database/database.ts',
+    ['processes/frozen-transaction.processes.ts'],
+    [
       [
         'frozen.lost-connection',
         'A connection that is lost between two statements does not end the process.',

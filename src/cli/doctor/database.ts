@@ -17,10 +17,19 @@ export async function checkDatabase(parts: Parts): Promise<Diagnosis[]> {
     ? 'Bring PostgreSQL back, or set DATABASE_URL right: postgresql://user:password@host:5432/name.'
     : 'Read postgres.log in ANNAL_DIR.'
   try {
-    const url = await parts.openDatabaseUrl()
-    const { assertOwnSessions } = await import('../../platform/database/assert-own-sessions.ts')
-    await assertOwnSessions(url)
-    return [right(`${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
+    const directUrl = await parts.openDatabaseUrl()
+    const { lookAtWays } = await import('../../platform/database/pooler.ts')
+    const pooler = await lookAtWays({ url: configured.url ?? directUrl, directUrl })
+    if (pooler && !pooler.keepsStatements) {
+      return [
+        toKnow(
+          'DATABASE_URL answers, through a pooler that keeps no statements: each is planned anew.',
+          'PgBouncer 1.21 or later keeps them, with max_prepared_statements above 0.',
+        ),
+      ]
+    }
+    const way = pooler ? 'DATABASE_URL answers through a pooler, and DATABASE_DIRECT_URL past it.' : undefined
+    return [right(way ?? `${configured.url ? 'DATABASE_URL' : 'The embedded PostgreSQL'} answers.`)]
   } catch (error) {
     if (error instanceof SkippedError) throw error
     return [wrong(`The database cannot be had: ${reasonOf(error)}`, fix)]

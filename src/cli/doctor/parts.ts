@@ -16,7 +16,7 @@ export interface Parts {
   readConfig(): Promise<Config>
   /** Raises SkippedError where the configuration is wrong. */
   config(): Promise<Config>
-  /** Where the database is. Raises SkippedError where there is none yet, and what the embedded server's start raises. */
+  /** Where the database is, past any pooler. Raises SkippedError where there is none yet, and what the embedded server's start raises. */
   openDatabaseUrl(): Promise<string>
   /** The database with its address. Raises SkippedError where there is none, it does not answer, or it is not migrated. */
   database(): Promise<{ database: ConnectedDatabase; url: string }>
@@ -47,7 +47,7 @@ export function createParts(env: NodeJS.ProcessEnv | undefined, version: string)
 
   const openDatabaseUrl = once(async () => {
     const { database, dir } = await config()
-    if (database.url !== undefined) return database.url
+    if (database.directUrl !== undefined) return database.directUrl
     if (!existsSync(join(dir, 'postgres'))) throw new SkippedError(`Nothing was ever started in ${dir}.`)
     const { startEmbeddedPostgres } = await import('../../platform/embedded/embedded-postgres.ts')
     const server = await startEmbeddedPostgres({ dir, log: silent })

@@ -1,16 +1,22 @@
 /**
- * Annal needs sessions of its own: prepared statements, advisory locks and LISTEN belong to one. A pooler that hands every
- * transaction to another server connection (PgBouncer's transaction mode) looks right at first, and then every second request fails.
+ * Annal needs sessions of its own: leases, advisory locks and LISTEN belong to one. A pooler that hands every transaction to another
+ * server connection (PgBouncer's transaction mode) looks right at first, and then every second request fails.
  */
 import type pg from 'pg'
 import { DatabaseClient } from './database-client.ts'
+
+/** Which variable says where such sessions are. */
+export type SessionVariable = 'DATABASE_URL' | 'DATABASE_DIRECT_URL'
 
 const TIMEOUT_MS = 5_000
 /** Milliseconds; only to see whether what a connection is opened with arrives. */
 const PROBE = 7_654
 
-const instead =
-  'Annal keeps a pool of its own: lead DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that passes settings on.'
+const instead: Record<SessionVariable, string> = {
+  DATABASE_URL:
+    'Annal keeps a pool of its own: lead DATABASE_URL to PostgreSQL itself, or to a pooler in session mode that passes settings on; or leave it there, and lead DATABASE_DIRECT_URL to PostgreSQL itself.',
+  DATABASE_DIRECT_URL: 'Lead it to PostgreSQL itself.',
+}
 
 const backendOf = async (client: pg.Client) => {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
@@ -37,7 +43,10 @@ async function isShared(one: pg.Client, other: pg.Client): Promise<boolean> {
  * Tries whether sessions are our own. Raises an Error that says what to do when `databaseUrl` leads through a pooler that
  * shares sessions or drops settings.
  */
-export async function assertOwnSessions(databaseUrl: string): Promise<void> {
+export async function assertOwnSessions(
+  databaseUrl: string,
+  variable: SessionVariable = 'DATABASE_URL',
+): Promise<void> {
   const open = () =>
     new DatabaseClient({
       connectionString: databaseUrl,
@@ -54,18 +63,23 @@ export async function assertOwnSessions(databaseUrl: string): Promise<void> {
     // A server tells a new connection its own number; poolers make one up.
     const isDirect = (one as unknown as { processID: number }).processID === (await backendOf(one))
     if (!isDirect && (await isShared(one, other))) {
-      throw new Error(`DATABASE_URL leads through a pooler that shares sessions between transactions. ${instead}`)
+      throw new Error(
+        `${variable} leads through a pooler that shares sessions between transactions. ${instead[variable]}`,
+      )
     }
     const { rows } = await one.query<{ kept: boolean }>(
       `select setting::int = ${PROBE} as kept from pg_settings where name = 'statement_timeout'`,
     )
     if (!rows[0]!.kept)
-      throw new Error(`DATABASE_URL leads through a pooler that drops the settings of a session. ${instead}`)
+      throw new Error(`${variable} leads through a pooler that drops the settings of a session. ${instead[variable]}`)
   } catch (error) {
     if (!(error instanceof Error) || !/startup parameter/.test(error.message)) throw error
-    throw new Error(`DATABASE_URL leads through a pooler that takes no settings (${error.message}). ${instead}`, {
-      cause: error,
-    })
+    throw new Error(
+      `${variable} leads through a pooler that takes no settings (${error.message}). ${instead[variable]}`,
+      {
+        cause: error,
+      },
+    )
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
   }

@@ -6,7 +6,7 @@ import { createLog } from '../log.ts'
 /** Works on the database of the configuration, or on the embedded one, which is started when it does not run. */
 async function withConfiguredDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
   const { database, dir, logLevel } = readConfig()
-  if (database.url) return await work(database.url)
+  if (database.directUrl) return await work(database.directUrl)
   const embedded = await startEmbeddedPostgres({ dir, log: createLog(logLevel) })
   try {
     return await work(embedded.localUrl)

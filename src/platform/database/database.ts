@@ -8,6 +8,8 @@ import { createGate } from '../gate.ts'
 import { PrismaClient } from '../prisma/client.ts'
 import { createReads } from '../reads/reads.ts'
 import { createPool } from './database-client.ts'
+import type { Pooler } from './pooler.ts'
+import { timeLimits } from './time-limits.ts'
 import { watchWakes } from './wake-watch.ts'
 
 /** A database with connections of its own. */
@@ -24,13 +26,9 @@ export interface ConnectedDatabase extends Database {
   close(): Promise<void>
 }
 
-/** Waiting longer for a connection, a lock or an answer helps nobody: callers retry after 20 s. Milliseconds. */
+/** Milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000
-const LOCK_TIMEOUT_MS = 5_000
-const STATEMENT_TIMEOUT_MS = 8_000
-/** A process that is frozen in the middle of a transaction holds its rows locked, and those who wait for them, no longer than this. */
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000
-/** The server keeps to the statement's; this one is for a server, or a way to it, that says nothing any more. */
+/** The server keeps to its own limits (`timeLimits`); this one is for a server, or a way to it, that says nothing any more. */
 const ANSWER_TIMEOUT_MS = 9_000
 /** No caller waits longer for an answer. What this process had in hand when it was frozen for longer is not carried out any more. */
 const LONGEST_STANDSTILL_MS = 10_000
@@ -50,6 +48,8 @@ const PAGE_BYTES = 4_000_000
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK_DETECTED = '40P01'
 const QUERY_CANCELED = '57014'
+/** A statement is not there that was given a name in this session, or another one has it: the session is another one. */
+const NAME_LOST = /^(26000|42P05)$/
 /**
  * Classes: connection exception, sign-in refused (a password is being exchanged), insufficient resources, operator intervention; no
  * such database; a session that idled in a transaction; a server that takes no writes any more; and the driver's own words.
@@ -66,18 +66,20 @@ const sqlSpan: SpanOptions = { kind: 'client', facts: { 'db.system.name': 'postg
 /** Asks nothing: whether anybody answers. */
 const reach = statement('reachable', { patience: REACH_TIMEOUT_MS }, 'select')
 
-/** As the driver wants it. */
+/** As the driver wants it, without a name. */
 const asQuery = (wanted: Statement<never, unknown>, given?: unknown, trace?: () => string | null) => ({
-  name: wanted.name,
   text: wanted.text,
   values: valuesOf(wanted, given, trace),
   ...(wanted.patience !== undefined && { query_timeout: wanted.patience }),
 })
 
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
 /** An expected trouble of the database as UNAVAILABLE; anything else as it is. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = codeOf(error)
   if (code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED) {
     return new DomainError('CONFLICT', 'The same thing is being changed right now. Try again.', {
       retryAfter: 1,
@@ -94,6 +96,8 @@ export interface DatabaseOptions {
   url: string
   /** How many connections. */
   pool: number
+  /** What shares sessions of the server between transactions on the way there; nothing does when left out. */
+  pooler?: Pooler | undefined
   log: Log
   /** Follows statements by their names; nobody does when left out. */
   tracer?: Tracer
@@ -109,6 +113,7 @@ export interface DatabaseOptions {
 export function createDatabase({
   url,
   pool: size,
+  pooler,
   log,
   tracer = blindTracer,
   longestStandstill = LONGEST_STANDSTILL_MS,
@@ -120,9 +125,8 @@ export function createDatabase({
     idleTimeoutMillis: 0,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    // A pooler has them from its own configuration.
+    ...(pooler ? {} : timeLimits),
     query_timeout: ANSWER_TIMEOUT_MS,
     application_name: 'annal',
   })
@@ -144,7 +148,19 @@ export function createDatabase({
     fallbacks.set(read, (fallbacks.get(read) ?? 0) + 1)
     log.debug({ read }, 'A read was left to Prisma')
   }
-  const options = { pool, prisma, translate, lists, onFallback, tracer }
+  let keepsStatements = pooler?.keepsStatements ?? true
+  /** What a caller gets to see of a failure. */
+  function tell(error: unknown): unknown {
+    if (!pooler || !NAME_LOST.test(codeOf(error))) return translate(error)
+    if (keepsStatements) log.warn({}, 'The pooler does not keep statements any more; they go without names from now on')
+    keepsStatements = false
+    return unavailable('The database', error)
+  }
+  const asked = (wanted: Statement<never, unknown>, given?: unknown) => ({
+    ...(keepsStatements && { name: wanted.name }),
+    ...asQuery(wanted, given, tracer.origin),
+  })
+  const options = { pool, prisma, translate: tell, lists, onFallback, tracer, mayName: () => keepsStatements }
   const wakes = watchWakes(longestStandstill)
   const assertAwake = () => {
     if (wakes.isWaking()) throw unavailable('The service', new Error('This process stood still and has just woken'))
@@ -152,11 +168,11 @@ export function createDatabase({
 
   async function query(wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> {
     assertAwake()
-    const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query(asQuery(wanted, given, tracer.origin)))
+    const ask = () => tracer.span(wanted.name, sqlSpan, () => pool.query(asked(wanted, given)))
     try {
       return (await (wanted.isList ? lists(ask) : ask())).rows
     } catch (error) {
-      throw translate(error)
+      throw tell(error)
     }
   }
 
@@ -177,7 +193,7 @@ export function createDatabase({
     async transaction(work) {
       assertAwake()
       const client = await pool.connect().catch((error: unknown) => {
-        throw translate(error)
+        throw tell(error)
       })
       let broken: Error | undefined
       // The pool listens to idle connections only. One that is lost between two statements would end the process.
@@ -189,7 +205,7 @@ export function createDatabase({
         await client.query('begin')
         const inside = async (wanted: Statement<never, unknown>, given?: unknown): Promise<unknown[]> => {
           assertAwake()
-          const ask = () => client.query(asQuery(wanted, given, tracer.origin))
+          const ask = () => client.query(asked(wanted, given))
           return (await tracer.span(wanted.name, sqlSpan, ask)).rows
         }
         const result = await work(inside as Query)
@@ -204,14 +220,14 @@ export function createDatabase({
             broken = failure
           })
         }
-        throw translate(error)
+        throw tell(error)
       } finally {
         client.release(broken)
         client.off('error', lose)
       }
     },
     isReachable: () =>
-      pool.query(asQuery(reach)).then(
+      pool.query(asked(reach)).then(
         () => true,
         () => false,
       ),

@@ -42,11 +42,12 @@ export const isDataException = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('22')
 
 /** Returns what asks for the rows of a statement with its values, through the gate for lists where it reads many rows. */
-export function createAsk({ pool, lists }: { pool: Pool; lists: Gate }) {
+export function createAsk({ pool, lists, mayName }: { pool: Pool; lists: Gate; mayName: () => boolean }) {
   const names = new Set<string>()
   const batches = new WeakMap<Compiled, (values: Values) => Promise<PromiseSettledResult<Row[]>>>()
 
   const nameOf = ({ name }: Asked) => {
+    if (!mayName()) return undefined
     if (names.has(name)) return name
     if (names.size >= MOST_NAMES) return undefined
     names.add(name)

@@ -30,6 +30,8 @@ export interface ReadsOptions {
   pageBytes?: number | undefined
   /** Follows reads by what is read. */
   tracer?: Tracer
+  /** Whether statements may be given names; they may when it is left out. */
+  mayName?: () => boolean
 }
 
 /** Shapes kept compiled; the one not used for longest goes first. */
@@ -71,6 +73,7 @@ export const createReads = ({
   onFallback = () => undefined,
   pageBytes,
   tracer = blindTracer,
+  mayName = () => true,
 }: ReadsOptions): ReadClient => {
   const described = readModels(prisma)
   const shapes = new Map<string, Compiled | typeof unsupported>()
@@ -93,7 +96,7 @@ export const createReads = ({
     return { statement, values: statement.parameters.map(({ path, encode }) => encode(valueAt(args, path))) }
   }
 
-  const ask = createAsk({ pool, lists })
+  const ask = createAsk({ pool, lists, mayName })
 
   const reader = (model: Model, method: ReadMethod, delegate: Delegate) => {
     const told = `${model.name}.${method}`

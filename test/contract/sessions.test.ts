@@ -1,0 +1,112 @@
+/**
+ * Behind a pooler in transaction mode every transaction has another session of the server (decision 50): what needs one of its own goes past
+ * the pooler. This test reads the sources for what opens connections, and for SQL whose effect outlives its transaction.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { allStatements } from '../../src/domain/sql.ts'
+
+const root = new URL('../../src/', import.meta.url)
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
+const files = globSync('**/*.ts', { cwd: root })
+  .filter((file) => !/^(platform\/prisma|(rest|pages)\/generated)\//.test(file))
+  .sort()
+
+const OPENS = /\bnew (?:pg\.(?:Client|Pool)|DatabaseClient|PgBoss)\(|\bcreatePool\(\{/
+
+/** Who opens connections, and how they go: `shared` through the pooler, `own` past it. */
+const connections: Record<string, ['shared' | 'own', reason: string]> = {
+  'chain/lease.ts': ['own', 'a session bears the name of its holder, and its end ends the lease'],
+  'platform/database/assert-own-sessions.ts': ['own', 'looks whether sessions are our own'],
+  'platform/database/database-client.ts': ['own', 'is how the others open theirs'],
+  'platform/database/database.ts': ['shared', 'the statements of requests'],
+  'platform/database/event-notifications.ts': ['own', 'LISTEN'],
+  'platform/database/migrations.ts': ['own', 'the lock of who migrates, and scripts that take their time'],
+  'platform/database/pooler.ts': ['shared', 'looks what the pooler does'],
+  'platform/database/primary-watch.ts': ['own', 'asks each server where several are named, in sessions that it keeps'],
+  'platform/database/schema-engine.ts': ['own', 'the lock of Prisma’s engine; for developers'],
+  'platform/embedded/embedded-postgres.ts': ['own', 'the lock of who uses the embedded server, where no pooler is'],
+  'platform/jobs/jobs.ts': ['own', 'looking after the queues may take longer than a request'],
+}
+
+/** What outlives its transaction: locks, listening, settings, tables, cursors, statements and values of a session. */
+const outlives = [
+  /\bpg_(?:try_)?advisory_(?:un)?lock(?:_shared|_all)?\s*\(/i,
+  /[`'"(;]\s*(?:un)?listen\s+\w/i,
+  /[`'";]\s*(?:set|SET|reset|RESET)\s+(?:session\s+|SESSION\s+)?\w+\s*(?:=|to\b|TO\b|`|;)/,
+  /\bset_config\s*\([^)]*,\s*false\s*\)/i,
+  /\bcreate\s+(?:global\s+|local\s+)?temp(?:orary)?\b|\binto\s+temp(?:orary)?\b/i,
+  /\bwith\s+hold\b/i,
+  /\bprepare\s+\S+\s+(?:\([^)]*\)\s+)?as\b|\bdeallocate\s/i,
+  /\b(?:currval|lastval)\s*\(|[`'";]\s*discard\s+\w|[`'";]\s*load\s+'/i,
+]
+
+/** Where that stands although its connections are shared. */
+const within: Record<string, string> = {
+  'platform/database/pooler.ts': 'says what PgBouncer is to set, and takes back in the transaction what it tries',
+  'platform/reads/ask.ts': 'prepares, asks and deallocates in one message, which one session carries out',
+}
+
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '')
+
+it('whoever opens connections to the database says whether they may be shared', () => {
+  const opening = files.filter((file) => OPENS.test(withoutComments(read(file))))
+  expect(opening, 'Say in this test which way it goes').toEqual(Object.keys(connections))
+})
+
+it('what outlives its transaction stands only where the session is its own', () => {
+  const own = Object.entries(connections).flatMap(([file, [way]]) => (way === 'own' ? [file] : []))
+  const found = files.filter((file) => outlives.some((pattern) => pattern.test(withoutComments(read(file)))))
+  const unknown = found.filter(
+    (file) => !own.includes(file) && !(file in within) && file !== 'platform/database/migration-lock.ts',
+  )
+  expect(unknown, 'Give it a session of its own, or let its effect end with its transaction').toEqual([])
+  expect(Object.keys(within).filter((file) => !found.includes(file))).toEqual([])
+})
+
+it('no statement of a request has an effect that outlives its transaction', async () => {
+  const declaring = /^import \{[^}]*\bstatement\b[^}]*\} from '[^']*\/sql\.ts'$/m
+  for (const file of files) if (declaring.test(read(file))) await import(new URL(file, root).href)
+  const statements = allStatements()
+  expect(statements.length).toBeGreaterThan(300)
+  expect(
+    statements.filter(({ text }) => outlives.some((pattern) => pattern.test(`;${text}`))).map(({ name }) => name),
+  ).toEqual([])
+})
+
+it('nor has a function or trigger that a statement calls', () => {
+  const folder = new URL('../../prisma/migrations/', import.meta.url)
+  const scripts = globSync('*/*.sql', { cwd: folder }).map((file) => readFileSync(new URL(file, folder), 'utf8'))
+  // Scripts themselves run in sessions of their own; what they define does not.
+  const bodies = scripts.flatMap((script) =>
+    [...script.matchAll(/\bAS (\$\w*\$)([\s\S]*?)\1/gi)].map(([, , body]) => body!),
+  )
+  expect(bodies.length).toBeGreaterThan(5)
+  expect(bodies.filter((body) => outlives.some((pattern) => pattern.test(body)))).toEqual([])
+})
+
+it.each([
+  'select pg_advisory_lock(1)',
+  'select pg_try_advisory_lock(1)',
+  'listen annal_events; listen annal_ended',
+  `set application_name = 'x'`,
+  'reset role;',
+  `select set_config('search_path', 'x', false)`,
+  'create temporary table t (id int)',
+  'declare c cursor with hold for select 1',
+  'prepare p (int) as select $1',
+  `select currval('s')`,
+  'discard all',
+])('%s would be noticed', (sql) => {
+  expect(outlives.some((pattern) => pattern.test(`;${sql}`))).toBe(true)
+})
+
+it.each([
+  'select pg_advisory_xact_lock(1)',
+  `select set_config('statement_timeout', '0', true)`,
+  'update users set name = $1 where id = $2',
+  `select pg_notify('annal_events', $1)`,
+  'insert into t (a) values (1) on conflict (a) do update set a = 2',
+])('%s ends with its transaction', (sql) => {
+  expect(outlives.some((pattern) => pattern.test(`;${sql}`))).toBe(false)
+})
